@@ -1,0 +1,248 @@
+//! Provider source addresses: `host/namespace/type`.
+//!
+//! An address is normalised when it is parsed; below this module no text that means one is passed around. The folder
+//! knows nothing of versions, files or registries.
+//!
+//! Source: `github.com/hashicorp/terraform-registry-address` v0.2.3 and `github.com/opentofu/registry-address/v2`.
+
+mod hostname;
+mod part;
+
+use std::fmt;
+
+pub use hostname::{Hostname, HostnameError};
+pub use part::{PartError, normalise_part};
+
+use crate::dialect::Dialect;
+
+/// A provider that can be locked: normalised, never built-in, never legacy.
+///
+/// Ordered by comparison form of the host, then namespace, then type, bytewise and component by component: the order of
+/// the blocks in a lock file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderAddr {
+    host: Hostname,
+    namespace: String,
+    kind: String,
+}
+
+/// What a source string stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ProviderSource {
+    /// A provider of a registry.
+    Provider(ProviderAddr),
+    /// Part of the program, such as `terraform.io/builtin/terraform`; the full text.
+    BuiltIn(String),
+    /// The namespace `-` of Terraform 0.12; the full text.
+    Legacy(String),
+}
+
+/// Why a text is not a provider source address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddrError {
+    /// Not one to three non-empty parts.
+    #[error("provider source {0:?} is not of the form [hostname/][namespace/]name")]
+    Shape(String),
+    /// The host part is refused.
+    #[error("invalid hostname {text:?} in a provider source: {reason}")]
+    Host {
+        /// The part as written.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        reason: HostnameError,
+    },
+    /// The namespace is refused.
+    #[error("invalid provider namespace {text:?}: {reason}")]
+    Namespace {
+        /// The part as written.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        reason: PartError,
+    },
+    /// The type is refused.
+    #[error("invalid provider type {text:?}: {reason}")]
+    Type {
+        /// The part as written.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        reason: PartError,
+    },
+    /// `terraform-provider-…` belongs into names of repositories only.
+    #[error(
+        "provider source {text:?} has a type with the prefix {prefix:?}, which is valid only in the name of a repository; did you mean {suggestion:?}?"
+    )]
+    RepositoryPrefix {
+        /// The source as written.
+        text: String,
+        /// What is too much.
+        prefix: String,
+        /// The source without it.
+        suggestion: String,
+    },
+    /// `terraform-…` is redundant in the type of a provider.
+    #[error("provider source {text:?} has a type with the redundant prefix {prefix:?}")]
+    RedundantPrefix {
+        /// The source as written.
+        text: String,
+        /// What is too much.
+        prefix: String,
+    },
+    /// The legacy namespace on another host than the default one.
+    #[error("the legacy provider namespace \"-\" can be used only with hostname {0}")]
+    LegacyNamespace(&'static str),
+    /// Built-in or legacy where only a lockable provider will do.
+    #[error("provider {0} is built in or legacy and has no entry in a dependency lock file")]
+    NotLockable(String),
+}
+
+impl ProviderSource {
+    /// Parses a source string as it stands in configuration; `dialect` gives the default host.
+    ///
+    /// # Errors
+    ///
+    /// [`AddrError`], by the first rule that is broken.
+    pub fn parse(text: &str, dialect: Dialect) -> Result<Self, AddrError> {
+        let parts: Vec<&str> = text.split('/').collect();
+        if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {
+            return Err(AddrError::Shape(text.to_owned()));
+        }
+        let written = parts[parts.len() - 1];
+        let kind = normalise_part(written).map_err(|reason| AddrError::Type { text: written.to_owned(), reason })?;
+        if parts.len() == 1 {
+            return Ok(Self::new(default_host(dialect), "hashicorp".to_owned(), kind, dialect));
+        }
+        let namespace = parts[parts.len() - 2];
+        let host = match parts[..] {
+            [host, _, _] => {
+                Hostname::parse(host).map_err(|reason| AddrError::Host { text: host.to_owned(), reason })?
+            }
+            _ => default_host(dialect),
+        };
+        if namespace == "-" {
+            let default = dialect.default_registry_host();
+            if host.as_ascii() != default {
+                return Err(AddrError::LegacyNamespace(default));
+            }
+            return Ok(Self::Legacy(format!("{host}/-/{kind}")));
+        }
+        let namespace =
+            normalise_part(namespace).map_err(|reason| AddrError::Namespace { text: namespace.to_owned(), reason })?;
+        refuse_prefix(text, &host, &namespace, &kind, dialect)?;
+        Ok(Self::new(host, namespace, kind, dialect))
+    }
+
+    /// The address that a local name stands for when nothing gives its source.
+    ///
+    /// # Errors
+    ///
+    /// [`AddrError::Type`] if the name is not one.
+    ///
+    /// Source: `internal/addrs/provider.go`, `ImpliedProviderForUnqualifiedType`.
+    pub fn implied(local_name: &str, dialect: Dialect) -> Result<Self, AddrError> {
+        if local_name == "terraform" {
+            return Ok(Self::BuiltIn("terraform.io/builtin/terraform".to_owned()));
+        }
+        let kind =
+            normalise_part(local_name).map_err(|reason| AddrError::Type { text: local_name.to_owned(), reason })?;
+        Ok(Self::new(default_host(dialect), "hashicorp".to_owned(), kind, dialect))
+    }
+
+    /// The provider, if it can be locked.
+    pub fn lockable(self) -> Option<ProviderAddr> {
+        match self {
+            Self::Provider(addr) => Some(addr),
+            Self::BuiltIn(_) | Self::Legacy(_) => None,
+        }
+    }
+
+    fn new(host: Hostname, namespace: String, kind: String, dialect: Dialect) -> Self {
+        let addr = ProviderAddr { host, namespace, kind };
+        let built_in = addr.namespace == "builtin" && dialect.built_in_hosts().contains(&addr.host.as_ascii());
+        if built_in { Self::BuiltIn(addr.to_string()) } else { Self::Provider(addr) }
+    }
+}
+
+impl fmt::Display for ProviderSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Provider(addr) => addr.fmt(f),
+            Self::BuiltIn(text) | Self::Legacy(text) => f.write_str(text),
+        }
+    }
+}
+
+impl ProviderAddr {
+    /// Parses a source string that must mean a lockable provider.
+    ///
+    /// # Errors
+    ///
+    /// As [`ProviderSource::parse`]; [`AddrError::NotLockable`] for built-in and legacy ones.
+    pub fn parse(text: &str, dialect: Dialect) -> Result<Self, AddrError> {
+        let source = ProviderSource::parse(text, dialect)?;
+        let full = source.to_string();
+        source.lockable().ok_or(AddrError::NotLockable(full))
+    }
+
+    /// The host of the origin registry.
+    pub fn host(&self) -> &Hostname {
+        &self.host
+    }
+
+    /// The namespace, such as `hashicorp`.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The type, such as `aws`.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The address as people write it: without the host where that is the default one.
+    pub fn short(&self, dialect: Dialect) -> String {
+        if self.host.as_ascii() == dialect.default_registry_host() {
+            format!("{}/{}", self.namespace, self.kind)
+        } else {
+            self.to_string()
+        }
+    }
+
+    /// The same provider at another registry, as when moving between Terraform and OpenTofu.
+    #[must_use]
+    pub fn at(&self, host: Hostname) -> Self {
+        Self { host, ..self.clone() }
+    }
+}
+
+/// The full form with the display form of the host, as in the labels of a lock file.
+impl fmt::Display for ProviderAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.host, self.namespace, self.kind)
+    }
+}
+
+fn default_host(dialect: Dialect) -> Hostname {
+    match Hostname::parse(dialect.default_registry_host()) {
+        Ok(host) => host,
+        Err(_) => unreachable!("the default registry hosts are valid"),
+    }
+}
+
+fn refuse_prefix(text: &str, host: &Hostname, namespace: &str, kind: &str, dialect: Dialect) -> Result<(), AddrError> {
+    for prefix in dialect.redundant_type_prefixes() {
+        let Some(rest) = kind.strip_prefix(prefix) else { continue };
+        return Err(match rest.strip_prefix("provider-").filter(|rest| normalise_part(rest).is_ok()) {
+            Some(rest) => AddrError::RepositoryPrefix {
+                text: text.to_owned(),
+                prefix: format!("{prefix}provider-"),
+                suggestion: ProviderAddr { host: host.clone(), namespace: namespace.to_owned(), kind: rest.to_owned() }
+                    .short(dialect),
+            },
+            None => AddrError::RedundantPrefix { text: text.to_owned(), prefix: (*prefix).to_owned() },
+        });
+    }
+    Ok(())
+}

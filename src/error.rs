@@ -1,0 +1,141 @@
+//! Errors: we could not do our work.
+//!
+//! Every module has its own small enum; here each of them becomes a kind, which decides the exit code, and gets its
+//! hints. One place to review what a user is told.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::finding::Position;
+
+/// What went wrong, for the exit code and for machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The command line.
+    Usage,
+    /// `.tflock.hcl`, the trust file or the CLI configuration.
+    Settings,
+    /// The configuration of a module.
+    Configuration,
+    /// The lock file.
+    LockFile,
+    /// No such provider, version or platform; or the locked version is not allowed.
+    NotFound,
+    /// A package that cannot be read.
+    Package,
+    /// Reading or writing a file.
+    Disk,
+    /// Refused: a hash, a signature or a signer is not what it must be.
+    Trust,
+    /// A source was unreachable or answered nonsense; a retry may help.
+    Unavailable,
+    /// A source wants other credentials.
+    Unauthorized,
+    /// `--offline` forbade a question that the work needs.
+    Offline,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl ErrorKind {
+    /// The word for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorKind::Usage => "usage",
+            ErrorKind::Settings => "settings",
+            ErrorKind::Configuration => "configuration",
+            ErrorKind::LockFile => "lock-file",
+            ErrorKind::NotFound => "not-found",
+            ErrorKind::Package => "package",
+            ErrorKind::Disk => "disk",
+            ErrorKind::Trust => "trust",
+            ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Unauthorized => "unauthorized",
+            ErrorKind::Offline => "offline",
+            ErrorKind::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What could not be done, to what, why, and the next step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// One line, lower case, no full stop.
+    pub message: String,
+    /// The file it is about, as the user knows it.
+    pub file: Option<PathBuf>,
+    /// The place in the file.
+    pub position: Option<Position>,
+    /// The address that was asked, without secrets.
+    pub url: Option<String>,
+    /// Next steps, best a command.
+    pub hints: Vec<String>,
+    /// Further errors of the same run, such as one for each provider.
+    pub others: Vec<Error>,
+}
+
+impl Error {
+    /// An error without place and hints.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            file: None,
+            position: None,
+            url: None,
+            hints: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    /// The same error about a file.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// The same error at a place of its file.
+    #[must_use]
+    pub fn at(mut self, position: Position) -> Self {
+        self.position = Some(position);
+        self
+    }
+
+    /// The same error about an URL, which must hold no secrets.
+    #[must_use]
+    pub fn about_url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// The same error with a next step.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Many errors as one: the first one carries the others. None if there are none.
+    pub fn all(errors: impl IntoIterator<Item = Error>) -> Option<Self> {
+        let mut errors = errors.into_iter();
+        let mut first = errors.next()?;
+        first.others.extend(errors);
+        Some(first)
+    }
+
+    /// This error and the others of the same run.
+    pub fn each(&self) -> impl Iterator<Item = &Error> {
+        std::iter::once(self).chain(&self.others)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,79 @@
+//! Findings: bad answers to questions that could be asked.
+//!
+//! A finding is data. It names its rule, says what is wrong in one line, and knows the place. Errors, which mean that
+//! the question could not be answered, are another thing: they travel by `Result`.
+
+mod rule;
+
+use std::fmt;
+use std::path::PathBuf;
+
+pub use rule::{Class, Level, Rule};
+
+use crate::addr::ProviderAddr;
+
+/// A line and a column in a text, both from 1; columns count grapheme clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self { line: 1, column: 1 }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// One bad answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that is broken; gives id, class and help.
+    pub rule: Rule,
+    /// The level, which settings may change from the rule's own.
+    pub level: Level,
+    /// What is wrong with what: one line, lower case, no full stop.
+    pub message: String,
+    /// The provider it is about.
+    pub address: Option<ProviderAddr>,
+    /// The file, relative to the work tree; filled in by whoever knows it.
+    pub file: Option<PathBuf>,
+    /// The place in the file.
+    pub position: Option<Position>,
+}
+
+impl Finding {
+    /// A finding at the level of its rule, without a place.
+    pub fn new(rule: Rule, message: impl Into<String>) -> Self {
+        Self { rule, level: rule.level(), message: message.into(), address: None, file: None, position: None }
+    }
+
+    /// The same finding about a provider.
+    #[must_use]
+    pub fn about(mut self, address: &ProviderAddr) -> Self {
+        self.address = Some(address.clone());
+        self
+    }
+
+    /// The same finding at a place in its file.
+    #[must_use]
+    pub fn at(mut self, position: Position) -> Self {
+        self.position = Some(position);
+        self
+    }
+
+    /// The same finding in a file.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+}

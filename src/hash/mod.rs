@@ -1,0 +1,197 @@
+//! Package hashes: what a lock file records about the packages of a release.
+//!
+//! A hash is its text, `scheme:value`. This folder computes them and keeps them; it knows nothing of who vouches for
+//! one (`evidence`) or where it is written (`lockfile`).
+
+pub mod archive;
+pub mod h1;
+pub mod sha256;
+pub mod sums;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use sha256::Sha256Digest;
+
+/// A hash as a lock file holds it. Unknown schemes survive; ordered by text, bytewise.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PackageHash(String);
+
+/// The scheme of a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HashScheme {
+    /// Over the names and contents of the files in a package.
+    H1,
+    /// Over the bytes of the archive.
+    Zh,
+    /// Any other; never matches anything.
+    Other,
+}
+
+/// A text without a scheme.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a hash: a scheme, a colon and a value are wanted")]
+pub struct HashError(pub String);
+
+impl PackageHash {
+    /// The `zh:` hash of an archive with this digest.
+    pub fn zh(digest: Sha256Digest) -> Self {
+        Self(format!("zh:{}", digest.to_hex()))
+    }
+
+    /// The `h1:` hash with this digest.
+    pub fn h1(digest: Sha256Digest) -> Self {
+        Self(format!("h1:{}", digest.to_base64()))
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> HashScheme {
+        match self.0.split_once(':') {
+            Some(("h1", _)) => HashScheme::H1,
+            Some(("zh", _)) => HashScheme::Zh,
+            _ => HashScheme::Other,
+        }
+    }
+
+    /// The digest of a `zh:` hash in the one form that can match: 64 lower-case hex digits.
+    pub fn zh_digest(&self) -> Option<Sha256Digest> {
+        let hex = self.0.strip_prefix("zh:")?;
+        let digest = Sha256Digest::from_hex(hex)?;
+        (digest.to_hex() == hex).then_some(digest)
+    }
+
+    /// The whole text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PackageHash {
+    type Err = HashError;
+
+    fn from_str(text: &str) -> Result<Self, HashError> {
+        match text.find(':') {
+            Some(1..) => Ok(Self(text.to_owned())),
+            _ => Err(HashError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for PackageHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The hashes of one entry: sorted by text, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct PackageHashes(Vec<PackageHash>);
+
+impl PackageHashes {
+    /// No hashes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a hash; false if it was there.
+    pub fn insert(&mut self, hash: PackageHash) -> bool {
+        match self.0.binary_search(&hash) {
+            Ok(_) => false,
+            Err(at) => {
+                self.0.insert(at, hash);
+                true
+            }
+        }
+    }
+
+    /// Removes a hash; false if it was not there.
+    pub fn remove(&mut self, hash: &PackageHash) -> bool {
+        match self.0.binary_search(hash) {
+            Ok(at) => {
+                self.0.remove(at);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// True if the hash is there, byte for byte.
+    pub fn contains(&self, hash: &PackageHash) -> bool {
+        self.0.binary_search(hash).is_ok()
+    }
+
+    /// The hashes in the order of their text.
+    pub fn iter(&self) -> std::slice::Iter<'_, PackageHash> {
+        self.0.iter()
+    }
+
+    /// The hashes of one scheme.
+    pub fn of(&self, scheme: HashScheme) -> impl Iterator<Item = &PackageHash> {
+        self.0.iter().filter(move |hash| hash.scheme() == scheme)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<PackageHash> for PackageHashes {
+    fn from_iter<I: IntoIterator<Item = PackageHash>>(hashes: I) -> Self {
+        let mut list: Vec<PackageHash> = hashes.into_iter().collect();
+        list.sort_unstable();
+        list.dedup();
+        Self(list)
+    }
+}
+
+impl Extend<PackageHash> for PackageHashes {
+    fn extend<I: IntoIterator<Item = PackageHash>>(&mut self, hashes: I) {
+        self.0.extend(hashes);
+        self.0.sort_unstable();
+        self.0.dedup();
+    }
+}
+
+impl IntoIterator for PackageHashes {
+    type Item = PackageHash;
+    type IntoIter = std::vec::IntoIter<PackageHash>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a PackageHashes {
+    type Item = &'a PackageHash;
+    type IntoIter = std::slice::Iter<'a, PackageHash>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorted_by_text_and_unique() {
+        let hashes: PackageHashes =
+            ["zh:1", "h1:a", "x:", "h1:A", "h1:a"].iter().map(|text| text.parse().unwrap()).collect();
+        let texts: Vec<&str> = hashes.iter().map(PackageHash::as_str).collect();
+        assert_eq!(texts, ["h1:A", "h1:a", "x:", "zh:1"]);
+    }
+
+    #[test]
+    fn a_scheme_is_needed() {
+        assert!(":x".parse::<PackageHash>().is_err());
+        assert!("h1".parse::<PackageHash>().is_err());
+        assert_eq!("h2:x".parse::<PackageHash>().unwrap().scheme(), HashScheme::Other);
+    }
+}

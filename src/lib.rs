@@ -1,0 +1,45 @@
+//! `tflock`: the dependency lock file of OpenTofu and Terraform.
+//!
+//! ```text
+//! cli ──► commands ──► engine ──► source ──► net        shell, engine, network
+//!  │          │           │          │
+//!  └► report  └─────────► disk ◄─────┘                  blocking files
+//!       ▼                  ▼
+//! finding · evidence · outcome · trust                                judgments, pure
+//!       ▼
+//! lockfile · requirements · config · settings · hash · version · platform · addr · dialect      values, pure
+//! ```
+//!
+//! Arrows are what a folder may use: downwards or to the right, never back. Without the feature `online` there is
+//! neither a runtime nor a TLS client in the library.
+
+pub mod addr;
+pub mod config;
+pub mod dialect;
+pub mod hash;
+pub mod lockfile;
+pub mod platform;
+pub mod requirements;
+pub mod settings;
+pub mod version;
+
+pub mod error;
+pub mod evidence;
+pub mod finding;
+pub mod outcome;
+pub mod trust;
+
+pub mod disk;
+
+#[cfg(feature = "online")]
+pub mod net;
+#[cfg(feature = "online")]
+pub mod source;
+
+pub mod engine;
+
+pub mod commands;
+pub mod report;
+
+#[cfg(feature = "online")]
+pub mod cli;

@@ -1,0 +1,77 @@
+//! The dependency lock file: `.terraform.lock.hcl`.
+//!
+//! [`LockFile`] is what the file says, whatever its layout. [`decode`] reads the text strictly and tells all that is
+//! wrong with it; [`LockFile::encode`] writes the one canonical text, byte for byte as the tools do. Where something
+//! stands in the text is kept beside the model, in [`Spans`]. The folder reads no files and asks nobody.
+//!
+//! Source: `internal/depsfile/locks.go` and `locks_file.go`.
+
+mod decode;
+mod encode;
+mod spans;
+
+use std::collections::BTreeMap;
+
+pub use decode::{Decoded, decode};
+pub use spans::{EntrySpans, Spans};
+
+use crate::addr::ProviderAddr;
+use crate::hash::PackageHashes;
+use crate::version::{Constraints, Version};
+
+/// The name of the file in every root module.
+pub const FILE_NAME: &str = ".terraform.lock.hcl";
+
+/// What a dependency lock file says: one entry for each provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockFile {
+    entries: BTreeMap<ProviderAddr, LockEntry>,
+}
+
+/// The selected version of one provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockEntry {
+    /// The version.
+    pub version: Version,
+    /// The constraints at the time of writing: a hint for people, never used to select.
+    pub constraints: Constraints,
+    /// The recorded hashes of its packages.
+    pub hashes: PackageHashes,
+}
+
+impl LockFile {
+    /// A file without entries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The entry of a provider.
+    pub fn get(&self, addr: &ProviderAddr) -> Option<&LockEntry> {
+        self.entries.get(addr)
+    }
+
+    /// Sets the entry of a provider; gives the old one.
+    pub fn insert(&mut self, addr: ProviderAddr, entry: LockEntry) -> Option<LockEntry> {
+        self.entries.insert(addr, entry)
+    }
+
+    /// Removes the entry of a provider.
+    pub fn remove(&mut self, addr: &ProviderAddr) -> Option<LockEntry> {
+        self.entries.remove(addr)
+    }
+
+    /// The entries in the order of the file.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ProviderAddr, &LockEntry)> {
+        self.entries.iter()
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True if there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}

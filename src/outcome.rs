@@ -1,0 +1,159 @@
+//! What a command returns: data, neither printed nor coloured.
+
+use std::path::PathBuf;
+
+use crate::addr::ProviderAddr;
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::hash::PackageHash;
+use crate::lockfile::LockEntry;
+use crate::platform::Platform;
+use crate::requirements::Requirement;
+
+/// The result of one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The command, as typed: `lock`, `why`, …
+    pub command: &'static str,
+    /// One result for each root module. `many` says whether they stand under `roots` in JSON.
+    pub roots: Vec<RootOutcome>,
+    /// True if more than one root module was asked for (`-C` repeated, `-r`), even if only one was found.
+    pub many: bool,
+    /// What people should know beside the result; goes to standard error.
+    pub notes: Vec<String>,
+}
+
+/// The result for one root module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootOutcome {
+    /// The root module, relative to the work tree; empty for the one that the command was run in.
+    pub path: PathBuf,
+    /// The result, or why there is none.
+    pub body: Result<Body, Error>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// What one command found out about one root module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// `why`: providers with who asks for them, and the locked version.
+    Requirements(Vec<Required>),
+    /// `list`: the entries of the lock file.
+    Entries(Vec<Listed>),
+    /// `lock` and its like.
+    Changes(Changes),
+    /// `fmt`, `hash`, `completions`, `man`, `cache`: text as it goes to standard output.
+    Text(String),
+}
+
+/// One provider of `why`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Required {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// Merged constraints and origins.
+    pub requirement: Requirement,
+    /// The version in the lock file.
+    pub locked: Option<crate::version::Version>,
+}
+
+/// One entry of `list`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// The entry.
+    pub entry: LockEntry,
+    /// Whether the configuration requires it; unknown without configuration.
+    pub required: Option<bool>,
+    /// The platforms that the local index attributes to its hashes.
+    pub platforms: Vec<Platform>,
+    /// The fingerprint of the signer, where it is known.
+    pub signer: Option<String>,
+}
+
+/// What a command changed in a lock file, or would change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// True if the text is (or would be) another one.
+    pub changed: bool,
+    /// True if it was written.
+    pub written: bool,
+    /// The lock file, relative to the work tree.
+    pub path: PathBuf,
+    /// By provider, in the order of the file.
+    pub changes: Vec<Change>,
+    /// The unified diff of the texts, for `--dry-run`.
+    pub diff: Option<String>,
+}
+
+/// What happened to one entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The entry before.
+    pub old: Option<LockEntry>,
+    /// The entry after.
+    pub new: Option<LockEntry>,
+    /// New hashes with what is known of them.
+    pub hashes_added: Vec<AddedHash>,
+    /// Hashes that are gone.
+    pub hashes_removed: Vec<PackageHash>,
+    /// For a release new to the file: who signed it.
+    pub signer: Option<Signer>,
+}
+
+/// A new hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedHash {
+    /// The hash.
+    pub hash: PackageHash,
+    /// The platform of its package, where known.
+    pub platform: Option<Platform>,
+    /// Why it is believed.
+    pub evidence: Vec<crate::evidence::Evidence>,
+}
+
+/// Who signed a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signer {
+    /// The fingerprint of the primary key, 40 upper-case hex digits or more.
+    Key(String),
+    /// Nobody.
+    Unsigned,
+}
+
+/// The kinds of change to an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeKind {
+    /// There was no entry.
+    Added,
+    /// There is none any more.
+    Removed,
+    /// A newer version.
+    Upgraded,
+    /// An older version.
+    Downgraded,
+    /// Only the constraints.
+    ConstraintsChanged,
+    /// Hashes were added or removed under the same version, perhaps with new constraints.
+    HashesChanged,
+}
+
+impl ChangeKind {
+    /// The word for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Upgraded => "upgraded",
+            ChangeKind::Downgraded => "downgraded",
+            ChangeKind::ConstraintsChanged => "constraints-changed",
+            ChangeKind::HashesChanged => "hashes-changed",
+        }
+    }
+}
