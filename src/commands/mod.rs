@@ -1,1 +1,3 @@
-//! TODO(doc).
+//! Commands: from settings to an outcome, one in each file.
+
+pub mod hash;
