@@ -270,6 +270,6 @@ fn is_go_version_term(text: &str) -> bool {
 
 #[allow(dead_code, reason = "until the parser is there")]
 fn unused(spec: Spec<'_>) -> Result<Version, (SpecError, VersionError)> {
-    let _ = split_while;
+    let _ = split_while("", |_| true);
     Ok(spec.version())
 }
