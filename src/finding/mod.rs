@@ -3,11 +3,13 @@
 //! A finding is data. It names its rule, says what is wrong in one line, and knows the place. Errors, which mean that
 //! the question could not be answered, are another thing: they travel by `Result`.
 
+mod position;
 mod rule;
 
 use std::fmt;
 use std::path::PathBuf;
 
+pub use position::LineIndex;
 pub use rule::{Class, Level, Rule};
 
 use crate::addr::ProviderAddr;

@@ -1,0 +1,100 @@
+//! Lines and columns: where in a text a byte stands.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Position;
+
+/// The line starts of one text, for turning byte offsets into positions.
+///
+/// Lines end with `\n`. Columns count grapheme clusters from 1. A byte order mark at the start of the text does not
+/// count, though offsets are those of the text with it.
+///
+/// Source: `github.com/hashicorp/hcl/v2`, `hcl.Pos`.
+#[derive(Debug, Clone)]
+pub struct LineIndex<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> LineIndex<'a> {
+    /// Finds the lines of a text.
+    pub fn new(text: &'a str) -> Self {
+        let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let later = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+        Self { text, starts: std::iter::once(first).chain(later).collect() }
+    }
+
+    /// The position of a byte.
+    ///
+    /// An offset inside a grapheme cluster has the column of the cluster; one beyond the end of the text stands for the
+    /// end.
+    pub fn position(&self, byte_offset: usize) -> Position {
+        let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);
+        let start = self.starts[line - 1];
+        let rest = &self.text[start..];
+        let before = byte_offset.saturating_sub(start).min(rest.len());
+        Position { line, column: 1 + clusters_within(rest, before) }
+    }
+}
+
+/// How many clusters of a text end within its first bytes.
+fn clusters_within(text: &str, bytes: usize) -> usize {
+    // A cluster may reach over the given bytes, so the byte behind them is looked at too.
+    if text.as_bytes()[..text.len().min(bytes + 1)].iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+        return bytes;
+    }
+    text.grapheme_indices(true).take_while(|(at, cluster)| at + cluster.len() <= bytes).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(text: &str, offset: usize) -> (usize, usize) {
+        let position = LineIndex::new(text).position(offset);
+        (position.line, position.column)
+    }
+
+    #[test]
+    fn lines_and_columns_start_at_one() {
+        assert_eq!(at("", 0), (1, 1));
+        assert_eq!(at("ab\ncd", 0), (1, 1));
+        assert_eq!(at("ab\ncd", 2), (1, 3));
+        assert_eq!(at("ab\ncd", 3), (2, 1));
+        assert_eq!(at("ab\ncd", 5), (2, 3));
+        assert_eq!(at("ab\n", 3), (2, 1));
+        assert_eq!(at("ab", 99), (1, 3));
+        assert_eq!(at("a\r\nb", 2), (1, 2));
+        assert_eq!(at("a\r\nb", 3), (2, 1));
+    }
+
+    #[test]
+    fn columns_count_grapheme_clusters() {
+        assert_eq!(at("é=1", 2), (1, 2));
+        assert_eq!(at("e\u{301}=1", 1), (1, 1));
+        assert_eq!(at("e\u{301}=1", 3), (1, 2));
+        assert_eq!(at("x 👩‍👩‍👧 = 1", "x 👩‍👩‍👧 ".len()), (1, 5));
+        assert_eq!(at("é", 1), (1, 1));
+    }
+
+    #[test]
+    fn a_byte_order_mark_does_not_count() {
+        assert_eq!(at("\u{feff}ab\nc", 0), (1, 1));
+        assert_eq!(at("\u{feff}ab\nc", 3), (1, 1));
+        assert_eq!(at("\u{feff}ab\nc", 4), (1, 2));
+        assert_eq!(at("\u{feff}ab\nc", 6), (2, 1));
+        assert_eq!(at("\u{feff}", 3), (1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn positions_grow_with_offsets(text in "[\u{feff}a\u{301}👩\u{200d}\r\n\t é]{0,30}") {
+            let index = LineIndex::new(&text);
+            let positions: Vec<_> = (0..text.len() + 2).map(|offset| index.position(offset)).collect();
+            prop_assert!(positions.windows(2).all(|pair| pair[0] <= pair[1]));
+            prop_assert_eq!(positions.last().map(|last| last.line), Some(1 + text.matches('\n').count()));
+        }
+    }
+}
