@@ -43,3 +43,6 @@ pub mod report;
 
 #[cfg(feature = "online")]
 pub mod cli;
+
+#[cfg(test)]
+mod vectors;

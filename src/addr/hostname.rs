@@ -16,7 +16,7 @@ use idna::uts46::{DnsLength, Hyphens, Uts46};
 pub struct Hostname {
     ascii: String,
     display: String,
-    port: Option<u16>,
+    port: Option<i64>,
 }
 
 /// Why a text is not a service hostname.
@@ -31,9 +31,9 @@ pub enum HostnameError {
     /// The text after `:` is no number.
     #[error("port portion contains non-digit characters")]
     PortNotANumber,
-    /// A port outside 1 to 65535.
-    #[error("port number is not between 1 and 65535")]
-    PortOutOfRange,
+    /// A port above 65535.
+    #[error("port number is greater than 65535")]
+    PortTooLarge,
     /// Two dots in a row, or one in front.
     #[error("hostname contains empty label (two consecutive periods)")]
     EmptyLabel,
@@ -104,8 +104,8 @@ impl Hostname {
         &self.display
     }
 
-    /// The port, unless it is 443.
-    pub fn port(&self) -> Option<u16> {
+    /// The port, unless it is 443. As in the tools it may be zero or negative, and then nobody listens there.
+    pub fn port(&self) -> Option<i64> {
         self.port
     }
 }
@@ -117,19 +117,13 @@ enum Spelling {
 }
 
 /// Ports are decimal numbers as Go's `Atoi` reads them: a sign and leading zeros are allowed.
-fn parse_port(name: &str, text: &str) -> Result<Option<u16>, HostnameError> {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        let url = matches!(name, "http" | "https");
-        return Err(if url { HostnameError::Url } else { HostnameError::PortNotANumber });
-    }
-    match text.parse::<i64>() {
+fn parse_port(name: &str, text: &str) -> Result<Option<i64>, HostnameError> {
+    match text.parse() {
         Ok(443) => Ok(None),
-        Ok(number) => match u16::try_from(number) {
-            Ok(0) | Err(_) => Err(HostnameError::PortOutOfRange),
-            Ok(port) => Ok(Some(port)),
-        },
-        Err(_) => Err(HostnameError::PortOutOfRange),
+        Ok(port) if port > 65535 => Err(HostnameError::PortTooLarge),
+        Ok(port) => Ok(Some(port)),
+        Err(_) if matches!(name, "http" | "https") => Err(HostnameError::Url),
+        Err(_) => Err(HostnameError::PortNotANumber),
     }
 }
 
@@ -184,6 +178,7 @@ mod tests {
         assert_eq!(host.as_ascii(), "xn--x-9fa.com:8443");
         assert_eq!(Hostname::parse("example.com:443").unwrap().as_ascii(), "example.com");
         assert_eq!(Hostname::parse("example.com:08443").unwrap().as_ascii(), "example.com:8443");
+        assert_eq!(Hostname::parse("example.com:-0").unwrap().as_ascii(), "example.com:0");
         assert_eq!(Hostname::parse_any_spelling("xn--caf-dma.fr").unwrap().as_display(), "café.fr");
     }
 
@@ -192,8 +187,10 @@ mod tests {
         let error = |text| Hostname::parse(text).unwrap_err();
         assert_eq!(error("https://example.com"), HostnameError::Url);
         assert_eq!(error("example.com:x"), HostnameError::PortNotANumber);
-        assert_eq!(error("example.com:70000"), HostnameError::PortOutOfRange);
-        assert_eq!(error("example.com:0"), HostnameError::PortOutOfRange);
+        assert_eq!(error("example.com:"), HostnameError::PortNotANumber);
+        assert_eq!(error("example.com:-"), HostnameError::PortNotANumber);
+        assert_eq!(error("example.com:99999999999999999999"), HostnameError::PortNotANumber);
+        assert_eq!(error("example.com:70000"), HostnameError::PortTooLarge);
         assert_eq!(error("a..b"), HostnameError::EmptyLabel);
         assert_eq!(error(""), HostnameError::Empty);
         assert!(matches!(error("xn--caf-dma.fr"), HostnameError::Punycode(_)));

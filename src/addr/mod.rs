@@ -7,11 +7,15 @@
 
 mod hostname;
 mod part;
+mod pattern;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 pub use hostname::{Hostname, HostnameError};
 pub use part::{PartError, normalise_part};
+pub use pattern::{AddrPattern, PatternError};
 
 use crate::dialect::Dialect;
 
@@ -126,6 +130,7 @@ impl ProviderSource {
             if host.as_ascii() != default {
                 return Err(AddrError::LegacyNamespace(default));
             }
+            refuse_prefix(text, &host, namespace, &kind, dialect)?;
             return Ok(Self::Legacy(format!("{host}/-/{kind}")));
         }
         let namespace =

@@ -26,8 +26,8 @@ pub enum PartError {
 ///
 /// [`PartError`], by the first rule that is broken.
 ///
-/// Source: `github.com/hashicorp/terraform-registry-address`, `ParseProviderPart`. A dot that only the normalisation
-/// brings forth (U+3002) is refused, unlike there.
+/// Source: `github.com/hashicorp/terraform-registry-address`, `ParseProviderPart`. There as here a dot may come out of
+/// the normalisation (of U+3002), but unlike there never at an end or twice: a part is the name of a directory.
 pub fn normalise_part(part: &str) -> Result<String, PartError> {
     if part.is_empty() {
         return Err(PartError::Empty);
@@ -39,8 +39,33 @@ pub fn normalise_part(part: &str) -> Result<String, PartError> {
         return Err(PartError::ConsecutiveDashes);
     }
     let (normal, valid) = Uts46::new().to_unicode(part.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast);
-    if valid.is_err() || normal.is_empty() || normal.contains(['.', '/']) {
+    if valid.is_err() || normal.contains('/') || normal.split('.').any(str::is_empty) {
         return Err(PartError::Characters);
     }
     Ok(normal.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_forms() {
+        assert_eq!(normalise_part("AWS").as_deref(), Ok("aws"));
+        assert_eq!(normalise_part("ａｗｓ").as_deref(), Ok("aws"));
+        assert_eq!(normalise_part("ß").as_deref(), Ok("ß"));
+        assert_eq!(normalise_part("a\u{3002}b").as_deref(), Ok("a.b"));
+    }
+
+    #[test]
+    fn refusals() {
+        assert_eq!(normalise_part(""), Err(PartError::Empty));
+        assert_eq!(normalise_part("a.b"), Err(PartError::Dot));
+        assert_eq!(normalise_part("a--b"), Err(PartError::ConsecutiveDashes));
+        for part in
+            ["-a", "a-", "a_b", " a", "a b", "\u{3002}", "\u{3002}\u{3002}", "a\u{3002}", "a\u{ff0f}b", "\u{ad}"]
+        {
+            assert_eq!(normalise_part(part), Err(PartError::Characters), "{part:?}");
+        }
+    }
 }

@@ -1,16 +1,16 @@
-//! Version constraints: two grammars, one canonical text, one meaning.
+//! Version constraints: one canonical text, one meaning.
 //!
-//! The text in configuration passes two parsers in the tools, and must satisfy both; the text in a lock file passes the
-//! second only. `semver::VersionReq` means something else by nearly every operator and is of no use here.
+//! `semver::VersionReq` means something else by nearly every operator and is of no use here.
 //!
-//! Source: `github.com/hashicorp/go-version` (configuration), `github.com/apparentlymart/go-versions`
-//! `versions/constraints`, `versions/set.go`, and `internal/getproviders/types.go` (canonical text).
+//! Source: `github.com/apparentlymart/go-versions`, `versions/set.go`, and `internal/getproviders/types.go` (canonical
+//! text).
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Spec, SpecError, Version, VersionError, split_while, write_extras};
+use super::grammar::{self, ConstraintError};
+use super::{Version, write_extras};
 
 /// A set of terms that all have to hold: sorted, each once. Equal when the canonical text is.
 ///
@@ -46,58 +46,6 @@ pub enum Operator {
     NotEqual,
 }
 
-/// Why a text is not a version constraint.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConstraintError {
-    /// Refused by the grammar of configuration, which is that of `go-version`.
-    #[error("{0:?} does not use correct version constraint syntax")]
-    Syntax(String),
-    /// Nothing where a version must follow.
-    #[error("empty specification")]
-    Empty,
-    /// `v1.2.0`.
-    #[error("a \"v\" prefix should not be used")]
-    VPrefix,
-    /// Two terms without a comma; what stands before the gap.
-    #[error("missing comma after {0:?}")]
-    MissingComma(String),
-    /// One term is refused.
-    #[error("invalid specification {term:?}: {reason}")]
-    Term {
-        /// The term as written.
-        term: String,
-        /// The rule it breaks.
-        reason: TermError,
-    },
-}
-
-/// Why one term is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TermError {
-    /// An operator that there is not; perhaps one that was meant.
-    #[error("invalid constraint operator {0:?}{hint}", hint = did_you_mean(*.1))]
-    Operator(String, Option<&'static str>),
-    /// Other than nothing or one space.
-    #[error("only one space is expected after the operator {0:?}")]
-    Spaces(String),
-    /// `1.x`; the part.
-    #[error("can't use wildcard for {0} number; omit segments that should be unconstrained")]
-    Wildcard(&'static str),
-    /// `1.2.3.4`.
-    #[error("too many numbered portions; only three are allowed (major, minor, patch)")]
-    TooManyParts,
-    /// A number above 18446744073709551615.
-    #[error("number {0} is too large")]
-    TooLarge(String),
-    /// Anything else.
-    #[error("required format is up to three positive integers separated by periods")]
-    Version,
-}
-
-fn did_you_mean(operator: Option<&str>) -> String {
-    operator.map(|operator| format!("; did you mean {operator:?}?")).unwrap_or_default()
-}
-
 impl Constraints {
     /// Reads a constraint as it stands in configuration, which both grammars must accept.
     ///
@@ -105,7 +53,7 @@ impl Constraints {
     ///
     /// [`ConstraintError::Syntax`] from the first grammar, the others from the second.
     pub fn parse_config(text: &str) -> Result<Self, ConstraintError> {
-        if !text.split(',').all(is_go_version_term) {
+        if !text.split(',').all(grammar::is_go_version_term) {
             return Err(ConstraintError::Syntax(text.to_owned()));
         }
         text.parse()
@@ -113,13 +61,13 @@ impl Constraints {
 
     /// Exactly one version, as `= V`.
     pub fn exactly(version: Version) -> Self {
-        Self(vec![Term { operator: Operator::Equal, boundary: version }])
+        Self(vec![Term::new(Operator::Equal, version)])
     }
 
     /// The constraint that `add` writes for a version: `~> MAJOR.MINOR`.
     pub fn compatible_with(version: &Version) -> Self {
         let boundary = Version::new(version.major(), version.minor(), 0);
-        Self(vec![Term { operator: Operator::PessimisticMinor, boundary }])
+        Self(vec![Term::new(Operator::PessimisticMinor, boundary)])
     }
 
     /// All terms of both.
@@ -160,6 +108,10 @@ impl FromIterator<Term> for Constraints {
 }
 
 impl Term {
+    pub(super) fn new(operator: Operator, boundary: Version) -> Self {
+        Self { operator, boundary }
+    }
+
     /// The operator.
     pub fn operator(&self) -> Operator {
         self.operator
@@ -250,26 +202,10 @@ impl FromStr for Constraints {
         let mut rest = text.trim();
         let mut terms = Vec::new();
         while !rest.is_empty() {
-            let (term, after) = read_term(rest)?;
+            let (term, after) = grammar::read_term(rest)?;
             terms.push(term);
             rest = after;
         }
         Ok(terms.into_iter().collect())
     }
-}
-
-/// Reads one term and the comma behind it, if one follows.
-fn read_term(text: &str) -> Result<(Term, &str), ConstraintError> {
-    todo!("{text}")
-}
-
-/// One piece between commas, by the grammar of `go-version`: any number of numbers, an optional `v`.
-fn is_go_version_term(text: &str) -> bool {
-    todo!("{text}")
-}
-
-#[allow(dead_code, reason = "until the parser is there")]
-fn unused(spec: Spec<'_>) -> Result<Version, (SpecError, VersionError)> {
-    let _ = split_while;
-    Ok(spec.version())
 }

@@ -6,14 +6,21 @@
 //! Source: `github.com/apparentlymart/go-versions` v1.0.2.
 
 mod constraint;
+mod grammar;
+mod scan;
 mod select;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-pub use constraint::{ConstraintError, Constraints, Operator, Term};
+pub use constraint::{Constraints, Operator, Term};
+pub use grammar::{ConstraintError, TermError};
 pub use select::newest_allowed;
+
+use scan::{NumberError, Scan};
 
 /// A release of a provider. Prints exactly as a lock file must hold it.
 ///
@@ -186,145 +193,34 @@ impl FromStr for Version {
 
     /// Reads one exact version; missing numbers are zero.
     fn from_str(text: &str) -> Result<Self, VersionError> {
-        refuse_other_specifications(text)?;
-        let spec = Spec::read(text).map_err(|error| match error {
-            SpecError::TooLarge(number) => VersionError::TooLarge(number),
-            SpecError::Shape => VersionError::Invalid,
-        })?;
-        if spec.rest.starts_with(',') {
-            return Err(VersionError::Multiple);
-        }
-        if !spec.rest.is_empty() {
-            return Err(if spec.rest.starts_with('.') { wrong_fourth(&spec) } else { VersionError::Invalid });
-        }
-        Ok(spec.version())
-    }
-}
-
-fn wrong_fourth(spec: &Spec<'_>) -> VersionError {
-    const NAMES: [&str; 3] = ["major", "minor", "patch"];
-    let next = spec.rest.as_bytes().get(1);
-    match (spec.numbers.get(2), next) {
-        (None, Some(b'*' | b'x' | b'X')) => VersionError::Wildcard(NAMES[spec.numbers.len()]),
-        (Some(_), Some(_)) => VersionError::TooManyParts,
-        _ => VersionError::Invalid,
+        let scan = Scan::read(text);
+        refuse_other_specifications(text, &scan)?;
+        scan.version().map_err(|error| match error {
+            NumberError::TooMany => VersionError::TooManyParts,
+            NumberError::Wildcard(part) => VersionError::Wildcard(part),
+            NumberError::TooLarge(number) => VersionError::TooLarge(number),
+        })
     }
 }
 
 /// Names what a text is that is not a version but something near it.
-fn refuse_other_specifications(text: &str) -> Result<(), VersionError> {
-    let first = text.chars().next().ok_or(VersionError::Empty)?;
-    if text.starts_with(char::is_whitespace) {
+fn refuse_other_specifications(text: &str, scan: &Scan<'_>) -> Result<(), VersionError> {
+    if text.trim().is_empty() {
+        return Err(VersionError::Empty);
+    }
+    // White space beyond ASCII is scanned as an operator, and forgiven there.
+    if !scan.operator.trim().is_empty() {
+        let constraint = scan.operator.chars().all(|c| "<>=!~^".contains(c));
+        return Err(if constraint { VersionError::Operator(scan.operator.to_owned()) } else { VersionError::Invalid });
+    }
+    if !scan.gap.is_empty() {
         return Err(VersionError::LeadingSpace);
     }
-    if text.ends_with(char::is_whitespace) {
-        return Err(VersionError::TrailingSpace);
-    }
-    if first == 'v' && text[1..].starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(VersionError::VPrefix);
-    }
-    if matches!(first, '*' | 'x' | 'X') && text[1..].chars().next().is_none_or(|c| c == '.') {
-        return Err(VersionError::Wildcard("major"));
-    }
-    let operator: String = text.chars().take_while(|c| "<>=!~^".contains(*c)).collect();
-    if operator.is_empty() { Ok(()) } else { Err(VersionError::Operator(operator)) }
-}
-
-/// The longest start of a text that reads as `NUM[.NUM[.NUM]][-EXTRA][+EXTRA]`, and the rest.
-struct Spec<'a> {
-    numbers: Vec<u64>,
-    pre: &'a str,
-    build: &'a str,
-    rest: &'a str,
-}
-
-enum SpecError {
-    TooLarge(String),
-    Shape,
-}
-
-impl<'a> Spec<'a> {
-    fn read(text: &'a str) -> Result<Self, SpecError> {
-        let mut numbers = Vec::with_capacity(3);
-        let mut rest = text;
-        loop {
-            let (digits, after) = split_while(rest, |c| c.is_ascii_digit());
-            if digits.is_empty() {
-                return Err(SpecError::Shape);
-            }
-            numbers.push(digits.parse().map_err(|_| SpecError::TooLarge(digits.to_owned()))?);
-            rest = after;
-            let more = rest.strip_prefix('.').filter(|next| next.starts_with(|c: char| c.is_ascii_digit()));
-            match more {
-                Some(next) if numbers.len() < 3 => rest = next,
-                _ => break,
-            }
-        }
-        let (pre, rest) = extra(rest, '-');
-        let (build, rest) = extra(rest, '+');
-        Ok(Self { numbers, pre, build, rest })
-    }
-
-    fn version(&self) -> Version {
-        let number = |at: usize| self.numbers.get(at).copied().unwrap_or(0);
-        Version {
-            major: number(0),
-            minor: number(1),
-            patch: number(2),
-            pre: self.pre.to_owned(),
-            build: self.build.to_owned(),
-        }
-    }
-}
-
-fn extra(text: &str, sign: char) -> (&str, &str) {
-    match text.strip_prefix(sign) {
-        Some(rest) => split_while(rest, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')),
-        None => ("", text),
-    }
-}
-
-fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
-    text.split_at(text.find(|c| !keep(c)).unwrap_or(text.len()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn version(text: &str) -> Version {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn missing_numbers_are_zero() {
-        assert_eq!(version("1").to_string(), "1.0.0");
-        assert_eq!(version("01.02").to_string(), "1.2.0");
-        assert_eq!(version("1.2.3-a..b+01").to_string(), "1.2.3-a..b+01");
-        assert_eq!(version("1.0.0-").to_string(), "1.0.0");
-    }
-
-    #[test]
-    fn refusals_have_their_reason() {
-        let error = |text: &str| text.parse::<Version>().unwrap_err();
-        assert_eq!(error(""), VersionError::Empty);
-        assert_eq!(error("v1.0.0"), VersionError::VPrefix);
-        assert_eq!(error(">= 1.0"), VersionError::Operator(">=".to_owned()));
-        assert_eq!(error(" 1.0"), VersionError::LeadingSpace);
-        assert_eq!(error("1.0 "), VersionError::TrailingSpace);
-        assert_eq!(error("1.0.0.0"), VersionError::TooManyParts);
-        assert_eq!(error("1.x"), VersionError::Wildcard("minor"));
-        assert_eq!(error("1.0, 2.0"), VersionError::Multiple);
-        assert_eq!(error("abc"), VersionError::Invalid);
-        assert!(matches!(error("99999999999999999999.0.0"), VersionError::TooLarge(_)));
-    }
-
-    #[test]
-    fn prereleases_are_not_ordered_as_in_semver() {
-        let order =
-            ["1.0.0-9", "1.0.0-10", "1.0.0-rc", "1.0.0-x", "1.0.0-a.b", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0"];
-        assert!(order.windows(2).all(|pair| version(pair[0]) < version(pair[1])));
-        assert_eq!(version("1.0.0+a").precedence(&version("1.0.0+b")), Ordering::Equal);
-        assert_ne!(version("1.0.0+a"), version("1.0.0+b"));
+    match scan.rest.trim_start().chars().next() {
+        None if scan.rest.is_empty() => Ok(()),
+        None => Err(VersionError::TrailingSpace),
+        Some('v') if text.starts_with('v') => Err(VersionError::VPrefix),
+        Some(',' | '|') => Err(VersionError::Multiple),
+        Some(_) => Err(VersionError::Invalid),
     }
 }
