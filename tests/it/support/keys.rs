@@ -1,4 +1,4 @@
-//! OpenPGP keys of the fixture: made anew in each test process, named, and quick to make.
+//! `OpenPGP` keys of the fixture: made anew in each test process, named, and quick to make.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
@@ -21,7 +21,7 @@ pub struct Key(usize);
 pub const GOOD: Key = Key(0);
 /// Another publisher's key, as sound as [`GOOD`].
 pub const OTHER: Key = Key(1);
-/// Signs with a subkey, as GnuPG's users do who keep the primary key offline.
+/// Signs with a subkey, as users of `GnuPG` do who keep the primary key offline.
 pub const SUBKEY: Key = Key(2);
 /// Valid for the year 2024 only; [`SIGNED_AT`] lies within, [`AFTER_EXPIRY`] after it.
 pub const EXPIRED: Key = Key(3);
@@ -59,6 +59,9 @@ pub enum Form {
     /// ASCII armor, which the tools refuse.
     Armored,
 }
+
+/// Who signs what, when, and how.
+type Question = (Key, Vec<u8>, Day, Form);
 
 struct Made {
     cert: Cert,
@@ -130,7 +133,7 @@ impl Key {
     ///
     /// The same bytes each time: signatures are salted, and a registry signs a document once.
     pub fn sign(self, document: &[u8], on: Day, form: Form) -> Vec<u8> {
-        static MADE: OnceLock<Mutex<HashMap<(Key, Vec<u8>, Day, Form), Vec<u8>>>> = OnceLock::new();
+        static MADE: OnceLock<Mutex<HashMap<Question, Vec<u8>>>> = OnceLock::new();
         let mut made = MADE.get_or_init(Mutex::default).lock().unwrap();
         made.entry((self, document.to_vec(), on, form)).or_insert_with(|| self.sign_anew(document, on, form)).clone()
     }

@@ -62,6 +62,12 @@ impl Package {
     }
 }
 
+/// An archive of files, path and text, as registries serve modules.
+pub fn archive(files: &[(&str, String)]) -> Vec<u8> {
+    let entry = |(name, contents): &(&str, String)| Entry { name: (*name).to_owned(), contents: contents.clone() };
+    write(&files.iter().map(entry).collect::<Vec<_>>(), &[])
+}
+
 struct Entry {
     name: String,
     contents: String,
@@ -75,7 +81,7 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
     for shape in shapes {
         match shape {
             Shape::DuplicateEntry => {
-                entries.push(entry("LICENSE.txt", format!("{kind} is under the second licence.\n")))
+                entries.push(entry("LICENSE.txt", format!("{kind} is under the second licence.\n")));
             }
             Shape::DirectoryEntries => {
                 entries.push(entry("docs/", String::new()));
@@ -95,10 +101,8 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
 }
 
 fn write(entries: &[Entry], shapes: &[Shape]) -> Vec<u8> {
-    let method = match shapes.contains(&Shape::Deflated) {
-        true => CompressionMethod::Deflated,
-        false => CompressionMethod::Stored,
-    };
+    let method =
+        if shapes.contains(&Shape::Deflated) { CompressionMethod::Deflated } else { CompressionMethod::Stored };
     let file = SimpleFileOptions::default().last_modified_time(DateTime::default()).compression_method(method);
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let mut written: Vec<&str> = Vec::new();
@@ -145,7 +149,8 @@ fn h1(entries: &[Entry]) -> String {
         .filter(|entry| !entry.name.ends_with('/'))
         .map(|entry| (entry.name.as_str(), entry.contents.as_str()))
         .collect();
-    let lines: String =
+    let lines: Vec<String> =
         files.iter().map(|(name, contents)| format!("{}  {name}\n", sha256(contents.as_bytes()))).collect();
+    let lines = lines.concat();
     format!("h1:{}", BASE64_STANDARD.encode(Sha256::digest(lines)))
 }

@@ -58,7 +58,7 @@ impl Invocation<'_> {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            files: fates(before, files_below(&work)),
+            files: fates(&before, files_below(&work)),
             filters: filters(self.sandbox, self.registry),
         }
     }
@@ -71,11 +71,13 @@ fn hermetic(sandbox: &Path) -> Vec<(&'static str, OsString)> {
         ("HOME", folder("home")),
         ("TMPDIR", folder("tmp")),
         ("TFLOCK_CACHE_DIR", folder("cache")),
-        ("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
+        ("PATH", "/usr/bin:/bin".into()),
         ("LANG", "C.UTF-8".into()),
         ("TZ", "UTC".into()),
         ("CHECKPOINT_DISABLE", "1".into()),
         ("GIT_CONFIG_NOSYSTEM", "1".into()),
+        ("GIT_AUTHOR_DATE", "2024-06-01T12:00:00Z".into()),
+        ("GIT_COMMITTER_DATE", "2024-06-01T12:00:00Z".into()),
     ]
 }
 
@@ -103,7 +105,7 @@ fn files_below(folder: &Path) -> BTreeMap<String, String> {
     files
 }
 
-fn fates(before: BTreeMap<String, String>, after: BTreeMap<String, String>) -> BTreeMap<String, Fate> {
+fn fates(before: &BTreeMap<String, String>, after: BTreeMap<String, String>) -> BTreeMap<String, Fate> {
     let mut fates = BTreeMap::new();
     for path in before.keys().filter(|path| !after.contains_key(*path)) {
         fates.insert(path.clone(), Fate::Removed);

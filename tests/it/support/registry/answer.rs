@@ -18,6 +18,12 @@ pub enum Endpoint {
     Signature,
     /// An archive.
     Zip,
+    /// The versions of a module.
+    ModuleVersions,
+    /// Where a module is.
+    ModuleDownload,
+    /// The archive of a module.
+    ModuleArchive,
     /// `index.json` of the network mirror.
     MirrorIndex,
     /// `VERSION.json` of the network mirror.
@@ -98,7 +104,7 @@ impl Answer {
         self
     }
 
-    /// Only about this provider.
+    /// Only about this provider or module.
     #[must_use]
     pub fn only_for(mut self, provider: &str) -> Self {
         self.provider = Some(provider.to_owned());

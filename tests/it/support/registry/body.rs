@@ -11,7 +11,7 @@ use tokio::time::Sleep;
 
 /// The pieces of a body.
 pub struct Pieces {
-    pieces: VecDeque<Bytes>,
+    left: VecDeque<Bytes>,
     pause: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     end: End,
@@ -27,7 +27,7 @@ enum End {
 
 impl Pieces {
     pub fn whole(bytes: &[u8]) -> Self {
-        Self { pieces: VecDeque::from([Bytes::copy_from_slice(bytes)]), pause: None, sleep: None, end: End::Proper }
+        Self { left: VecDeque::from([Bytes::copy_from_slice(bytes)]), pause: None, sleep: None, end: End::Proper }
     }
 
     /// Ends in an error, upon which the server drops the connection.
@@ -37,7 +37,7 @@ impl Pieces {
 
     pub fn slow(bytes: &[u8], pause: Duration) -> Self {
         let pieces = bytes.chunks(bytes.len().div_ceil(4).max(1)).map(Bytes::copy_from_slice).collect();
-        Self { pieces, pause: Some(pause), sleep: None, end: End::Proper }
+        Self { left: pieces, pause: Some(pause), sleep: None, end: End::Proper }
     }
 }
 
@@ -46,12 +46,12 @@ impl Body for Pieces {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if let Some(pause) = self.pause.filter(|_| !self.pieces.is_empty()) {
+        if let Some(pause) = self.pause.filter(|_| !self.left.is_empty()) {
             let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(pause)));
             ready!(sleep.as_mut().poll(cx));
             self.sleep = None;
         }
-        Poll::Ready(match self.pieces.pop_front() {
+        Poll::Ready(match self.left.pop_front() {
             Some(piece) => Some(Ok(Frame::data(piece))),
             None if self.end == End::Broken => {
                 self.end = End::BreakingNow;

@@ -5,6 +5,7 @@
 
 mod answer;
 mod body;
+mod modules;
 mod release;
 mod routes;
 mod server;
@@ -16,13 +17,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use answer::{Answer, Endpoint};
+use modules::Module;
 pub use release::{Flaw, Release};
 pub use tls::ca_pem;
 pub use world::Request;
 use world::{Document, World};
 
 use super::keys::{Day, Key};
-use super::packages::{Package, Shape};
+use super::packages::{Package, Shape, archive};
 
 /// The fixture. Methods that take `self` describe it and may be called at any time; those about a release mean the
 /// one named last, by [`Registry::release`] or [`Registry::of`].
@@ -108,7 +110,19 @@ impl Registry {
         self
     }
 
-    /// Versions and download documents want this bearer token, else 401.
+    /// There is a module, such as `acme/net/lab`, with these files: path and text, where `{{registry}}` may stand.
+    ///
+    /// Hosts of modules need a dot in their name: write `{{other-host}}/acme/net/lab` in configurations.
+    #[must_use]
+    pub fn module(self, name: &str, version: &str, files: &[(&str, &str)]) -> Self {
+        let files: Vec<(&str, String)> =
+            files.iter().map(|(path, text)| (*path, text.replace("{{registry}}", &self.host()))).collect();
+        let module = Module { name: name.to_owned(), version: version.to_owned(), zip: archive(&files) };
+        self.world().modules.push(module);
+        self
+    }
+
+    /// Versions and download documents of providers want this bearer token, else 401.
     #[must_use]
     pub fn requiring_token(self, token: &str) -> Self {
         self.world().token = Some(token.to_owned());
@@ -192,13 +206,19 @@ impl Registry {
         self.listing(&[])
     }
 
+    /// Its archives have other names: `{type}`, `{version}` and `{platform}` are filled in.
+    #[must_use]
+    pub fn named(self, naming: &str) -> Self {
+        self.with(|release| naming.clone_into(&mut release.naming))
+    }
+
     /// It speaks these versions of the plugin protocol; `5.0` unless told otherwise.
     #[must_use]
     pub fn speaking(self, protocols: &[&str]) -> Self {
         self.with(|release| release.protocols = protocols.iter().map(ToString::to_string).collect())
     }
 
-    /// Its download documents carry OpenTofu's `packages`.
+    /// Its download documents carry the `packages` of `OpenTofu`.
     #[must_use]
     pub fn with_packages(self) -> Self {
         self.with(|release| release.packages = true)
@@ -228,6 +248,11 @@ impl Registry {
     /// The same version is published again with other contents, signed as before.
     pub fn republish(&self, provider: &str, version: &str) {
         self.world().release_mut(provider, version).edition += 1;
+    }
+
+    /// A release gets a package for one more platform; its sums grow and are signed anew.
+    pub fn add_platform(&self, provider: &str, version: &str, platform: &str) {
+        self.world().release_mut(provider, version).platforms.push(platform.to_owned());
     }
 
     /// A version is gone. Does nothing if there is none.

@@ -12,6 +12,8 @@ pub enum Flaw {
     WrongShasum,
     /// The digests in SHA256SUMS fit nothing; `shasum` is right.
     WrongSums,
+    /// SHA256SUMS marks its names as binary, with a star.
+    StarredSums,
     /// SHA256SUMS has no line for this platform.
     ShortSums(&'static str),
     /// The archives served are sound, but not those of the checksums.
@@ -22,6 +24,8 @@ pub enum Flaw {
     ArmoredSignature,
     /// The signature is the signer's, but over another document.
     StaleSignature,
+    /// The first key block listed is none.
+    UnreadableKey,
     /// There is no signature document.
     MissingSignature,
     /// Download documents speak of this platform, whichever was asked for.
@@ -50,9 +54,11 @@ pub struct Release {
     pub listed: Option<Vec<Key>>,
     pub signed_on: Day,
     pub protocols: Vec<String>,
+    /// The name of archives, with `{type}`, `{version}` and `{platform}` to be filled in.
+    pub naming: String,
     pub shapes: Vec<Shape>,
     pub flaws: Vec<Flaw>,
-    /// OpenTofu's `packages` are served.
+    /// The `packages` of `OpenTofu` are served.
     pub packages: bool,
     /// Further lines of SHA256SUMS.
     pub more_sums: Vec<String>,
@@ -71,6 +77,7 @@ impl Release {
             listed: None,
             signed_on: keys::SIGNED_AT,
             protocols: vec!["5.0".to_owned()],
+            naming: "terraform-provider-{type}_{version}_{platform}.zip".to_owned(),
             shapes: Vec::new(),
             flaws: Vec::new(),
             packages: false,
@@ -109,7 +116,8 @@ impl Release {
     }
 
     pub fn zip_name(&self, platform: &str) -> String {
-        format!("terraform-provider-{}_{}_{platform}.zip", self.kind(), self.version)
+        let name = self.naming.replace("{type}", self.kind()).replace("{version}", &self.version);
+        name.replace("{platform}", platform)
     }
 
     pub fn sums_name(&self) -> String {
@@ -119,12 +127,13 @@ impl Release {
     /// SHA256SUMS: a line for each platform, then the further lines.
     pub fn sums(&self) -> String {
         let wrong = self.has(Flaw::WrongSums);
+        let mark = if self.has(Flaw::StarredSums) { "*" } else { " " };
         let listed = self.platforms.iter().filter(|platform| {
             !self.flaws.iter().any(|flaw| matches!(flaw, Flaw::ShortSums(short) if short == platform))
         });
         let lines = listed.map(|platform| {
             let digest = if wrong { sha256(platform.as_bytes()) } else { self.package(platform).sha256 };
-            format!("{digest}  {}\n", self.zip_name(platform))
+            format!("{digest} {mark}{}\n", self.zip_name(platform))
         });
         lines.chain(self.more_sums.iter().map(|line| format!("{line}\n"))).collect()
     }
@@ -170,10 +179,11 @@ impl Release {
 
     fn keys(&self) -> Vec<Value> {
         let listed = self.listed.clone().unwrap_or_else(|| vec![self.signer]);
-        listed
+        let keys = listed
             .into_iter()
-            .map(|key| json!({ "key_id": key.id(), "ascii_armor": key.armored(), "source": "fixture" }))
-            .collect()
+            .map(|key| json!({ "key_id": key.id(), "ascii_armor": key.armored(), "source": "fixture" }));
+        let unreadable = self.has(Flaw::UnreadableKey).then(|| json!({ "key_id": "0", "ascii_armor": "no key" }));
+        unreadable.into_iter().chain(keys).collect()
     }
 
     fn packages_of_all(&self) -> Value {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Effect, Endpoint};
+use super::modules;
 use super::world::{Request, World};
 
 /// An answer, not yet sent.
@@ -24,16 +25,16 @@ pub enum Manner {
 }
 
 impl Reply {
-    fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+    pub fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("content-type", content_type.to_owned())];
         Self { status, headers, body: body.into(), manner: Manner::Plainly }
     }
 
-    fn json(value: &Value) -> Self {
+    pub fn json(value: &Value) -> Self {
         Self::new(200, "application/json", value.to_string())
     }
 
-    fn bytes(body: Vec<u8>) -> Self {
+    pub fn bytes(body: Vec<u8>) -> Self {
         Self::new(200, "application/octet-stream", body)
     }
 
@@ -45,10 +46,10 @@ impl Reply {
 /// What a path asks for.
 pub struct Place<'a> {
     pub endpoint: Endpoint,
-    /// `namespace/type`.
+    /// `namespace/type`, or `namespace/name/system`.
     pub provider: String,
     /// Version, platform or file name, as the endpoint wants them.
-    rest: Vec<&'a str>,
+    pub rest: Vec<&'a str>,
 }
 
 /// Reads a path.
@@ -66,13 +67,22 @@ pub fn place(path: &str) -> Place<'_> {
         ["files", namespace, kind, version, file] => {
             let endpoint = match file {
                 _ if file.ends_with("_SHA256SUMS") => Endpoint::Sums,
-                _ if file.ends_with(".sig") => Endpoint::Signature,
+                _ if file.ends_with("_SHA256SUMS.sig") => Endpoint::Signature,
                 _ => Endpoint::Zip,
             };
             (endpoint, format!("{namespace}/{kind}"), vec![version, file])
         }
         ["mirror", _, namespace, kind, "index.json"] => at(Endpoint::MirrorIndex, namespace, kind, &[]),
         ["mirror", _, namespace, kind, file] => (Endpoint::MirrorVersion, format!("{namespace}/{kind}"), vec![file]),
+        ["v1", "modules", namespace, name, system, "versions"] => {
+            (Endpoint::ModuleVersions, format!("{namespace}/{name}/{system}"), Vec::new())
+        }
+        ["v1", "modules", namespace, name, system, version, "download"] => {
+            (Endpoint::ModuleDownload, format!("{namespace}/{name}/{system}"), vec![version])
+        }
+        ["modules", namespace, name, system, file] => {
+            (Endpoint::ModuleArchive, format!("{namespace}/{name}/{system}"), vec![file])
+        }
         _ => (Endpoint::Other, String::new(), Vec::new()),
     };
     Place { endpoint, provider, rest }
@@ -110,10 +120,9 @@ pub fn answer(world: &mut World, request: &Request) -> Reply {
 fn truth(world: &World, request: &Request) -> Reply {
     let place = place(&request.path);
     let guarded = matches!(place.endpoint, Endpoint::Versions | Endpoint::Download);
-    if let Some(token) = world.token.as_ref().filter(|_| guarded) {
-        if request.authorization.as_deref() != Some(&format!("Bearer {token}")) {
-            return Reply::error(401);
-        }
+    let wanted = world.token.as_ref().filter(|_| guarded).map(|token| format!("Bearer {token}"));
+    if wanted.is_some() && request.authorization != wanted {
+        return Reply::error(401);
     }
     let found = match place.endpoint {
         Endpoint::Discovery => Some(discovery(world)),
@@ -122,6 +131,9 @@ fn truth(world: &World, request: &Request) -> Reply {
         Endpoint::Sums | Endpoint::Signature | Endpoint::Zip => file(world, &place),
         Endpoint::MirrorIndex => mirror_index(world, &place.provider),
         Endpoint::MirrorVersion => mirror_version(world, &place),
+        Endpoint::ModuleVersions => modules::versions(world, &place.provider),
+        Endpoint::ModuleDownload => modules::download(world, &place),
+        Endpoint::ModuleArchive => modules::archive(world, &place),
         Endpoint::Other => None,
     };
     let brought = || {
@@ -132,10 +144,11 @@ fn truth(world: &World, request: &Request) -> Reply {
 }
 
 fn discovery(world: &World) -> Reply {
-    Reply::json(&match world.no_providers {
-        true => json!({ "modules.v1": "/v1/modules/" }),
-        false => json!({ "modules.v1": "/v1/modules/", "providers.v1": "/v1/providers/" }),
-    })
+    let mut services = json!({ "modules.v1": "/v1/modules/" });
+    if !world.no_providers {
+        services["providers.v1"] = json!("/v1/providers/");
+    }
+    Reply::json(&services)
 }
 
 fn versions(world: &World, provider: &str) -> Option<Reply> {

@@ -109,7 +109,10 @@ fn handle(world: &Mutex<World>, request: &hyper::Request<Incoming>) -> io::Resul
         Manner::Slowly(pause) => Pieces::slow(&reply.body, pause),
         Manner::NotAtAll => return Err(io::Error::other("reset on purpose")),
     };
-    let mut response = hyper::Response::builder().status(reply.status).header(CONTENT_LENGTH, reply.body.len());
+    let mut response = hyper::Response::builder().status(reply.status);
+    if reply.status != 204 {
+        response = response.header(CONTENT_LENGTH, reply.body.len());
+    }
     for (name, value) in reply.headers {
         response = response.header(name, value);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answer::{Answer, Endpoint};
+use super::modules::Module;
 use super::release::Release;
 
 /// One request, as it was seen.
@@ -13,7 +14,7 @@ pub struct Request {
     /// The `Host` header: `localhost:PORT` or the other host.
     pub host: String,
     pub path: String,
-    /// `namespace/type`, empty if the request is not about a provider.
+    /// `namespace/type`; of modules `namespace/name/system`; empty if the request is about neither.
     pub provider: String,
     pub authorization: Option<String>,
     pub user_agent: Option<String>,
@@ -30,6 +31,7 @@ pub struct Document {
 #[derive(Debug, Default)]
 pub struct World {
     pub releases: Vec<Release>,
+    pub modules: Vec<Module>,
     pub answers: Vec<(Endpoint, Answer)>,
     pub documents: BTreeMap<String, Document>,
     /// The bearer token that the lists of versions and the download documents want.
