@@ -1,1 +1,7 @@
 //! TODO(doc).
+
+mod secret;
+mod variables;
+
+pub use secret::Secret;
+pub use variables::Variables;
