@@ -79,3 +79,6 @@ fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
 fn write(stream: &mut dyn Write, text: &str) {
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
+
+#[cfg(test)]
+mod tests;

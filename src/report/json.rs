@@ -21,16 +21,16 @@ const FORMAT_VERSION: &str = "1.0";
 
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut document = start(Some(outcome.command));
-    match outcome.roots.as_slice() {
-        [root] if !outcome.many => document.append(&mut body(root)),
-        roots => {
-            let roots = roots.iter().map(|root| {
-                let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
-                object.append(&mut body(root));
-                Value::Object(object)
-            });
-            document.insert("roots".to_owned(), roots.collect());
-        }
+    if outcome.many {
+        let roots = outcome.roots.iter().map(|root| {
+            let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
+            object.append(&mut body(root));
+            Value::Object(object)
+        });
+        document.insert("roots".to_owned(), roots.collect());
+    } else {
+        // A result and a failure beside it are one body.
+        outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     }
     text(document)
 }
