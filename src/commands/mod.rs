@@ -2,6 +2,7 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod hash;
 mod lock_options;
 
 pub use lock_options::{H1Rule, LockOptions};

@@ -4,3 +4,4 @@
 pub mod cli_config;
 pub mod hcl1;
 pub mod helper;
+pub mod package;
