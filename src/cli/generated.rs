@@ -1,7 +1,7 @@
 //! What is made from the command line's own description: completion scripts and the manual page.
 
-use clap::{Command, ValueEnum};
-use clap_complete::{Generator, Shell};
+use clap::Command;
+use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::args::command;
@@ -11,11 +11,6 @@ pub(super) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command(), "tflock", &mut script);
     String::from_utf8_lossy(&script).into_owned()
-}
-
-/// The name that a shell's script has in `completions/`, and the script.
-pub fn completion_files() -> impl Iterator<Item = (String, String)> {
-    Shell::value_variants().iter().map(|shell| (shell.file_name("tflock"), completions(*shell)))
 }
 
 /// The manual page in roff: the program, then each command.
@@ -73,7 +68,15 @@ fn section(command: &Command, parent: &str) -> std::io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+    use clap_complete::Generator;
+
     use super::*;
+
+    /// The name that a shell's script has in `completions/`, and the script.
+    fn completion_files() -> impl Iterator<Item = (String, String)> {
+        Shell::value_variants().iter().map(|shell| (shell.file_name("tflock"), completions(*shell)))
+    }
 
     /// `UPDATE=1 cargo test completions` rewrites the folder.
     #[test]

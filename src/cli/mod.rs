@@ -30,10 +30,9 @@ pub fn run(
     streams: &mut Streams<'_>,
 ) -> ExitCode {
     let arguments = args::double_dashes(arguments);
-    let json = args::wants_json(&arguments);
-    match Arguments::parse(arguments) {
+    match Arguments::parse(&arguments) {
         Ok(arguments) => answer(&arguments, environment, streams),
-        Err(refused) => usage::tell(&refused, json, environment, streams),
+        Err(refused) => usage::tell(&refused, &usage::Asked::of(&arguments), environment, streams),
     }
 }
 
@@ -55,7 +54,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         }
         Err(error) => {
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-            let text = report::failure(arguments.command.name(), &error, format);
+            let text = report::failure(Some(arguments.command.name()), &error, format);
             ExitCode::of_error(&error).and(result(streams, &text))
         }
     }
@@ -80,3 +79,6 @@ fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
 fn write(stream: &mut dyn Write, text: &str) {
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
+
+#[cfg(test)]
+mod tests;

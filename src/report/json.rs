@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::failure as errors;
+use super::printable::hidden;
 use super::slashed;
 use crate::error::Error;
 use crate::finding::{Class, Finding, Level};
@@ -19,33 +20,46 @@ use crate::version::Constraints;
 const FORMAT_VERSION: &str = "1.0";
 
 pub(super) fn render(outcome: &Outcome) -> String {
-    let mut document = start(outcome.command);
-    match outcome.roots.as_slice() {
-        [root] if !outcome.many => document.append(&mut body(root)),
-        roots => {
-            let roots = roots.iter().map(|root| {
-                let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
-                object.append(&mut body(root));
-                Value::Object(object)
-            });
-            document.insert("roots".to_owned(), roots.collect());
-        }
+    let mut document = start(Some(outcome.command));
+    if outcome.many {
+        let roots = outcome.roots.iter().map(|root| {
+            let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
+            object.append(&mut body(root));
+            Value::Object(object)
+        });
+        document.insert("roots".to_owned(), roots.collect());
+    } else {
+        // A result and a failure beside it are one body.
+        outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     }
     text(document)
 }
 
-pub(super) fn failure(command: &str, error: &Error) -> String {
+pub(super) fn failure(command: Option<&str>, error: &Error) -> String {
     let mut document = start(command);
     document.insert("error".to_owned(), errors::json(error));
     text(document)
 }
 
-fn start(command: &str) -> Map<String, Value> {
+fn start(command: Option<&str>) -> Map<String, Value> {
     Map::from_iter([("format_version".to_owned(), json!(FORMAT_VERSION)), ("command".to_owned(), json!(command))])
 }
 
 fn text(document: Map<String, Value>) -> String {
-    format!("{:#}\n", Value::Object(document))
+    let text = format!("{:#}\n", Value::Object(document));
+    if text.is_ascii() {
+        return text;
+    }
+    // Beyond ASCII only strings have characters; what a terminal would obey is escaped in them.
+    let mut units = [0; 2];
+    text.chars().fold(String::with_capacity(text.len()), |mut text, character| {
+        if !character.is_ascii() && hidden(character) {
+            text.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(character);
+        }
+        text
+    })
 }
 
 fn body(root: &RootOutcome) -> Map<String, Value> {

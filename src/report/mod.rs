@@ -86,8 +86,9 @@ pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     }
 }
 
-/// A run that failed before there was any outcome: the text for standard output, empty for people.
-pub fn failure(command: &str, error: &Error, format: Format) -> String {
+/// A run that failed before there was any outcome: the text for standard output, empty for people. The command is
+/// unknown if the arguments do not parse.
+pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
     match format {
         Format::Human => String::new(),
         Format::Json => json::failure(command, error),
@@ -107,3 +108,6 @@ fn slashed(path: &Path) -> String {
     let text = path.to_string_lossy();
     if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-fn hidden(character: char) -> bool {
+/// True for a character that a terminal would obey, or not show.
+pub(super) fn hidden(character: char) -> bool {
     use GeneralCategory as Is;
     if character.is_ascii() {
         return character.is_ascii_control();

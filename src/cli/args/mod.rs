@@ -192,7 +192,7 @@ impl Command {
 
 impl Arguments {
     /// Parses arguments, the program's name first, with their single dashes already doubled.
-    pub(super) fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+    pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
         Self::try_parse_from(arguments)
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::evidence::Evidence;
+use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer};
 use crate::report::paint::{Paint, Painted};
@@ -21,6 +22,12 @@ pub(super) fn changes(changes: &Changes, style: Style) -> String {
         }
     }
     text
+}
+
+/// True if the line of a signer says already what a finding says.
+pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
+    let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
+    finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
 }
 
 /// The last line: what to do now.

@@ -9,10 +9,10 @@ use crate::report::paint::Paint;
 use crate::report::{Detail, Style, printable};
 
 /// Each finding with its rule and place; what to do is said once for each rule.
-pub(super) fn findings(findings: &[Finding], style: Style) -> String {
+pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, style: Style) -> String {
     let mut helped = HashSet::new();
     let mut text = String::new();
-    for finding in findings.iter().filter(|finding| told(finding, style)) {
+    for finding in findings.into_iter().filter(|finding| told(finding, style)) {
         one(&mut text, finding, style);
         if finding.level > Level::Note && helped.insert(finding.rule) {
             helps(&mut text, [&finding.rule.help().to_owned()], style);

@@ -29,7 +29,8 @@ fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Entries(entries) => tables::list(entries, style),
         Body::Changes(changes) => {
             let mut text = changes::changes(changes, style);
-            text.push_str(&findings::findings(&root.findings, style));
+            let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
+            text.push_str(&findings::findings(others, style));
             text.push_str(&changes::conclusion(changes));
             text
         }

@@ -6,15 +6,15 @@ use crate::hash::HashScheme;
 use crate::outcome::{Listed, Required};
 use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
-use crate::report::{Style, printable, slashed};
+use crate::report::{Detail, Style, printable, slashed};
 use crate::requirements::Origin;
 
-/// One line for each entry.
+/// One line for each entry. What may grow long stands last; constraints are told by `why`, here only on request.
 pub(super) fn list(entries: &[Listed], style: Style) -> String {
     if entries.is_empty() {
         return String::new();
     }
-    let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "PLATFORMS", "SIGNER", "REMARK"];
+    let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
     let rows: Vec<[String; 7]> = entries.iter().map(|listed| entry(listed, style)).collect();
     table(headings, &rows, style)
 }
@@ -24,11 +24,11 @@ fn entry(listed: &Listed, style: Style) -> [String; 7] {
     [
         style.addr(&listed.address),
         listed.entry.version.to_string(),
-        listed.entry.constraints.to_string(),
+        if style.detail == Detail::Verbose { listed.entry.constraints.to_string() } else { String::new() },
         counts(listed),
-        printable(&platforms.join(",")).into_owned(),
         listed.signer.as_deref().map(short_key).unwrap_or_default(),
         if listed.required == Some(false) { "not required".to_owned() } else { String::new() },
+        printable(&platforms.join(", ")).into_owned(),
     ]
 }
 
