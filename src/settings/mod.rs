@@ -5,6 +5,8 @@
 //! reads no files and does not know where they are searched.
 //!
 //! One file serves both tools, so an address without host stands for the provider at either default registry.
+//!
+//! Beside the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
 
 mod date;
 mod decode;
@@ -13,9 +15,11 @@ mod literal;
 mod merge;
 mod policy;
 mod scope;
+mod secret;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +28,8 @@ pub use decode::decode;
 pub use error::{Problem, SettingsError};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, Policy, SignatureRule};
 pub use scope::ProviderScope;
+pub use secret::Secret;
+pub use variables::Variables;
 
 use crate::addr::{Hostname, ProviderAddr};
 use crate::dialect::Dialect;

@@ -166,14 +166,16 @@ fn misspelt_names_are_told_with_what_was_meant() {
 fn values_have_types() {
     assert_eq!(
         complaints(
-            "platforms = \"linux_amd64\"\ntool = tofu\nsource = \"${a}\"\noptional_platforms = { a = \"b\", \"*/c\" = [1, \"x\"] }\n"
+            "platforms = \"linux_amd64\"\ntool = tofu\nsource = \"${a}\"\n\
+             optional_platforms = { a = \"b\", \"*/c\" = [1, \"x\"] }\n"
         ),
         [
             "1:13 platforms must be a list of literal strings",
             "2:8 tool must be a literal string",
             "3:10 source must be a literal string",
             "4:28 optional_platforms must be a list of literal strings",
-            "4:33 invalid provider matching pattern \"*/c\": namespace can be a wildcard only if the provider type is also a wildcard",
+            "4:33 invalid provider matching pattern \"*/c\": \
+             namespace can be a wildcard only if the provider type is also a wildcard",
             "4:42 optional_platforms must be a list of literal strings",
             "4:45 \"x\" is not a platform: two words separated by one underscore are wanted, such as linux_amd64",
         ]
@@ -202,7 +204,8 @@ fn values_have_types() {
 fn blocks_have_their_shape() {
     assert_eq!(
         complaints(
-            "policy = {}\nplatforms {}\npolicy \"x\" {}\nhost {}\nhost \"a.b\" \"c\" {\n  h1 = \"registry\"\n}\nlevel \"unsigned\" {}\n"
+            "policy = {}\nplatforms {}\npolicy \"x\" {}\nhost {}\nhost \"a.b\" \"c\" {\n  h1 = \"registry\"\n}\n\
+             level \"unsigned\" {}\n"
         ),
         [
             "1:1 \"policy\" is a block and takes no equals sign",
