@@ -1,1 +1,10 @@
-//! TODO(doc).
+#![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
+//! Files: what is read and written, by blocking calls.
+//!
+//! Paths come in and values go out, or the reverse. The folder judges nothing and knows neither the network nor the
+//! environment; the one directory of the user that it finds itself is the cache.
+
+pub mod atomic;
+pub mod cache;
+pub mod mirror;
+pub mod worktree;
