@@ -53,7 +53,9 @@ pub(super) fn tell(
 fn error(refused: &clap::Error) -> Error {
     let text = refused.render().to_string();
     let message = match refused.kind() {
-        ClapKind::DisplayHelpOnMissingArgumentOrSubcommand | ClapKind::MissingSubcommand => "a command is missing".to_owned(),
+        ClapKind::DisplayHelpOnMissingArgumentOrSubcommand | ClapKind::MissingSubcommand => {
+            "a command is missing".to_owned()
+        }
         _ => first_paragraph(&text),
     };
     let suggestions = refused.context().filter_map(|(kind, value)| match (kind, value) {

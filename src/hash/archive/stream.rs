@@ -226,7 +226,11 @@ impl Stream {
         *input = &input[used..];
         self.count(used, made)?;
         if status == Status::StreamEnd {
-            return if self.current.left.unwrap_or(0) == 0 { self.end_of_data(sink) } else { Err(SpoolReason::Deflate.into()) };
+            return if self.current.left.unwrap_or(0) == 0 {
+                self.end_of_data(sink)
+            } else {
+                Err(SpoolReason::Deflate.into())
+            };
         }
         // A full buffer means that more may come of the same input.
         if made == room || (!all_used && used + made > 0) {
