@@ -55,8 +55,13 @@ mod tests {
 
     #[test]
     fn names_are_sorted_bytewise() {
-        let files =
-            [("terraform-provider-foo_v1.0.0", "#!bin\n"), ("LICENSE", "l"), ("a/b.txt", "x"), ("a.txt", "y"), ("a-b", "z")];
+        let files = [
+            ("terraform-provider-foo_v1.0.0", "#!bin\n"),
+            ("LICENSE", "l"),
+            ("a/b.txt", "x"),
+            ("a.txt", "y"),
+            ("a-b", "z"),
+        ];
         assert_eq!(h1_of(&files), "h1:83Crw1AZryyoxfUwDqKXuuAeR+4AaDFosrirdO/0P1c=");
         assert_eq!(h1_of(&files[..1]), "h1:C2U9ox1R6cZ67gfuUfYJI+oaNd7zIHqaC5SttDXu6mI=");
     }

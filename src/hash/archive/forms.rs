@@ -44,7 +44,8 @@ pub(crate) fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive>
     paths.sort_by(|(one, _), (other, _)| parts(one).cmp(parts(other)));
     for pair in paths.windows(2) {
         let [(path, entry), (next, of_next)] = pair else { continue };
-        let clash = if path == next { entry.directory != of_next.directory } else { !entry.directory && lies_in(next, path) };
+        let clash =
+            if path == next { entry.directory != of_next.directory } else { !entry.directory && lies_in(next, path) };
         if clash {
             return Err(BadArchive::NotADirectory(lossy(path)));
         }
@@ -188,7 +189,8 @@ mod tests {
         ] {
             assert_eq!(is_program_of(name.as_bytes(), "foo"), is, "{name}");
         }
-        let found = directory_form(&entries(&[("./terraform-provider-a", ""), ("x/terraform-provider-b", "")])).unwrap();
+        let found =
+            directory_form(&entries(&[("./terraform-provider-a", ""), ("x/terraform-provider-b", "")])).unwrap();
         assert_eq!(found.programs, [Box::from(b"terraform-provider-a".as_slice())]);
     }
 }

@@ -12,8 +12,8 @@ use memchr::memmem;
 
 use super::forms::{Entry, lossy};
 use super::record::{
-    CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END_LENGTH, Fields, LOCAL, LOCAL_LENGTH,
-    LocalHeader, STORED, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
+    CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END_LENGTH, Fields, LOCAL,
+    LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
 };
 use super::{ArchiveHashes, BadArchive, Limits};
 use crate::hash::Sha256Digest;
