@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::Environment;
-use super::args::{Arguments, Tool};
+use super::args::Arguments;
 use crate::commands::RunSettings;
 use crate::dialect::Dialect;
 use crate::disk::worktree;
@@ -29,6 +29,12 @@ pub(super) fn of_roots(arguments: &Arguments, environment: &Environment) -> Resu
         }
     }
     Error::all(errors).map_or(Ok(roots), Err)
+}
+
+/// The tool of all root modules, if there is one.
+pub(super) fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
+    let first = roots.first()?.dialect;
+    roots.iter().all(|root| root.dialect == first).then_some(first)
 }
 
 fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -> Result<RunSettings, Error> {

@@ -4,5 +4,7 @@
 
 pub mod hash;
 mod lock_options;
+mod run_settings;
 
-pub use lock_options::{H1Rule, LockOptions};
+pub use lock_options::LockOptions;
+pub use run_settings::RunSettings;
