@@ -1,1 +1,2 @@
-//! TODO(doc).
+//! config
+pub mod scan;
