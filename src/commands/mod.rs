@@ -1,1 +1,4 @@
-//! TODO(doc).
+//! The commands, each a function from values to values.
+
+pub mod list;
+pub mod why;
