@@ -3,8 +3,10 @@
 //! A command prints nothing and knows no command line.
 
 pub mod hash;
+pub mod list;
 mod lock_options;
 mod run_settings;
+pub mod why;
 
 pub use lock_options::LockOptions;
 pub use run_settings::RunSettings;

@@ -11,4 +11,5 @@ pub mod hcl1;
 pub mod helper;
 pub mod mirror;
 pub mod package;
+pub mod roots;
 pub mod worktree;
