@@ -87,8 +87,8 @@ impl<'a> Lexer<'a> {
             let rest = self.rest();
             if rest.starts_with('#') || rest.starts_with("//") {
                 self.take(|c| c != '\n');
-            } else if rest.starts_with("/*") {
-                let length = rest[2..].find("*/").ok_or((self.at, Fault::OpenComment))?;
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let length = comment.find("*/").ok_or((self.at, Fault::OpenComment))?;
                 self.at += length + 4;
             } else {
                 return Ok(());
@@ -119,10 +119,10 @@ impl<'a> Lexer<'a> {
             self.at = start + offset + 1;
         }
         let taken = &self.text[start..self.at];
-        match is_number(taken) {
-            true => Ok(Token::Number(taken.to_owned())),
-            false => Err((start, Fault::Unexpected { expected: "a number", got: format!("{taken:?}") })),
+        if !is_number(taken) {
+            return Err((start, Fault::Unexpected { expected: "a number", got: format!("{taken:?}") }));
         }
+        Ok(Token::Number(taken.to_owned()))
     }
 
     /// A quoted string. Inside `${…}` quotes and line breaks are allowed and nothing is unescaped.
