@@ -79,11 +79,11 @@ impl CacheError {
 impl Cache {
     /// The cache at its place, which need not exist yet. Never fails: where there can be none, what is recorded lasts
     /// as long as the run, and [`Cache::note`] says why.
-    pub fn open(options: CacheOptions) -> Self {
+    pub fn open(options: &CacheOptions) -> Self {
         if options.disabled {
             return Self::at(None, None);
         }
-        match find_place(&options) {
+        match find_place(options) {
             Ok(place) => Self::at(Some(place), None),
             Err(note) => Self::at(None, Some(note)),
         }
@@ -167,7 +167,7 @@ impl Cache {
         drop(state);
         let documents = documents.iter().map(|(digest, bytes)| document::store(&folder, digest, bytes));
         // Records come last, so that they never name documents that are not there.
-        let releases = releases.into_values().map(|record| release::store(&folder, record));
+        let releases = releases.values().map(|record| release::store(&folder, record));
         [index].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
     }
 
