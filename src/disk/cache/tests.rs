@@ -7,7 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 
 fn open(directory: &Path) -> Cache {
-    Cache::open(&CacheOptions { directory: Some(directory.to_owned()), ..CacheOptions::default() })
+    Cache::open(CacheOptions { directory: Some(directory.to_owned()), ..CacheOptions::default() })
 }
 
 fn entry(number: u32, origin: Origin) -> IndexEntry {
@@ -207,7 +207,7 @@ fn places_where_no_cache_can_be() {
     std::fs::create_dir(&tree).unwrap();
     std::fs::write(directory.path().join("file"), "").unwrap();
     let at = |place: PathBuf| {
-        Cache::open(&CacheOptions {
+        Cache::open(CacheOptions {
             directory: Some(place),
             work_trees: vec![directory.path().join("other"), tree.clone()],
             disabled: false,
@@ -226,7 +226,7 @@ fn places_where_no_cache_can_be() {
     assert_eq!(std::fs::read_dir(&tree).unwrap().count(), 0);
     let beside = directory.path().join("tree-cache");
     assert_eq!(at(beside.clone()).dir(), Some(&*beside));
-    let off = Cache::open(&CacheOptions { directory: Some(beside), disabled: true, ..CacheOptions::default() });
+    let off = Cache::open(CacheOptions { directory: Some(beside), disabled: true, ..CacheOptions::default() });
     assert_eq!((off.dir(), off.note()), (None, None));
 
     let cache = open(&directory.path().join("file/below"));
@@ -243,7 +243,6 @@ fn a_link_into_the_work_tree_is_inside() {
     std::fs::create_dir(&tree).unwrap();
     std::os::unix::fs::symlink(&tree, directory.path().join("link")).unwrap();
     let place = directory.path().join("link/cache");
-    let cache =
-        Cache::open(&CacheOptions { directory: Some(place), work_trees: vec![tree], ..CacheOptions::default() });
+    let cache = Cache::open(CacheOptions { directory: Some(place), work_trees: vec![tree], ..CacheOptions::default() });
     assert_eq!(cache.dir(), None);
 }
