@@ -105,8 +105,11 @@ fn good_signatures_name_the_primary_key() {
     let crlf = format!("Some text in front\r\n{}", armored.replace('\n', "\r\n"));
     assert!(verify(DOCUMENT, &sign(&author, day(9)), &[&crlf], day(10)).is_ok());
     let headers = armored.replacen("\n\n", "\nVersion: GnuPG v2\nComment: x: y\n\n", 1);
-    let without_checksum: String =
-        armored.lines().filter(|line| !line.starts_with('=')).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<&str> = armored.lines().filter(|line| !line.starts_with('=')).collect();
+    let without_checksum = lines.join(
+        "
+",
+    );
     for text in [armored.trim_end(), &headers, &without_checksum] {
         assert!(verify(DOCUMENT, &sign(&author, day(9)), &[text], day(10)).is_ok(), "{text}");
     }
