@@ -75,9 +75,8 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreE
 /// [`StoreError`]; the old file is as it was, and nothing is left beside it.
 pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
     let target = resolve(path, within)?;
-    let (directory, name) = match (target.parent(), target.file_name()) {
-        (Some(directory), Some(name)) => (directory, name),
-        _ => return Err(StoreError::NotAFile(path.to_owned())),
+    let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
+        return Err(StoreError::NotAFile(path.to_owned()));
     };
     match std::fs::metadata(&target) {
         Ok(old) if !old.is_file() => return Err(StoreError::NotAFile(path.to_owned())),
@@ -190,8 +189,7 @@ impl From<StoreError> for Error {
             StoreError::Outside { path, .. } => {
                 (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
             }
-            StoreError::NotAFile(path) => (path, None),
-            StoreError::System { path, .. } => (path, None),
+            StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };
         let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(file);
         hint.into_iter().fold(told, Self::hint)
