@@ -4,6 +4,8 @@
 
 pub mod hash;
 pub mod list;
+#[cfg(feature = "online")]
+pub mod lock;
 mod lock_options;
 mod run_settings;
 pub mod why;
