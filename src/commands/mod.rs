@@ -5,6 +5,8 @@
 pub mod fmt;
 pub mod hash;
 pub mod list;
+#[cfg(feature = "online")]
+pub mod lock;
 mod lock_options;
 mod run_settings;
 pub mod why;
