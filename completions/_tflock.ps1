@@ -195,7 +195,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('dir', 'dir', [CompletionResultType]::ParameterValue, 'Print the directory of the index')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Print how much the index holds')
-            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Remove what no present version of tflock reads, and what is damaged')
+            [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Remove what has not been used for long')
             break
         }
         'tflock;cache;dir' {
@@ -230,6 +230,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Remove everything, also what is known of hashes')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')

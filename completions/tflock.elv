@@ -184,7 +184,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand dir 'Print the directory of the index'
             cand stats 'Print how much the index holds'
-            cand prune 'Remove what no present version of tflock reads, and what is damaged'
+            cand prune 'Remove what has not been used for long'
         }
         &'tflock;cache;dir'= {
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -216,6 +216,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --tool 'The tool whose rules hold: header, default registry, file names'
             cand --format 'The form of the result on standard output'
             cand --color 'Colours'
+            cand --all 'Remove everything, also what is known of hashes'
             cand --offline 'Ask nobody; a question that the work needs is exit code 4'
             cand --no-cache 'Neither read nor write the index of known hashes'
             cand -q 'No progress, no notes'

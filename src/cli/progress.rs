@@ -8,7 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dialect::Dialect;
 use crate::engine::{Event, Events, PackageKey};
-use crate::report::{Detail, printable};
+use crate::report::{Detail, printable, size};
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Mode {
 pub(super) struct Progress(Option<Arc<Screen>>);
 
 struct Screen {
-    dialect: Dialect,
+    dialect: Option<Dialect>,
     verbose: bool,
     bars: Option<MultiProgress>,
     /// What is on its way, with the bytes so far.
@@ -46,7 +46,7 @@ struct Screen {
 
 impl Progress {
     /// Shows events on `lines`, and bars on the terminal behind standard error.
-    pub(super) fn new(mode: Mode, detail: Detail, dialect: Dialect, lines: Box<dyn Write + Send>) -> Self {
+    pub(super) fn new(mode: Mode, detail: Detail, dialect: Option<Dialect>, lines: Box<dyn Write + Send>) -> Self {
         let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
         Self((mode != Mode::Silent).then(|| {
             let (packages, lines) = (Mutex::default(), Mutex::new(lines));
@@ -126,7 +126,8 @@ impl Screen {
 
     fn name(&self, package: &PackageKey) -> String {
         let PackageKey { address, version, platform } = package;
-        printable(&format!("{} {version} for {platform}", address.short(self.dialect))).into_owned()
+        let addr = self.dialect.map_or_else(|| address.to_string(), |dialect| address.short(dialect));
+        printable(&format!("{addr} {version} for {platform}")).into_owned()
     }
 
     fn bar(&self, package: &PackageKey, total: Option<u64>) -> ProgressBar {
@@ -137,21 +138,6 @@ impl Screen {
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.with_style(style).with_prefix(self.name(package))
     }
-}
-
-/// Bytes as people read them, in powers of a thousand.
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    if bytes < 1000 {
-        return format!("{bytes} B");
-    }
-    let mut tenths = bytes / 100;
-    let mut unit = 0;
-    while tenths >= 10_000 && unit + 1 < UNITS.len() {
-        tenths /= 1000;
-        unit += 1;
-    }
-    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
 /// A panic elsewhere does not make counts of bytes wrong.
@@ -186,7 +172,7 @@ mod tests {
             platform: "linux_amd64".parse().unwrap(),
         };
         let page = Page::default();
-        let events = Progress::new(mode, detail, Dialect::Terraform, Box::new(page.clone())).events();
+        let events = Progress::new(mode, detail, Some(Dialect::Terraform), Box::new(page.clone())).events();
         events.emit(Event::Request { url: "https://example.com/".to_owned() });
         events.emit(Event::PackageStarted { package: package.clone(), total: Some(12_345_678) });
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 700 });
@@ -212,14 +198,5 @@ mod tests {
         assert_eq!(Mode::choose(Detail::Normal, true, true), Mode::Lines);
         assert_eq!(Mode::choose(Detail::Verbose, false, false), Mode::Lines);
         assert_eq!(Mode::choose(Detail::Quiet, true, false), Mode::Silent);
-    }
-
-    #[test]
-    fn sizes() {
-        let cases = [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_999, "999.9 kB"), (1_000_000, "1.0 MB")];
-        for (bytes, text) in cases {
-            assert_eq!(size(bytes), text);
-        }
-        assert_eq!(size(u64::MAX), "18446744.0 TB");
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::platform::Platform;
+use crate::settings::H1Rule;
 use crate::version::Version;
 
 /// Everything that only `lock` can be told. What other commands can be told too stands in the settings of the run.
@@ -30,13 +31,4 @@ pub struct LockOptions {
     pub accept_republished: Vec<(String, Version)>,
     /// Why they may be.
     pub reason: Option<String>,
-}
-
-/// Whose `h1:` hashes are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum H1Rule {
-    /// Also those that the origin registry reports, where it is believed.
-    Registry,
-    /// Only those computed here from an archive whose `zh:` is signed.
-    Verified,
 }

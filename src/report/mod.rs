@@ -10,11 +10,13 @@ mod human;
 mod json;
 mod paint;
 mod printable;
+mod size;
 mod table;
 
 use std::path::Path;
 
 pub use printable::printable;
+pub use size::size;
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::Within;
-use crate::commands::{H1Rule, LockOptions};
+use crate::commands::LockOptions;
 use crate::platform::Platform;
+use crate::settings::H1Rule;
 use crate::version::Version;
 
 /// Make the lock file complete.

@@ -148,8 +148,15 @@ pub(super) enum CacheCommand {
     Dir,
     /// Print how much the index holds.
     Stats,
-    /// Remove what no present version of tflock reads, and what is damaged.
-    Prune,
+    /// Remove what has not been used for long.
+    ///
+    /// Removes documents and release records that were written more than 90 days ago. What is known of hashes never
+    /// goes stale and is kept.
+    Prune {
+        /// Remove everything, also what is known of hashes.
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 /// Print a completion script for a shell.

@@ -1,6 +1,8 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
+mod cache;
 mod generate;
+mod hash;
 mod lock;
 
 use super::args::{Arguments, Command, ProvidersCommand};
@@ -15,6 +17,13 @@ pub(super) struct Session<'a> {
     pub(super) arguments: &'a Arguments,
     /// The surroundings.
     pub(super) environment: &'a Environment,
+}
+
+impl Session<'_> {
+    /// True if more than one root module was asked for.
+    fn many(&self) -> bool {
+        self.arguments.directories().len() > 1
+    }
 }
 
 /// What every command gives back.
@@ -46,9 +55,13 @@ impl Done {
 /// What stopped the whole run; what stopped one root module of several stands in its outcome.
 pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
     match &session.arguments.command {
-        Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => lock::lock(session, lock),
+        Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
+            lock::lock(session, lock, streams)
+        }
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
+        Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
+        Command::Cache(arguments) => cache::cache(session, arguments),
         _ => todo!("{}", streams.stdout_is_terminal),
     }
 }

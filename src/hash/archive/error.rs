@@ -34,7 +34,7 @@ pub enum SpoolReason {
     /// Something other than an entry, the directory or its end, at a place where one of them must be.
     #[error("there are bytes between its records")]
     Gap,
-    /// A local header that cannot be read.
+    /// A local header that cannot be read, or has too long a name.
     #[error("a local header is malformed")]
     LocalHeader,
     /// Flags beyond "sizes follow" and "name is UTF-8".

@@ -180,23 +180,24 @@ impl Stream {
             declared: (header.crc, header.packed, header.unpacked),
             left: (!sizes_follow).then_some(header.packed),
         };
+        // What the directory will have at least; its true size comes once it is read.
+        self.directory.size += (CENTRAL_LENGTH + name) as u64;
         self.inflate.reset(false);
         self.release(length);
         if matches!(self.state, State::Stored) { self.stored(input, sink) } else { Ok(true) }
     }
 
     /// Refuses one entry too many, or a directory that is bound to be too large.
-    fn check_room(&mut self, name: usize) -> Result<(), BadArchive> {
+    fn check_room(&self, name: usize) -> Result<(), ArchiveError> {
         if self.entries.len() >= self.limits.entries {
-            return Err(BadArchive::TooManyEntries(self.limits.entries));
+            return Err(BadArchive::TooManyEntries(self.limits.entries).into());
         }
+        // The directory may well have a shorter one.
         if name > self.limits.name {
-            return Err(BadArchive::NameTooLong(self.limits.name));
+            return Err(SpoolReason::LocalHeader.into());
         }
-        // The last is the size of the directory so far, if it has no extra fields.
-        self.directory.size += (CENTRAL_LENGTH + name) as u64;
-        if self.directory.size > self.limits.directory {
-            return Err(BadArchive::DirectoryTooLarge(self.limits.directory));
+        if self.directory.size + (CENTRAL_LENGTH + name) as u64 > self.limits.directory {
+            return Err(BadArchive::DirectoryTooLarge(self.limits.directory).into());
         }
         Ok(())
     }
