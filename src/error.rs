@@ -118,11 +118,14 @@ impl Error {
         self
     }
 
-    /// Many errors as one: the first one carries the others. None if there are none.
+    /// Many errors as one: the first one carries the others, and theirs. None if there are none.
     pub fn all(errors: impl IntoIterator<Item = Error>) -> Option<Self> {
-        let mut errors = errors.into_iter();
-        let mut first = errors.next()?;
-        first.others.extend(errors);
+        let mut each = errors.into_iter().flat_map(|mut error| {
+            let others = std::mem::take(&mut error.others);
+            std::iter::once(error).chain(others)
+        });
+        let mut first = each.next()?;
+        first.others.extend(each);
         Some(first)
     }
 

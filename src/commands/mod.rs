@@ -1,4 +1,12 @@
-//! The commands, each a function from values to values.
+//! Commands: one a file, from settings to an outcome.
+//!
+//! A command prints nothing and knows no command line.
 
+pub mod hash;
 pub mod list;
+mod lock_options;
+mod run_settings;
 pub mod why;
+
+pub use lock_options::LockOptions;
+pub use run_settings::RunSettings;

@@ -59,9 +59,7 @@ impl Node {
         if let Some(plain) = plain_string(slice) {
             return Ok(Self { at, value: Value::Text(plain) });
         }
-        // A heredoc needs the line break behind its marker, which is not part of the value's range.
-        let parsed = if slice.contains("<<") { format!("{slice}\n").parse() } else { slice.parse::<Expression>() };
-        match parsed {
+        match slice.parse::<Expression>() {
             Ok(expression) => Ok(convert(&expression, at, at)),
             Err(error) => Err((at + error.location().offset().min(slice.len()), ConfigErrorKind::Expression)),
         }
@@ -175,7 +173,8 @@ fn join<'a>(elements: impl Iterator<Item = &'a Element>, at: usize) -> Value {
             _ => return Value::Unknown,
         }
     }
-    if let Some(value) = single {
+    // A reference in a string stays one in a string: the tools do not take it for the bare reference.
+    if let Some(value) = single.filter(|value| !matches!(value, Value::Reference(_))) {
         return value;
     }
     match text_of(&parts) {
@@ -252,7 +251,7 @@ mod tests {
     fn objects_take_names_and_strings_as_keys() {
         let Value::Object(pairs) = value("{ a = 1, \"b\" : 2\n (\"c\") = 3 }") else { panic!() };
         let keys: Vec<_> = pairs.into_iter().map(|(key, _)| (key.at, key.value)).collect();
-        assert_eq!(keys, [(2, text("a")), (9, text("b")), (18, text("c"))]);
+        assert_eq!(keys, [(2, text("a")), (9, text("b")), (19, text("c"))]);
     }
 
     #[test]

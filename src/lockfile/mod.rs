@@ -6,13 +6,20 @@
 //!
 //! Source: `internal/depsfile/locks.go` and `locks_file.go`.
 
+mod canonical;
+mod content;
 mod decode;
 mod encode;
+mod header;
+mod layout;
 mod spans;
+mod syntax;
+mod value;
 
 use std::collections::BTreeMap;
 
 pub use decode::{Decoded, decode};
+pub use header::detect_dialect;
 pub use spans::{EntrySpans, Spans};
 
 use crate::addr::ProviderAddr;

@@ -52,8 +52,9 @@ fn blocks<'a>(
     errors: &mut Vec<Located>,
 ) {
     if missing > 0 {
+        let before = errors.len();
         let found = members(node, errors, || JsonError::Label(header.kind.to_owned()));
-        if found.is_empty() && !matches!(node.value, JsonValue::Null) {
+        if found.is_empty() && errors.len() == before && !matches!(node.value, JsonValue::Null) {
             errors.push((node.at, JsonError::Label(header.kind.to_owned()).into()));
         }
         for member in found {
