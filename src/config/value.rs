@@ -68,7 +68,7 @@ impl Node {
     /// Reads a string of JSON as the expression that it holds, as the tools do for references.
     pub(super) fn reference_in_text(text: &str, at: usize) -> Self {
         let value = text.parse::<Expression>().map_or(Value::Unknown, |expression| convert(&expression, at, at).value);
-        Self { at, value }
+        Self { at, value }.into_reference()
     }
 
     /// Reads a string of JSON as a template, as OpenTofu does for the sources of modules.
@@ -78,6 +78,17 @@ impl Node {
             Err(_) => Value::Unknown,
         };
         Self { at, value }
+    }
+
+    /// The value where only a reference can stand: the words for constants are names like any other there.
+    pub(super) fn into_reference(self) -> Self {
+        let word = match self.value {
+            Value::Null => "null",
+            Value::Bool(true) => "true",
+            Value::Bool(false) => "false",
+            _ => return self,
+        };
+        Self { value: Value::Reference(vec![Step::Name(word.to_owned())]), ..self }
     }
 
     /// The names of a reference that consists of nothing else.
@@ -99,7 +110,7 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
     let value = match expression {
         Expression::Null(_) => Value::Null,
         Expression::Bool(value) => Value::Bool(*value.value()),
-        Expression::Number(number) => Value::Number(number_text(number.value())),
+        Expression::Number(number) => Value::Number(number_text(&number.value().to_string())),
         Expression::String(text) => Value::Text(compose(text)),
         Expression::StringTemplate(template) => join(template.iter(), at),
         Expression::HeredocTemplate(heredoc) => {
@@ -187,12 +198,13 @@ fn text_of(parts: &[Part]) -> Option<String> {
     parts.iter().map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None }).collect()
 }
 
-/// The tools print a whole number without its fraction: `2.0` is `"2"`.
-fn number_text(number: &hcl::Number) -> String {
-    number.as_u64().map_or_else(
-        || number.as_f64().map_or_else(|| number.to_string(), |value| value.to_string()),
-        |value| value.to_string(),
-    )
+/// A number as the tools turn it into a string: without what does not change its value, `2.0` as `2`.
+pub(super) fn number_text(written: &str) -> String {
+    match (written.parse::<u64>(), written.parse::<f64>()) {
+        (Ok(number), _) => number.to_string(),
+        (_, Ok(number)) => number.to_string(),
+        _ => written.to_owned(),
+    }
 }
 
 /// Strings are values in normal form C.

@@ -144,7 +144,7 @@ fn json_maps_to_the_same() {
             "alpha": {"source": "acme/alpha", "version": "~> 1.0"}, "old": "1.0", "num": 2.0}]}],
             "resource": [{"foo_a": [{"x": [{"provider": "alpha.b"}]}, {"y": {}}]}, {"foo_b": {"z": {"//": 1}}}],
             "data": {"bar_a": {"x": {}}, "bar_a": {"y": {}}}, "provider": {"zed": [{}, {"alias": "b", "version": "1"}]},
-            "import": [{"to": "imp_a.x", "id": "1"}], "ephemeral": null, "future": {"x": 1}}"#
+            "import": [{"to": "imp_a.x", "id": "1"}], "removed": null, "future": {"x": 1}}"#
         ),
         [
             "acme/alpha ~> 1.0",
@@ -237,13 +237,46 @@ fn duplicates_are_errors() {
 
 #[test]
 fn references_to_providers_have_one_form() {
-    for value in ["foo.bar.baz", "foo[\"x\"]", "f(x)", "1", "Foo", "\"${foo}\"", "foo.bar[0]", "null"] {
+    for value in ["foo.bar.baz", "foo[\"x\"]", "f(x)", "1", "Foo", "\"${foo}\"", "foo.bar[0]", "1 + 1", "\"a b\""] {
         let text = format!("resource \"a_b\" \"c\" {{\n  provider = {value}\n}}\n");
         assert_eq!(errors("main.tf", &text).len(), 1, "{value}");
     }
     let keyed = "resource \"a_b\" \"c\" {\n  provider = foo.bar[each.key]\n}\n";
     assert_eq!(needs(&[("main.tofu", keyed)], Dialect::OpenTofu), ["hashicorp/foo"]);
     assert_eq!(errors("main.tf", "resource \"_x\" \"y\" {\n}\n").len(), 1);
+}
+
+#[test]
+fn words_for_constants_are_names_where_references_stand() {
+    assert_eq!(terraform("resource \"a_b\" \"c\" {\n  provider = null\n}\n"), ["hashicorp/null"]);
+    assert_eq!(json(r#"{"resource": {"a_b": {"c": {"provider": "null"}}}}"#), ["hashicorp/null"]);
+    assert_eq!(errors("a.tf.json", r#"{"resource": {"a_b": {"c": {"provider": null}}}}"#).len(), 1);
+}
+
+#[test]
+fn names_are_identifiers() {
+    for text in [
+        "resource \"a_b\" \"c d\" {\n}\n",
+        "resource \"a b_c\" \"d\" {\n}\n",
+        "resource \"1a_c\" \"d\" {\n}\n",
+        "module \"m n\" {\n  source = \"./m\"\n}\n",
+        "provider \"a\" {\n  alias = var.x\n}\n",
+        "provider \"a\" {\n  alias = \"b c\"\n}\n",
+        "resource \"a_b\" \"c\" {\n  provider = d\n  provider = e\n}\n",
+    ] {
+        assert_eq!(errors("main.tf", text).len(), 1, "{text}");
+    }
+    assert_eq!(terraform("resource \"é_c\" \"d-e\" {\n}\nprovider \"ß\" {\n}\n"), ["hashicorp/ß", "hashicorp/é"]);
+}
+
+#[test]
+fn labels_in_json_are_needed() {
+    for text in [r#"{"data": null}"#, r#"{"data": {"x_y": null}}"#, r#"{"data": {"x_y": []}}"#, r#"{"terraform": 5}"#] {
+        assert_eq!(errors("a.tf.json", text).len(), 1, "{text}");
+    }
+    assert_eq!(json(r#"{"data": {"x_y": {"c": null, "d": [null]}}, "terraform": null}"#), ["hashicorp/x"]);
+    let number = r#"{"terraform": {"required_providers": {"a": 1.10, "b": 2.0}}}"#;
+    assert_eq!(json(number), ["hashicorp/a 1.1.0", "hashicorp/b 2.0.0"]);
 }
 
 #[test]
