@@ -1,4 +1,5 @@
 //! How fast configuration is read: the scanner alone, one big file, and a tree of many files from disk.
+#![expect(clippy::disallowed_methods, reason = "the files to read are written here")]
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

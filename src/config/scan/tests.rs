@@ -170,8 +170,9 @@ fn body() -> impl Strategy<Value = String> {
         numbered.collect::<String>()
     });
     items.prop_recursive(3, 12, 3, |inner| {
+        let blocks = |bodies: Vec<String>| bodies.join("}\nb \"x\" y-z { # c\n");
         proptest::collection::vec(inner, 0..3)
-            .prop_map(|bodies| bodies.iter().map(|body| format!("b \"x\" y-z {{ # c\n{body}}}\n")).collect::<String>())
+            .prop_map(move |bodies| format!("b \"x\" y-z {{ # c\n{}}}\n", blocks(bodies)))
     })
 }
 
