@@ -328,7 +328,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --create --recursive --fail-fast --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -442,7 +442,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --create --recursive --fail-fast --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -37,6 +37,21 @@ pub(super) fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
     roots.iter().all(|root| root.dialect == first).then_some(first)
 }
 
+/// Settings for a root module that was found: where to open it, and how reports name it.
+///
+/// # Errors
+///
+/// All that is wrong with its settings files.
+pub(super) fn of_found(
+    root: &Path,
+    shown: &Path,
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<RunSettings, Error> {
+    let settings = of_root(root, arguments, environment)?;
+    Ok(RunSettings { path: shown.to_owned(), ..settings })
+}
+
 fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();

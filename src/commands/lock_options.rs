@@ -30,6 +30,9 @@ pub struct LockOptions {
     pub h1: Option<H1Rule>,
     /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.
     pub accept_republished: Vec<(String, Version)>,
+    /// True for root modules that were found, not named: one without configuration counts as `from_lock`, and providers
+    /// that it does not require are passed over.
+    pub found: bool,
     /// Why they may be.
     pub reason: Option<String>,
 }

@@ -2,6 +2,7 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod below;
 pub mod fmt;
 pub mod hash;
 pub mod list;

@@ -7,6 +7,7 @@
 //! `plan` and `settle` are pure and hold all decisions. `gather` asks and downloads but decides nothing. `commit` is
 //! last and alone: an error before it leaves the disk as it was.
 
+pub mod abreast;
 pub mod commit;
 pub mod continuity;
 mod event;

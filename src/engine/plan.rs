@@ -18,6 +18,8 @@ use crate::version::{Constraints, Version};
 pub struct Intent {
     /// Only these providers; all where there is none.
     pub only: Option<BTreeSet<ProviderAddr>>,
+    /// Whether a provider of `only` that is not required is passed over; else it is an error.
+    pub lenient: bool,
     /// The platforms whose packages must be covered.
     pub platforms: Vec<Platform>,
     /// Remove entries that nothing requires.
@@ -133,7 +135,7 @@ fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool 
 }
 
 fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
-    let named = intent.only.iter().flatten().filter(|addr| requirements.get(addr).is_none());
+    let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
     named
         .map(|addr| {
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));

@@ -17,7 +17,7 @@ use crate::hash::archive::Threads;
 /// [`ErrorKind::Interrupted`] on Ctrl-C, and when the system has no threads for a runtime.
 pub fn gather(
     options: GatherOptions,
-    roots: &[BTreeMap<ProviderAddr, Step>],
+    roots: &[&BTreeMap<ProviderAddr, Step>],
 ) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -36,10 +36,10 @@ pub fn gather(
     gathered
 }
 
-async fn all(gatherer: &Arc<Gatherer>, roots: &[BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
+async fn all(gatherer: &Arc<Gatherer>, roots: &[&BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
     let mut tasks = tokio::task::JoinSet::new();
     for (at, steps) in roots.iter().enumerate() {
-        let (gatherer, steps) = (Arc::clone(gatherer), steps.clone());
+        let (gatherer, steps) = (Arc::clone(gatherer), (*steps).clone());
         tasks.spawn(async move { (at, gatherer.gather(&steps).await) });
     }
     let answers: BTreeMap<usize, _> = tasks.join_all().await.into_iter().collect();
@@ -47,8 +47,8 @@ async fn all(gatherer: &Arc<Gatherer>, roots: &[BTreeMap<ProviderAddr, Step>]) -
 }
 
 /// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
-fn threads(roots: &[BTreeMap<ProviderAddr, Step>]) -> Threads {
-    let packages: usize = roots.iter().flat_map(BTreeMap::values).map(|step| step.platforms.len()).sum();
+fn threads(roots: &[&BTreeMap<ProviderAddr, Step>]) -> Threads {
+    let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if packages < cores { Threads::Two } else { Threads::One }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::Within;
+use super::{Below, Within};
 use crate::commands::LockOptions;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
@@ -57,6 +57,11 @@ pub(in crate::cli) struct LockArgs {
     /// Why; it is kept in the trust file.
     #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
+    /// With -r: also in directories with configuration that nobody calls and that have no lock file.
+    #[arg(long, requires = "recursive")]
+    pub(in crate::cli) create: bool,
+    #[command(flatten)]
+    pub(in crate::cli) below: Below,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -103,6 +108,7 @@ impl LockArgs {
                 H1Name::Registry => H1Rule::Registry,
                 H1Name::Verified => H1Rule::Verified,
             }),
+            found: false,
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
         })

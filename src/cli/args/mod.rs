@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(super) use global::{Global, Tool, Within};
+pub(super) use global::{Below, Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
 

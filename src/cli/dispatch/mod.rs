@@ -6,6 +6,7 @@ mod generate;
 mod hash;
 mod list;
 mod lock;
+mod targets;
 mod text;
 mod why;
 

@@ -1,29 +1,37 @@
-//! `lock`: makes lock files complete.
+//! `lock` and its like: many root modules, each planned, asked for, settled and written on its own.
+//!
+//! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
+//! until everything has been asked, each question once for all of them.
 
+mod prepared;
 mod root;
 mod rules;
+mod settlement;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::addr::ProviderAddr;
-use crate::diff;
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::mirror::FilesystemMirror;
-use crate::engine::commit::{self, Write};
 use crate::engine::facts::{Answer, Refusal};
 use crate::engine::gather::GatherOptions;
-use crate::engine::known;
-use crate::engine::plan::{self, Plan, Step};
-use crate::engine::settle::{self, Settled};
-use crate::engine::{Events, mirrors, recall, run};
+use crate::engine::plan::Step;
+use crate::engine::{Events, abreast, mirrors, run};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
-use crate::lockfile::{self, LockEntry};
-use crate::outcome::{Body, Changes, Outcome, RootOutcome};
-use crate::report::diff::unified;
+use crate::finding::{Finding, Level};
+use crate::outcome::RootOutcome;
+use prepared::{Finished, Prepared};
 
 pub use root::Root;
+
+/// How often a root module is begun anew because its lock file changed meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// Threads that wait for the disk rather than compute.
+const WRITERS: usize = 16;
 
 /// How far the command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,60 +55,121 @@ pub enum Source {
     Nobody,
 }
 
-/// Makes the lock files of some root modules complete; what one of them cannot get does not stop the others.
-pub fn lock(roots: Vec<(PathBuf, Result<Root, Error>)>, source: Source, cache: &Cache, mode: Mode) -> Outcome {
-    let mut prepared: Vec<(PathBuf, Result<Prepared, Error>)> = Vec::new();
-    for (shown, root) in roots {
-        let local = !matches!(source, Source::Mirror(..));
-        prepared.push((shown, root.and_then(|root| prepare(root, cache, local))));
+/// What holds for all root modules of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// What is known from earlier runs.
+    pub cache: &'a Cache,
+    /// How far the run goes.
+    pub mode: Mode,
+    /// True if the root modules that are left are not begun once one has failed.
+    pub fail_fast: bool,
+    /// False if facts of earlier runs about registries do not count, as with a mirror.
+    pub local: bool,
+}
+
+/// The root modules of a run.
+pub struct Roots<'a> {
+    /// Their paths, as reports name them.
+    pub paths: &'a [PathBuf],
+    /// Opens one by its number.
+    pub open: &'a (dyn Fn(usize) -> Result<Root, Error> + Sync),
+    /// Whom to ask, for a tool; called only if there is something to ask.
+    pub source: &'a dyn Fn(Dialect) -> Result<Source, Error>,
+}
+
+/// Makes the lock files of some root modules what the intents of each want; what one of them cannot get does not stop
+/// the others. One result for each that was begun, in the order given.
+pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
+    let stop = AtomicBool::new(false);
+    let mut pending: Vec<usize> = (0..roots.paths.len()).collect();
+    let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
+    for _ in 0..ATTEMPTS {
+        let results = pass(run, roots, &pending, &stop);
+        pending.clear();
+        for (at, result) in results {
+            match result {
+                Finished::Done(outcome) => drop(outcomes.insert(at, *outcome)),
+                Finished::Overtaken => pending.push(at),
+                Finished::NotBegun => {}
+            }
+        }
+        if pending.is_empty() {
+            break;
+        }
     }
-    let steps: Vec<BTreeMap<ProviderAddr, Step>> = prepared
-        .iter()
-        .map(|(_, prepared)| prepared.as_ref().map(|prepared| prepared.open.clone()).unwrap_or_default())
-        .collect();
-    let many = prepared.len() > 1;
-    let answers = ask(source, &steps);
-    let roots = match answers {
-        Ok(answers) => prepared
-            .into_iter()
-            .zip(answers)
-            .map(|((shown, prepared), answers)| finish(shown, prepared, &answers, mode))
-            .collect(),
-        Err(error) => prepared
-            .into_iter()
-            .map(|(path, _)| RootOutcome { path, body: Err(error.clone()), findings: Vec::new() })
-            .collect(),
-    };
-    Outcome { command: "lock", roots, many, notes: Vec::new() }
-}
-
-/// A root module whose plan is made.
-struct Prepared {
-    root: Root,
-    plan: Plan,
-    /// The steps of the plan that local facts do not answer.
-    open: BTreeMap<ProviderAddr, Step>,
-}
-
-fn prepare(root: Root, cache: &Cache, local: bool) -> Result<Prepared, Error> {
-    let rules = |addr: &ProviderAddr| root.rules.of(addr, &root.intent.platforms);
-    let plan = plan::plan(&root.requirements, &root.lock, &root.intent, (root.rules.dialect(), &rules))
-        .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
-    let answered = |addr: &ProviderAddr, step: &Step| {
-        let release = step.recorded_release().and_then(|entry| recall::recall(cache, addr, &entry.version));
-        local && release.is_some_and(|release| known::is_complete(step, &release))
-    };
-    let open = plan.steps.iter().filter(|(addr, step)| !answered(addr, step));
-    let open = open.map(|(addr, step)| (addr.clone(), step.clone())).collect();
-    Ok(Prepared { root, plan, open })
-}
-
-fn ask(source: Source, steps: &[BTreeMap<ProviderAddr, Step>]) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
-    if steps.iter().all(BTreeMap::is_empty) {
-        return Ok(vec![BTreeMap::new(); steps.len()]);
+    for at in pending {
+        let message = "the lock file changes all the time; nothing was written";
+        let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
+        outcomes.insert(at, failed(roots.paths[at].clone(), error));
     }
-    match source {
-        Source::Registries(options) => run::gather(*options, steps),
+    outcomes.into_values().collect()
+}
+
+/// A root module on its way.
+enum State {
+    Waiting(Box<Prepared>),
+    Finished(Finished),
+}
+
+/// One attempt at the root modules with these numbers.
+fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], stop: &AtomicBool) -> Vec<(usize, Finished)> {
+    let halted = || run.fail_fast && stop.load(Ordering::Relaxed);
+    let done = |finished: Finished| {
+        stop.fetch_or(finished.is_failure(), Ordering::Relaxed);
+        finished
+    };
+    let states = abreast::each(numbers.len(), abreast::cores(), |at| {
+        let path = &roots.paths[numbers[at]];
+        if halted() {
+            return State::Finished(Finished::NotBegun);
+        }
+        match (roots.open)(numbers[at]).and_then(|root| Prepared::new(root, run)) {
+            Ok(prepared) if prepared.open.is_empty() => {
+                State::Finished(done(prepared.finish(path, &BTreeMap::new(), run.mode)))
+            }
+            Ok(prepared) => State::Waiting(Box::new(prepared)),
+            Err(error) => State::Finished(done(Finished::failed(path.clone(), error))),
+        }
+    });
+    let waiting: Vec<(usize, &Prepared)> =
+        numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
+    let answers = if halted() { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
+    let threads = if run.fail_fast { 1 } else { WRITERS };
+    let answered = abreast::each(waiting.len(), threads, |at| {
+        let (number, prepared) = waiting[at];
+        let path = &roots.paths[number];
+        match answers.as_ref().map(|answers| answers.get(at)) {
+            Ok(Some(answers)) if !halted() => done(prepared.finish(path, answers, run.mode)),
+            Ok(_) => Finished::NotBegun,
+            Err(error) => done(Finished::failed(path.clone(), error.clone())),
+        }
+    });
+    let mut answered = answered.into_iter();
+    let finished = states.into_iter().map(|state| match state {
+        State::Finished(finished) => finished,
+        State::Waiting(_) => answered.next().unwrap_or(Finished::NotBegun),
+    });
+    numbers.iter().copied().zip(finished).collect()
+}
+
+impl State {
+    fn waiting(&self) -> Option<&Prepared> {
+        match self {
+            State::Waiting(prepared) => Some(prepared),
+            State::Finished(_) => None,
+        }
+    }
+}
+
+fn ask(
+    source: &dyn Fn(Dialect) -> Result<Source, Error>,
+    waiting: &[(usize, &Prepared)],
+) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
+    let Some((_, first)) = waiting.first() else { return Ok(Vec::new()) };
+    let steps: Vec<&BTreeMap<ProviderAddr, Step>> = waiting.iter().map(|(_, prepared)| &prepared.open).collect();
+    match source(first.dialect())? {
+        Source::Registries(options) => run::gather(*options, &steps),
         Source::Mirror(mirror, events) => {
             Ok(steps.iter().map(|steps| mirrors::gather(&mirror, steps, &events)).collect())
         }
@@ -114,120 +183,10 @@ fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {
     (addr.clone(), Err(Refusal::Error(error)))
 }
 
-fn finish(
-    path: PathBuf,
-    prepared: Result<Prepared, Error>,
-    answers: &BTreeMap<ProviderAddr, Answer>,
-    mode: Mode,
-) -> RootOutcome {
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
-        Err(error) => return RootOutcome { path, body: Err(error), findings: Vec::new() },
-    };
-    let mut settled = Settlement { findings: prepared.root.findings.clone(), ..Settlement::default() };
-    for (addr, step) in &prepared.plan.steps {
-        match answers.get(addr) {
-            Some(answer) => settled.take(addr, step, answer),
-            None => settled.keep(addr, step),
-        }
-    }
-    settled.findings.extend(prepared.unrequired());
-    if let Some(error) = Error::all(settled.errors) {
-        return RootOutcome { path, body: Err(error), findings: settled.findings };
-    }
-    let denied = settled.findings.iter().any(|finding| finding.level == Level::Deny);
-    let body = if denied {
-        Ok(Changes { path: prepared.root.shown.clone(), ..Changes::default() })
-    } else {
-        prepared.write(&settled.entries, mode)
-    };
-    RootOutcome { path, body: body.map(Body::Changes), findings: settled.findings }
+fn failed(path: PathBuf, error: Error) -> RootOutcome {
+    RootOutcome { path, body: Err(error), findings: Vec::new() }
 }
 
-/// What came of the steps of one root module.
-#[derive(Default)]
-struct Settlement {
-    entries: BTreeMap<ProviderAddr, Settled>,
-    findings: Vec<Finding>,
-    errors: Vec<Error>,
-}
-
-impl Settlement {
-    fn take(&mut self, addr: &ProviderAddr, step: &Step, answer: &Answer) {
-        let settled = match answer {
-            Ok(facts) => settle::settle(addr, step, facts),
-            Err(refusal) => Err(vec![refusal.clone()]),
-        };
-        match settled {
-            Ok(settled) => {
-                self.findings.extend(settled.findings.iter().cloned());
-                self.entries.insert(addr.clone(), settled);
-            }
-            Err(refusals) => {
-                for refusal in refusals {
-                    match refusal {
-                        Refusal::Error(error) => self.errors.push(error),
-                        Refusal::Finding(finding) => self.findings.push(finding),
-                    }
-                }
-            }
-        }
-    }
-
-    /// The entry is complete: only its constraints may be others.
-    fn keep(&mut self, addr: &ProviderAddr, step: &Step) {
-        if let Some(recorded) = &step.recorded {
-            let entry = LockEntry { constraints: step.constraints.clone(), ..recorded.clone() };
-            let settled = Settled { entry, added: Vec::new(), signer: None, findings: Vec::new() };
-            self.entries.insert(addr.clone(), settled);
-        }
-    }
-}
-
-impl Prepared {
-    /// Notes on entries that the configuration does not require.
-    fn unrequired(&self) -> Vec<Finding> {
-        let program = self.root.rules.dialect().program();
-        let note = |addr: &ProviderAddr| {
-            let message = format!(
-                "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
-                 unless the state needs it",
-            );
-            Finding::new(Rule::PossiblyFromState, message).about(addr)
-        };
-        self.plan.unrequired.iter().filter(|_| self.root.configured).map(note).collect()
-    }
-
-    fn write(&self, entries: &BTreeMap<ProviderAddr, Settled>, mode: Mode) -> Result<Changes, Error> {
-        let mut new = self.root.lock.clone();
-        for addr in &self.plan.pruned {
-            new.remove(addr);
-        }
-        for (addr, settled) in entries {
-            new.insert(addr.clone(), settled.entry.clone());
-        }
-        let mut found = diff::changes(&self.root.lock, &new);
-        for change in &mut found {
-            let Some(settled) = entries.get(&change.address) else { continue };
-            change.signer.clone_from(&settled.signer);
-            change.hashes_added.clone_from(&settled.added);
-        }
-        let text = new.encode(self.root.rules.dialect());
-        let old = self.root.bytes.as_deref();
-        let changed = old != Some(text.as_bytes());
-        let mut outcome =
-            Changes { changed, written: false, path: self.root.shown.clone(), changes: found, diff: None };
-        match mode {
-            Mode::Check => {}
-            Mode::DryRun => {
-                let old = String::from_utf8_lossy(old.unwrap_or_default());
-                outcome.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
-            }
-            Mode::Write => {
-                let write = Write { path: self.root.path.clone(), text, boundary: self.root.boundary.clone() };
-                outcome.written = commit::commit(&write)?;
-            }
-        }
-        Ok(outcome)
-    }
+fn is_denied(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.level == Level::Deny)
 }

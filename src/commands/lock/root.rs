@@ -7,7 +7,7 @@ use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, TreeOptions};
+use crate::disk::roots::{self, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::Intent;
 use crate::engine::recall;
@@ -54,17 +54,18 @@ impl Root {
             Some(bytes) => decode(bytes, settings)?,
             None => (LockFile::new(), Vec::new()),
         };
-        let requirements = if options.from_lock { Requirements::of_entries(&lock) } else { configuration(settings)? };
+        let requirements = if options.from_lock { None } else { configuration(settings, options.found)? };
+        let configured = requirements.is_some();
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
             boundary: settings.boundary.clone(),
-            intent: intent(settings, options, &lock, cache)?,
+            intent: Intent { prune: options.prune && configured, ..intent(settings, options, &lock, cache)? },
             rules: RuleBook::new(settings, options),
-            configured: !options.from_lock,
+            configured,
             bytes,
+            requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            requirements,
             findings,
         })
     }
@@ -88,13 +89,15 @@ fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding
     }
 }
 
-fn configuration(settings: &RunSettings) -> Result<Requirements, Error> {
+/// What the configuration requires; none where there is no configuration and that is accepted.
+fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Requirements>, Error> {
     let mut options = TreeOptions::new(settings.dialect);
     options.data_dir = settings.variables.get("TF_DATA_DIR").map(PathBuf::from);
     options.variables =
         settings.variables.with_prefix("TF_VAR_").map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     match roots::load_tree(&settings.root, &options) {
-        Ok(tree) => Ok(tree.requirements),
+        Ok(tree) => Ok(Some(tree.requirements)),
+        Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
         Err(errors) => {
             let errors = errors.into_iter().map(Error::from);
             Err(Error::all(errors)
@@ -117,6 +120,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
     };
     Ok(Intent {
         only: (!only.is_empty()).then_some(only),
+        lenient: options.found,
         platforms: platforms(settings, options, lock, cache),
         prune: options.prune,
         state,

@@ -3,6 +3,7 @@
 mod changes;
 mod findings;
 mod tables;
+mod totals;
 
 use std::fmt::Write;
 
@@ -15,12 +16,21 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     for root in &outcome.roots {
         let Ok(body) = &root.body else { continue };
         let shown = self::body(body, root, style);
-        if outcome.many && !matches!(body, Body::Text(_)) {
+        if outcome.many && !matches!(body, Body::Text(_)) && !is_short(body, root) {
             heading(&mut text, root, style);
         }
         text.push_str(&shown);
     }
-    text
+    let totals = totals::totals(outcome);
+    if !text.is_empty() && !totals.is_empty() {
+        text.push('\n');
+    }
+    text + &totals
+}
+
+/// True if one line says all there is to say.
+fn is_short(body: &Body, root: &RootOutcome) -> bool {
+    matches!(body, Body::Changes(changes) if !changes.changed) && root.findings.is_empty()
 }
 
 fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
@@ -31,7 +41,10 @@ fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes));
+            let denied = root.findings.iter().any(|finding| finding.level == crate::finding::Level::Deny);
+            if !denied {
+                text.push_str(&changes::conclusion(changes));
+            }
             text
         }
         Body::Text(text) => text.clone(),
