@@ -25,7 +25,7 @@ pub(super) fn edit_aligned(text: &str, ranges: &[Range<usize>], splices: Splices
 }
 
 /// The text with the lines of a range aligned.
-fn align(text: &str, range: Range<usize>) -> String {
+pub(super) fn align(text: &str, range: Range<usize>) -> String {
     let lines = lines(text, range);
     let mut splices = Splices::default();
     let mut columns: Vec<Columns> = lines.iter().map(|line| Columns::of(text, line)).collect();

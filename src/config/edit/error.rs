@@ -43,7 +43,7 @@ pub enum EditError {
         reason: ConstraintError,
     },
     /// The name stands for another provider.
-    #[error("cannot add {source_text} as {name:?}: that name stands for {taken_by}, at {place}")]
+    #[error("cannot add {source_text} as {name:?}: that name stands for {taken_by}")]
     NameTaken {
         /// The name.
         name: String,
@@ -55,7 +55,7 @@ pub enum EditError {
         place: Place,
     },
     /// The provider is required under this name.
-    #[error("provider {addr} is already required as {name:?} {}, at {place}", constraint_words(.constraint.as_deref()))]
+    #[error("provider {addr} is already required as {name:?} {}", constraint_words(.constraint.as_deref()))]
     AlreadyRequired {
         /// The provider.
         addr: ProviderAddr,
@@ -67,7 +67,7 @@ pub enum EditError {
         place: Place,
     },
     /// The provider is required under another name than the one that was asked for.
-    #[error("cannot add {addr} as {name:?}: it is already required as {other:?}, at {place}")]
+    #[error("cannot add {addr} as {name:?}: it is already required as {other:?}")]
     RequiredAs {
         /// The provider.
         addr: ProviderAddr,

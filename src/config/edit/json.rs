@@ -26,6 +26,10 @@ struct Style {
     unit: String,
     /// What stands between a key and its value.
     colon: String,
+    /// What stands behind a comma on one line.
+    space: &'static str,
+    /// What stands within the braces of an object on one line.
+    padding: &'static str,
 }
 
 /// A value to be written.
@@ -176,7 +180,7 @@ impl<'a> Document<'a> {
         let separator = match members.get(1) {
             _ if own_lines => format!("{}{indent}", self.style.line_break),
             Some(second) => between(text, first.value.end, second.at).trim_start_matches(',').to_owned(),
-            None => self.style.space().to_owned(),
+            None => self.style.space.to_owned(),
         };
         let splice = match (members.get(index), members.last()) {
             (None, Some(last)) => Splices::one(last.value.end..last.value.end, format!(",{separator}{member}")),
@@ -190,15 +194,15 @@ impl<'a> Document<'a> {
 
     /// Puts the first member into an object.
     fn insert_first(&self, object: &JsonNode<'_>, key: &str, value: &Value) -> String {
-        let Style { line_break, unit, colon } = &self.style;
+        let Style { line_break, unit, colon, padding, .. } = &self.style;
         let new = if self.text.trim().contains('\n') || self.root.at == object.at {
             let outer = indent(self.text, object.at);
             let inner = format!("{outer}{unit}");
             let value = self.style.render(value, Some(&inner));
             format!("{{{line_break}{inner}{}{colon}{value}{line_break}{outer}}}", quoted(key))
         } else {
-            let (space, value) = (self.style.space(), self.style.render(value, None));
-            format!("{{{space}{}{colon}{value}{space}}}", quoted(key))
+            let value = self.style.render(value, None);
+            format!("{{{padding}{}{colon}{value}{padding}}}", quoted(key))
         };
         Splices::one(object.at..object.end, new).apply(self.text)
     }
@@ -225,7 +229,7 @@ impl Required<'_, '_> {
 
 /// A new file with one entry.
 pub(super) fn create(entry: &Entry) -> String {
-    let style = Style { line_break: "\n", unit: "  ".to_owned(), colon: ": ".to_owned() };
+    let style = Style::default();
     let required = Value::Named(entry.name.clone(), Box::new(entry_value(entry)));
     let terraform = Value::Object(vec![("required_providers", required)]);
     format!("{}\n", style.render(&Value::Object(vec![("terraform", terraform)]), Some("")))
@@ -237,12 +241,18 @@ fn entry_value(entry: &Entry) -> Value {
     Value::Object(members)
 }
 
+impl Default for Style {
+    fn default() -> Self {
+        Self { line_break: "\n", unit: "  ".to_owned(), colon: ": ".to_owned(), space: " ", padding: " " }
+    }
+}
+
 impl Style {
     fn of(text: &str, root: &JsonNode<'_>) -> Self {
         let root = objects(root).into_iter().next();
         let first = root.and_then(|root| members(root).first().map(|first| (root, first)));
         let Some((root, first)) = first else {
-            return Self { line_break: line_break(text), unit: "  ".to_owned(), colon: ": ".to_owned() };
+            return Self { line_break: line_break(text), ..Self::default() };
         };
         let unit = match indent(text, first.at).strip_prefix(indent(text, root.at)) {
             Some(unit) if !unit.is_empty() => unit,
@@ -251,12 +261,9 @@ impl Style {
         let head = &text[first.at..first.value.at];
         let colon = head.rfind('"').map_or(": ", |end| &head[end + 1..]);
         let colon = if colon.contains('\n') { ": " } else { colon };
-        Self { line_break: line_break(text), unit: unit.to_owned(), colon: colon.to_owned() }
-    }
-
-    /// What stands behind commas and within braces on one line.
-    fn space(&self) -> &'static str {
-        if self.colon.ends_with(' ') { " " } else { "" }
+        let space = if colon.ends_with(' ') { " " } else { "" };
+        let padding = padding(text, root).unwrap_or(space);
+        Self { line_break: line_break(text), unit: unit.to_owned(), colon: colon.to_owned(), space, padding }
     }
 
     /// A value, over lines if an indentation is given.
@@ -276,11 +283,28 @@ impl Style {
                 format!("{{{line_break}{members}{}{outer}}}", self.line_break)
             }
             _ => {
-                let space = self.space();
-                format!("{{{space}{}{space}}}", members.join(&format!(",{space}")))
+                let Self { space, padding, .. } = self;
+                format!("{{{padding}{}{padding}}}", members.join(&format!(",{space}")))
             }
         }
     }
+}
+
+/// What stands within the braces of the first object that is on one line.
+fn padding(text: &str, node: &JsonNode<'_>) -> Option<&'static str> {
+    let inner = match &node.value {
+        JsonValue::Object(members) => {
+            if let Some(first) = members.first()
+                && !text[node.at..node.end].contains('\n')
+            {
+                return Some(if first.at == node.at + 1 { "" } else { " " });
+            }
+            members.iter().map(|member| &member.value).collect()
+        }
+        JsonValue::Array(items) => items.iter().collect::<Vec<_>>(),
+        _ => return None,
+    };
+    inner.into_iter().find_map(|node| padding(text, node))
 }
 
 /// A JSON string.

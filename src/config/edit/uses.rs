@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::config::body::Contents;
 use crate::config::decode::{Reader, Role, read_file};
 use crate::config::value::{Node, Step, Value};
 use crate::config::{Module, Place, SourceFile};
 use crate::dialect::Dialect;
+use crate::finding::LineIndex;
 
 /// Something that uses a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +50,7 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
         let schema = &[("module", 1)];
         let read = |reader: &mut Reader<'_>, contents: Contents<'_>| passed_on(reader, &contents, names);
         found.extend(read_file(&file.path, &file.text, (dialect, Role::Primary, schema), read).0);
+        found.extend(names.iter().flat_map(|name| functions(file, name)));
     }
     let order = |file: &std::path::Path| files.iter().position(|known| known.path == file);
     found.sort_by_key(|found| (order(&found.place.file), found.place.position));
@@ -69,6 +72,19 @@ fn passed_on(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<
         }));
     }
     found
+}
+
+/// Calls of a provider's functions, wherever an expression may stand: found by their text, except in lines of comments.
+fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
+    let text = &file.text;
+    let (call, lines) = (format!("provider::{name}::"), LineIndex::new(text));
+    let in_comment = |at: usize| {
+        let line = text[..at].rsplit('\n').next().unwrap_or_default().trim_start();
+        line.starts_with('#') || line.starts_with("//")
+    };
+    let calls = text.match_indices(&call).map(|(at, _)| at).filter(|at| !in_comment(*at));
+    let place = |at| Place { file: Arc::from(&*file.path), position: lines.position(at) };
+    calls.map(|at| Use { what: format!("a function of provider {name:?}"), place: place(at) }).collect()
 }
 
 /// The local name in a reference, which JSON has in a string.

@@ -25,8 +25,7 @@ pub(super) struct Member {
 /// Reads the expression in a range of a text, if it is an object whose keys are constant.
 pub(super) fn object(text: &str, range: Range<usize>) -> Option<Object> {
     let slice = &text[range.clone()];
-    // A heredoc needs a line break behind its end marker.
-    let mut expression: Expression = format!("{slice}\n").parse().ok()?;
+    let mut expression: Expression = slice.parse().ok()?;
     while let Expression::Parenthesis(inner) = expression {
         expression = inner.into_inner();
     }
