@@ -2,8 +2,11 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod fmt;
 pub mod hash;
 pub mod list;
+#[cfg(feature = "online")]
+pub mod lock;
 mod lock_options;
 mod run_settings;
 pub mod why;
