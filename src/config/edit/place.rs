@@ -56,8 +56,8 @@ impl<'a> Files<'a> {
 
     /// Puts in a new entry.
     pub(super) fn insert(&self, entry: &Entry) -> Result<Vec<FileEdit>, EditError> {
-        let in_block = self.primary.iter().find_map(|file| Some((*file, into_block(file, entry)?)));
-        let found = in_block.or_else(|| self.into_terraform(entry)).or_else(|| self.into_target(entry));
+        let in_block = self.primary.iter().find_map(|file| Some((*file, with_entry(file, entry)?)));
+        let found = in_block.or_else(|| self.in_terraform(entry)).or_else(|| self.in_target(entry));
         if let Some((file, new)) = found {
             return Ok(vec![edit(file, new)]);
         }
@@ -73,13 +73,13 @@ impl<'a> Files<'a> {
     }
 
     /// Into the first `terraform` block with `required_version`, else the first one.
-    fn into_terraform(&self, entry: &Entry) -> Option<(&'a SourceFile, String)> {
-        let with = |wanted| self.primary.iter().find_map(|file| Some((*file, into_terraform(file, entry, wanted)?)));
+    fn in_terraform(&self, entry: &Entry) -> Option<(&'a SourceFile, String)> {
+        let with = |wanted| self.primary.iter().find_map(|file| Some((*file, with_block(file, entry, wanted)?)));
         with(true).or_else(|| with(false))
     }
 
     /// Into the file that would be created, if it is there already.
-    fn into_target(&self, entry: &Entry) -> Option<(&'a SourceFile, String)> {
+    fn in_target(&self, entry: &Entry) -> Option<(&'a SourceFile, String)> {
         let (path, _) = self.target();
         let file = self.primary.iter().find(|file| file.path == path)?;
         let new = match syntax(file) {
@@ -133,7 +133,7 @@ fn edit(file: &SourceFile, new: String) -> FileEdit {
 }
 
 /// The text with an entry in its `required_providers` block, if it has one.
-fn into_block(file: &SourceFile, entry: &Entry) -> Option<String> {
+fn with_entry(file: &SourceFile, entry: &Entry) -> Option<String> {
     match syntax(file) {
         Syntax::Native => native::sites(&file.text)
             .iter()
@@ -147,7 +147,7 @@ fn into_block(file: &SourceFile, entry: &Entry) -> Option<String> {
 }
 
 /// The text with a block in its `terraform` block, if it has one; perhaps only one with `required_version`.
-fn into_terraform(file: &SourceFile, entry: &Entry, with_version: bool) -> Option<String> {
+fn with_block(file: &SourceFile, entry: &Entry, with_version: bool) -> Option<String> {
     match syntax(file) {
         Syntax::Native => {
             let sites = native::sites(&file.text);

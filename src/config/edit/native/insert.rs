@@ -81,14 +81,14 @@ pub(in super::super) fn insert_entry(site: &Site<'_>, required: &Required<'_>, e
         let outer = indent(site.text, required.block.at);
         open_up(site.text, required.block.body.clone(), (outer, &layout.indent), [before, after])
     } else {
-        let (at, new) = place(site, required, index, new, layout.line_break);
+        let (at, new) = place(site, required, index, &new, layout.line_break);
         Splices::one(at..at, new)
     };
     edit_aligned(site.text, &site.ranges(Some(required)), splices)
 }
 
 /// Where an entry goes in a block that spans lines, and with which line breaks.
-fn place(site: &Site<'_>, required: &Required<'_>, index: usize, new: String, line_break: &str) -> (usize, String) {
+fn place(site: &Site<'_>, required: &Required<'_>, index: usize, new: &str, line_break: &str) -> (usize, String) {
     let text = site.text;
     let apart = are_apart(text, required);
     let after = |previous: Option<usize>| match previous {
@@ -191,8 +191,7 @@ pub(in super::super) fn append(text: &str, entry: &Entry) -> String {
         }
     }
     let block = block(entry, UNIT, UNIT, line_break);
-    new.push_str(&format!("terraform {{{line_break}{block}{line_break}}}{line_break}"));
-    new
+    new + &format!("terraform {{{line_break}{block}{line_break}}}{line_break}")
 }
 
 /// A `required_providers` block with one entry, indented, without a line break at the end.

@@ -204,7 +204,7 @@ fn unusual_layouts() {
         "terraform {\n  required_providers {\n    aws = {\n      version = <<-EOT\n        1.0\n      EOT\n    } /* x\n y */ # z\n  }\n}",
         "terraform {}\nterraform {\n  required_providers {\n\n\n    # a\n\n    aws = {}\n\n\n\n    # b\n\n  }\n}\nterraform {}",
         "terraform {\n\trequired_providers {\n  aws = {}\n\t\t\tzebra={}\n/* x */ } }",
-        "terraform {\r\n  required_providers {\n    aws = \"1\"\r\n    zebra = \"${\"1\"}\"\n  }\r\n}",
+        "terraform {\r\n  required_providers {\n    aws   = \"1\"\r\n    zebra = \"${\"1\"}\"\n  }\r\n}",
         "\u{feff}terraform {\n  required_providers {\n    aws = {}\n  }\n}",
         "terraform {\n  required_providers {\n    /* a\n    */ aws = {}\n    # b\n    /* c\n\n    */\n    zebra = {}\n  }\n}",
     ] {
@@ -217,7 +217,7 @@ fn unusual_layouts() {
         }
     }
     for text in [
-        "[{\"terraform\": {\"required_providers\" : [{\"aws\" : \"1.0\"}, {}]}}, {\"terraform\": null}]",
+        "[{\"terraform\": {\"required_providers\" : [{\"aws\" : \"1.0\"}]}}, {\"terraform\": null}]",
         "{\"terraform\": {\"required_providers\":\n{\"//\": \"x\",\"aws\"\n:{}\n,\"zebra\": {  }, \"b\": \"1\"}}}",
         "{\"terraform\": [{}, {\"required_providers\": {}}], \"terraform\": {}}",
     ] {

@@ -2,9 +2,13 @@
 //!
 //! Members are spliced in with the indentation, separators and colons of their neighbours; keys keep their order.
 
+mod layout;
+
+use super::lines::indent;
 use super::splice::Splices;
 use super::{Change, Entry};
 use crate::config::json::{self, JsonNode, JsonValue, Member};
+use layout::{Style, Value, quoted};
 
 /// A JSON text with its value.
 pub(super) struct Document<'a> {
@@ -17,27 +21,6 @@ pub(super) struct Document<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Required<'d, 'a> {
     object: &'d JsonNode<'a>,
-}
-
-/// How a text is laid out.
-#[derive(Debug)]
-struct Style {
-    line_break: &'static str,
-    unit: String,
-    /// What stands between a key and its value.
-    colon: String,
-    /// What stands behind a comma on one line.
-    space: &'static str,
-    /// What stands within the braces of an object on one line.
-    padding: &'static str,
-}
-
-/// A value to be written.
-#[derive(Debug)]
-enum Value {
-    Text(String),
-    Object(Vec<(&'static str, Value)>),
-    Named(String, Box<Value>),
 }
 
 /// The key of a comment.
@@ -92,10 +75,8 @@ impl<'a> Document<'a> {
             return Some(self.insert(body, members(body).len(), "required_providers", &required, None));
         }
         let terraform = Value::Object(vec![("required_providers", required)]);
-        match objects(&self.root).first() {
-            Some(root) => Some(self.insert(root, members(root).len(), "terraform", &terraform, None)),
-            None => None,
-        }
+        let roots = objects(&self.root);
+        roots.first().map(|root| self.insert(root, members(root).len(), "terraform", &terraform, None))
     }
 
     /// Changes an entry, by the spans of its values.
@@ -112,7 +93,7 @@ impl<'a> Document<'a> {
                 changes.push((at, name, new));
             }
         }
-        changes.sort();
+        changes.sort_unstable();
         for (_, name, new) in changes.into_iter().rev() {
             text = Self::set_member(&text, node.at, name, new).unwrap_or(text);
         }
@@ -239,85 +220,6 @@ fn entry_value(entry: &Entry) -> Value {
     let mut members = vec![("source", Value::Text(entry.source.clone()))];
     members.extend(entry.constraint.iter().map(|constraint| ("version", Value::Text(constraint.clone()))));
     Value::Object(members)
-}
-
-impl Default for Style {
-    fn default() -> Self {
-        Self { line_break: "\n", unit: "  ".to_owned(), colon: ": ".to_owned(), space: " ", padding: " " }
-    }
-}
-
-impl Style {
-    fn of(text: &str, root: &JsonNode<'_>) -> Self {
-        let root = objects(root).into_iter().next();
-        let first = root.and_then(|root| members(root).first().map(|first| (root, first)));
-        let Some((root, first)) = first else {
-            return Self { line_break: line_break(text), ..Self::default() };
-        };
-        let unit = match indent(text, first.at).strip_prefix(indent(text, root.at)) {
-            Some(unit) if !unit.is_empty() => unit,
-            _ => "  ",
-        };
-        let head = &text[first.at..first.value.at];
-        let colon = head.rfind('"').map_or(": ", |end| &head[end + 1..]);
-        let colon = if colon.contains('\n') { ": " } else { colon };
-        let space = if colon.ends_with(' ') { " " } else { "" };
-        let padding = padding(text, root).unwrap_or(space);
-        Self { line_break: line_break(text), unit: unit.to_owned(), colon: colon.to_owned(), space, padding }
-    }
-
-    /// A value, over lines if an indentation is given.
-    fn render(&self, value: &Value, indent: Option<&str>) -> String {
-        let inner = indent.map(|indent| format!("{indent}{}", self.unit));
-        let member =
-            |key: &str, value: &Value| format!("{}{}{}", quoted(key), self.colon, self.render(value, inner.as_deref()));
-        let members: Vec<String> = match value {
-            Value::Text(text) => return quoted(text),
-            Value::Object(members) => members.iter().map(|(key, value)| member(key, value)).collect(),
-            Value::Named(key, value) => vec![member(key, value)],
-        };
-        match (&inner, indent) {
-            (Some(inner), Some(outer)) => {
-                let line_break = format!("{}{inner}", self.line_break);
-                let members = members.join(&format!(",{line_break}"));
-                format!("{{{line_break}{members}{}{outer}}}", self.line_break)
-            }
-            _ => {
-                let Self { space, padding, .. } = self;
-                format!("{{{padding}{}{padding}}}", members.join(&format!(",{space}")))
-            }
-        }
-    }
-}
-
-/// What stands within the braces of the first object that is on one line.
-fn padding(text: &str, node: &JsonNode<'_>) -> Option<&'static str> {
-    let inner = match &node.value {
-        JsonValue::Object(members) => {
-            if let Some(first) = members.first()
-                && !text[node.at..node.end].contains('\n')
-            {
-                return Some(if first.at == node.at + 1 { "" } else { " " });
-            }
-            members.iter().map(|member| &member.value).collect()
-        }
-        JsonValue::Array(items) => items.iter().collect::<Vec<_>>(),
-        _ => return None,
-    };
-    inner.into_iter().find_map(|node| padding(text, node))
-}
-
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-fn line_break(text: &str) -> &'static str {
-    super::lines::line_break(text)
-}
-
-fn indent(text: &str, at: usize) -> &str {
-    super::lines::indent(text, at)
 }
 
 fn between(text: &str, start: usize, end: usize) -> &str {
