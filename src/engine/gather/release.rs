@@ -14,7 +14,7 @@ use crate::engine::{naming, settle};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
-use crate::hash::{HashScheme, Sha256Digest};
+use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::source::{Offer, Package, speaks_supported_protocol};
@@ -85,11 +85,29 @@ impl Gatherer {
     async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
         let wanted = &step.platforms;
         let asked = if self.knows_archives(addr, version, wanted) { &wanted[..wanted.len().min(1)] } else { wanted };
-        let items = asked.iter().map(|platform| (platform.clone(), (addr.clone(), version.clone())));
-        let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version): (ProviderAddr, Version)| async move {
-            gatherer.package(&addr, &version, &platform).await
+        let step = Arc::new(step.clone());
+        let items = asked.iter().map(|platform| (platform.clone(), (addr.clone(), version.clone(), Arc::clone(&step))));
+        let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version, step): (_, _, Arc<Step>)| async move {
+            let package = gatherer.package(&addr, &version, &platform).await;
+            if let Ok(package) = &package {
+                gatherer.foresee(&addr, &version, package, &step);
+            }
+            package
         };
         self.each(items, ask).await
+    }
+
+    /// Starts a download that will be needed if the signature verifies, while that is being asked: the bytes count for
+    /// nothing before.
+    fn foresee(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, package: &Arc<Package>, step: &Step) {
+        let recorded = step.recorded.as_ref().filter(|entry| entry.version == *version);
+        let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
+        let known = self.cache.h1_of(&package.shasum).is_some();
+        if likely && !known && step.rules.reported != ReportedRule::Write {
+            let (gatherer, package) = (Arc::clone(self), Arc::clone(package));
+            let (addr, version) = (addr.clone(), version.clone());
+            tokio::spawn(async move { gatherer.archive(&addr, &version, &package).await });
+        }
     }
 
     /// The line of each wanted platform that has a package.
