@@ -86,6 +86,23 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
+    /// What was learned about signers.
+    pub trust: Option<TrustChange>,
+}
+
+/// What a run learned for the trust file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrustChange {
+    /// The trust file, relative to the work tree.
+    pub path: PathBuf,
+    /// True if it was written.
+    pub written: bool,
+    /// Providers whose signer is remembered from now on.
+    pub pinned: Vec<(ProviderAddr, Signer)>,
+    /// Fingerprints of keys that are denied from now on, since they were seen revoked.
+    pub denied: Vec<String>,
+    /// Republications that were accepted.
+    pub republished: Vec<(ProviderAddr, crate::version::Version)>,
 }
 
 /// What happened to one entry.
@@ -105,6 +122,8 @@ pub struct Change {
     pub hashes_removed: Vec<PackageHash>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
+    /// True if that signer was remembered already; else it is a first use.
+    pub pinned: bool,
 }
 
 /// A new hash.

@@ -7,6 +7,7 @@ pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
+pub mod memory;
 mod run_settings;
 pub mod why;
 

@@ -8,6 +8,7 @@ use crate::finding::Finding;
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::trust::Fingerprint;
 use crate::version::Version;
 
 /// The answers about one provider, or why there are none.
@@ -20,6 +21,8 @@ pub enum Refusal {
     Error(Error),
     /// The answer is bad.
     Finding(Finding),
+    /// The answer is bad since the signing key is revoked, which is worth remembering.
+    Revoked(Finding, Fingerprint),
 }
 
 impl From<Error> for Refusal {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, Changes, Listed, Outcome, Required, RootOutcome};
+use crate::outcome::{AddedHash, Body, Change, Changes, Listed, Outcome, Required, RootOutcome, Signer, TrustChange};
 use crate::requirements::Origin;
 use crate::version::Constraints;
 
@@ -116,11 +116,29 @@ fn listed(listed: &Listed) -> Value {
 }
 
 fn changes(changes: &Changes) -> Map<String, Value> {
-    Map::from_iter([
+    let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
         ("path".to_owned(), json!(slashed(&changes.path))),
         ("changes".to_owned(), changes.changes.iter().map(change).collect()),
-    ])
+    ]);
+    if let Some(trust) = &changes.trust {
+        object.insert("trust".to_owned(), self::trust(trust));
+    }
+    object
+}
+
+fn trust(trust: &TrustChange) -> Value {
+    let signer = |signer: &Signer| match signer {
+        Signer::Key(fingerprint) => fingerprint.clone(),
+        Signer::Unsigned => "unsigned".to_owned(),
+    };
+    json!({
+        "path": slashed(&trust.path),
+        "written": trust.written,
+        "pinned": trust.pinned.iter().map(|(address, by)| json!({"address": address.to_string(), "signer": signer(by)})).collect::<Value>(),
+        "denied": trust.denied,
+        "republished": trust.republished.iter().map(|(address, version)| json!({"address": address.to_string(), "version": version.to_string()})).collect::<Value>(),
+    })
 }
 
 fn change(change: &Change) -> Value {

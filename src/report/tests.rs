@@ -50,6 +50,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         hashes_added: Vec::new(),
         hashes_removed: Vec::new(),
         signer: None,
+        pinned: false,
     }
 }
 
@@ -91,6 +92,7 @@ fn lock() -> Outcome {
         path: ".terraform.lock.hcl".into(),
         changes: vec![more, new, up, gone],
         diff: None,
+        trust: None,
     };
     let mut outcome = outcome("lock", vec![("", Ok(Body::Changes(changes)))]);
     outcome.roots[0].findings = vec![

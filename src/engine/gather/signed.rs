@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{Gatherer, refusal};
 use crate::addr::ProviderAddr;
 use crate::engine::facts::{Refusal, Signature};
-use crate::engine::plan::Step;
 use crate::engine::rules::Rules;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
@@ -34,7 +33,7 @@ impl Gatherer {
         addr: &ProviderAddr,
         version: &Version,
         package: &Package,
-        step: &Step,
+        rules: &Rules,
     ) -> Result<Arc<SignedSums>, Refusal> {
         let urls = &package.signed;
         let ask = async {
@@ -44,7 +43,7 @@ impl Gatherer {
             );
             let sums = sums.map_err(refusal)?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
-            self.check(addr, version, &step.rules, Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
+            self.check(addr, version, rules, Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
         self.signed.answer(urls.clone(), ask).await
     }
@@ -104,11 +103,15 @@ fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError)
 
 fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError) -> Refusal {
     let rule = match error {
-        SignatureError::Revoked { .. } => Rule::RevokedKey,
+        SignatureError::Revoked(_) | SignatureError::RevokedSubkey { .. } => Rule::RevokedKey,
         _ => Rule::BadSignature,
     };
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
-    Finding::new(rule, message).about(addr).into()
+    let finding = Finding::new(rule, message).about(addr);
+    match error {
+        SignatureError::Revoked(key) => Refusal::Revoked(finding, key.clone()),
+        _ => finding.into(),
+    }
 }
 
 fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, fingerprint: &str) -> Option<Finding> {
