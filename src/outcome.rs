@@ -9,6 +9,7 @@ use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::requirements::Requirement;
+use crate::trust::pins::Pins;
 
 /// The result of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub enum Body {
     Entries(Vec<Listed>),
     /// `lock` and its like.
     Changes(Changes),
+    /// `trust`: remembered signers.
+    Trust(TrustReport),
     /// `fmt`, `hash`, `completions`, `man`, `cache`: text as it goes to standard output.
     Text(String),
 }
@@ -88,6 +91,19 @@ pub struct Changes {
     pub diff: Option<String>,
     /// What was learned about signers.
     pub trust: Option<TrustChange>,
+}
+
+/// What `trust` did or shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustReport {
+    /// The trust file, relative to the work tree.
+    pub path: PathBuf,
+    /// Whether it was written; none if nothing was to be changed.
+    pub changed: Option<bool>,
+    /// True if `pins` are those that are remembered no more.
+    pub forgotten: bool,
+    /// What the command was about; everything for `trust list`.
+    pub pins: Pins,
 }
 
 /// What a run learned for the trust file.

@@ -22,8 +22,21 @@ pub(super) fn of_roots(arguments: &Arguments, environment: &Environment) -> Resu
     if directories.is_empty() {
         directories.push(PathBuf::new());
     }
+    of_directories(&directories, arguments, environment)
+}
+
+/// Settings for each of some root modules.
+///
+/// # Errors
+///
+/// As [`of_roots`].
+pub(super) fn of_directories(
+    directories: &[PathBuf],
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<Vec<RunSettings>, Error> {
     let (mut roots, mut errors) = (Vec::new(), Vec::new());
-    for directory in &directories {
+    for directory in directories {
         match of_root(directory, arguments, environment) {
             Ok(root) => roots.push(root),
             Err(error) => errors.push(error),

@@ -9,6 +9,7 @@ pub mod lock;
 mod lock_options;
 pub mod memory;
 mod run_settings;
+pub mod trust;
 pub mod why;
 
 pub use lock_options::LockOptions;

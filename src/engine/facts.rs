@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::continuity::Offered;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::hash::sums::Sums;
@@ -79,6 +80,17 @@ pub enum Signature {
     By(String),
     /// There is none that could be checked, and policy allows that.
     Unsigned,
+}
+
+/// Who signed one release, and what the checksums list, without a look at any package.
+#[derive(Debug, Clone)]
+pub struct SignedRelease {
+    /// What is known of the signature.
+    pub signature: Signature,
+    /// What the checksums list.
+    pub offered: Offered,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
 }
 
 /// One package.

@@ -4,6 +4,7 @@ mod cache;
 mod generate;
 mod hash;
 mod lock;
+mod trust;
 
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::{Environment, ExitCode, Streams};
@@ -58,6 +59,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
             lock::lock(session, lock, streams)
         }
+        Command::Trust(arguments) => trust::trust(session, arguments, streams),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),

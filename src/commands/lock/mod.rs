@@ -27,6 +27,7 @@ use crate::report::diff::unified;
 use crate::trust::pins::{Pins, Republication};
 
 pub use root::Root;
+pub(super) use rules::RuleBook;
 
 /// How far the command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! Checksums and their signature, fetched and checked once for each release.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Gatherer, refusal};
+use super::{Gatherer, Miss, binding, not_offered, refusal};
 use crate::addr::ProviderAddr;
-use crate::engine::facts::{Refusal, Signature};
+use crate::engine::continuity::Offered;
+use crate::engine::facts::{Refusal, Signature, SignedRelease};
 use crate::engine::rules::Rules;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
@@ -46,6 +49,41 @@ impl Gatherer {
             self.check(addr, version, rules, Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
         self.signed.answer(urls.clone(), ask).await
+    }
+
+    /// Who signed some releases, asked side by side; one package of each is asked about, none is downloaded.
+    pub async fn signers(
+        self: &Arc<Self>,
+        releases: BTreeMap<(ProviderAddr, Version), Rules>,
+    ) -> BTreeMap<(ProviderAddr, Version), Result<SignedRelease, Refusal>> {
+        self.each(
+            releases,
+            |gatherer, (addr, version), rules| async move { gatherer.signer(&addr, &version, &rules).await },
+        )
+        .await
+    }
+
+    async fn signer(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Result<SignedRelease, Refusal> {
+        let offers = self.offers(addr).await?;
+        let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
+            return Err(not_offered(addr, version).into());
+        };
+        let first = offer.platforms.first().filter(|_| !offer.platforms.contains(&self.host));
+        let package = match self.package(addr, version, first.unwrap_or(&self.host)).await {
+            Ok(package) => package,
+            Err(Miss::Refused(refusal)) => return Err(refusal),
+            Err(Miss::Absent) => {
+                let message = format!("provider {addr} {version} has no package that could tell its signer");
+                return Err(Error::new(ErrorKind::NotFound, message).into());
+            }
+        };
+        let signed = self.signed_sums(addr, version, &package, rules).await?;
+        let mut offered = Offered::default();
+        offered.archives.extend(signed.sums.archives(addr.kind(), version).map(|(_, digest)| digest));
+        offered.archives.insert(binding::listed(addr, version, &package, &signed.sums)?);
+        offered.others.extend(signed.sums.lines().map(|(_, digest)| digest));
+        let findings = signed.findings.clone();
+        Ok(SignedRelease { signature: signed.signature.clone(), offered, findings })
     }
 
     fn check(

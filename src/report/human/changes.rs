@@ -35,7 +35,7 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 }
 
 /// The last line: what to do now.
-pub(super) fn conclusion(changes: &Changes) -> String {
+pub(super) fn conclusion(changes: &Changes, refused: bool) -> String {
     let path = slashed(&changes.path);
     let path = printable(&path);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
@@ -47,6 +47,7 @@ pub(super) fn conclusion(changes: &Changes) -> String {
         };
     }
     match (changes.changed, changes.written) {
+        (false, _) if refused => format!("{path} was not changed\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}\n"),
         (true, false) => format!("{path} would change; nothing was written\n"),

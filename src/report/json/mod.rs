@@ -3,6 +3,8 @@
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
 //! each with its `path`.
 
+mod trust;
+
 use serde_json::{Map, Value, json};
 
 use super::failure as errors;
@@ -12,7 +14,7 @@ use crate::error::Error;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, Changes, Listed, Outcome, Required, RootOutcome, Signer, TrustChange};
+use crate::outcome::{AddedHash, Body, Change, Changes, Listed, Outcome, Required, RootOutcome};
 use crate::requirements::Origin;
 use crate::version::Constraints;
 
@@ -67,6 +69,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
         Ok(Body::Changes(changes)) => self::changes(changes),
+        Ok(Body::Trust(report)) => trust::report(report),
         Ok(Body::Text(text)) => one("text", json!(text)),
         Err(error) => one("error", errors::json(error)),
     };
@@ -122,23 +125,9 @@ fn changes(changes: &Changes) -> Map<String, Value> {
         ("changes".to_owned(), changes.changes.iter().map(change).collect()),
     ]);
     if let Some(trust) = &changes.trust {
-        object.insert("trust".to_owned(), self::trust(trust));
+        object.insert("trust".to_owned(), trust::learned(trust));
     }
     object
-}
-
-fn trust(trust: &TrustChange) -> Value {
-    let signer = |signer: &Signer| match signer {
-        Signer::Key(fingerprint) => fingerprint.clone(),
-        Signer::Unsigned => "unsigned".to_owned(),
-    };
-    json!({
-        "path": slashed(&trust.path),
-        "written": trust.written,
-        "pinned": trust.pinned.iter().map(|(address, by)| json!({"address": address.to_string(), "signer": signer(by)})).collect::<Value>(),
-        "denied": trust.denied,
-        "republished": trust.republished.iter().map(|(address, version)| json!({"address": address.to_string(), "version": version.to_string()})).collect::<Value>(),
-    })
 }
 
 fn change(change: &Change) -> Value {
