@@ -250,14 +250,20 @@ fn pins_are_added_forgotten_and_listed() {
     add(&pattern, &keys::GOOD.fingerprint());
     add(&pattern, &keys::OTHER.fingerprint());
     assert!(add(&pattern, &keys::OTHER.fingerprint().to_lowercase()).touched().is_empty());
-    insta::assert_snapshot!(add("hashicorp/null", &keys::OTHER.fingerprint()).stdout, @"");
+    let run = add("hashicorp/null", &keys::OTHER.fingerprint());
+    insta::assert_snapshot!(run.filtered(&run.stdout), @r"
+    registry.terraform.io/hashicorp/null  <key OTHER>  any version
+    review and commit .tflock.trust.hcl
+    ");
     let text = workspace.read(TRUST);
     assert!(text.starts_with("# The house.\n\n# Ours alone.\nprovider \"a.example/b/c\" { # keep\n"), "{text}");
     // The pattern counts: nothing is learned.
     let run = workspace.tflock(&registry, lock(&["--no-first-use"])).ended_with(0);
     assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
     let list = workspace.tflock(&registry, ["trust", "list"]).ended_with(0);
-    insta::assert_snapshot!(list.filtered(&list.stdout), @"");
+    let words = list.filtered(&list.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.starts_with("a.example/b/c not signed any version localhost:PORT/acme/* <key "), "{list}");
+    assert_eq!(list.stdout.lines().count(), 4);
     let json = workspace.tflock(&registry, ["trust", "list", "--format", "json"]).ended_with(0).json();
     assert_eq!(json["providers"].as_array().unwrap().len(), 3);
 
@@ -284,8 +290,23 @@ fn old_root_modules_get_their_first_trust_file() {
     let run = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert_eq!(run.touched(), [TRUST]);
     assert_eq!(registry.downloads("acme/widget"), 0);
-    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @"");
-    insta::assert_snapshot!(run.filtered(&run.stdout), @"");
+    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"
+    # Who may sign the providers of this repository; kept by tflock.
+    # Commit it, and review its changes.
+
+    provider "localhost:PORT/acme/widget" {
+      signers = ["<key OTHER>"]
+
+      retired_signer "<key GOOD>" {
+        versions = ["1.4.0"]
+      }
+    }
+    "#);
+    insta::assert_snapshot!(run.filtered(&run.stdout), @r"
+    localhost:PORT/acme/widget  <key OTHER>  any version
+    localhost:PORT/acme/widget  <key GOOD>  only 1.4.0
+    review and commit .tflock.trust.hcl
+    ");
     let again = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert!(again.touched().is_empty(), "{again}");
     for root in ["old", "new"] {
