@@ -35,4 +35,6 @@ pub struct LockOptions {
     pub found: bool,
     /// Why they may be.
     pub reason: Option<String>,
+    /// Refuse releases of providers for which no signer is remembered.
+    pub no_first_use: bool,
 }

@@ -11,6 +11,7 @@ use crate::cli::{ExitCode, Streams};
 use crate::commands::lock::{self, Mode, Root, Roots, Run, Source};
 use crate::commands::{LockOptions, RunSettings};
 use crate::dialect::Dialect;
+use crate::disk::atomic::DirectoryLock;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
@@ -102,6 +103,14 @@ pub(super) fn open_cache_of(session: &Session<'_>, directories: &[PathBuf]) -> C
         work_trees,
         disabled: session.arguments.global.no_cache,
     })
+}
+
+/// Locks the directories of root modules until the end of the run.
+pub(super) fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error> {
+    let mut directories: Vec<&PathBuf> = roots.iter().map(|root| &root.root).collect();
+    directories.sort_unstable();
+    directories.dedup();
+    directories.into_iter().map(|directory| Ok(DirectoryLock::acquire(directory)?)).collect()
 }
 
 /// Whom a run may ask.

@@ -8,12 +8,13 @@ mod list;
 mod lock;
 mod targets;
 mod text;
+mod trust;
 mod why;
 
 use std::path::PathBuf;
 
 use super::args::{Arguments, Command, ProvidersCommand};
-use super::settings::{of_roots, one_dialect};
+use super::settings::{of_directories, one_dialect};
 use super::{Environment, ExitCode, Streams};
 use crate::commands::RunSettings;
 use crate::dialect::Dialect;
@@ -41,7 +42,7 @@ impl Session<'_> {
     ///
     /// All that is wrong with directories and settings files.
     fn roots(&self) -> Result<Vec<RunSettings>, Error> {
-        of_roots(&self.directories(), self.arguments, self.environment)
+        of_directories(&self.directories(), self.arguments, self.environment)
     }
 
     /// True if more than one root module was asked for.
@@ -107,6 +108,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
             lock::lock(session, lock, streams)
         }
+        Command::Trust(arguments) => trust::trust(session, arguments, streams),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),

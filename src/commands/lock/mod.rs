@@ -3,6 +3,7 @@
 //! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
 //! until everything has been asked, each question once for all of them.
 
+mod memories;
 mod prepared;
 mod root;
 mod rules;
@@ -11,6 +12,7 @@ mod settlement;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -23,9 +25,11 @@ use crate::engine::{Events, abreast, mirrors, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
-use prepared::{Finished, Prepared};
+use memories::Memories;
+use prepared::{Finished, Prepared, Settled};
 
 pub use root::Root;
+pub(super) use rules::RuleBook;
 
 /// How often a root module is begun anew because its lock file changed meanwhile.
 const ATTEMPTS: usize = 8;
@@ -81,11 +85,11 @@ pub struct Roots<'a> {
 /// Makes the lock files of some root modules what the intents of each want; what one of them cannot get does not stop
 /// the others. One result for each that was begun, in the order given.
 pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
-    let stop = AtomicBool::new(false);
+    let (stop, memories) = (AtomicBool::new(false), Memories::default());
     let mut pending: Vec<usize> = (0..roots.paths.len()).collect();
     let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
     for _ in 0..ATTEMPTS {
-        let results = pass(run, roots, &pending, &stop);
+        let results = pass(run, roots, &pending, (&memories, &stop));
         pending.clear();
         for (at, result) in results {
             match result {
@@ -113,7 +117,12 @@ enum State {
 }
 
 /// One attempt at the root modules with these numbers.
-fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], stop: &AtomicBool) -> Vec<(usize, Finished)> {
+fn pass(
+    run: Run<'_>,
+    roots: &Roots<'_>,
+    numbers: &[usize],
+    (memories, stop): (&Memories, &AtomicBool),
+) -> Vec<(usize, Finished)> {
     let halted = || run.fail_fast && stop.load(Ordering::Relaxed);
     let done = |finished: Finished| {
         stop.fetch_or(finished.is_failure(), Ordering::Relaxed);
@@ -124,9 +133,11 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], stop: &AtomicBool) -
         if halted() {
             return State::Finished(Finished::NotBegun);
         }
-        match (roots.open)(numbers[at]).and_then(|root| Prepared::new(root, run)) {
+        match (roots.open)(numbers[at]).and_then(|root| Prepared::new(root, run, memories)) {
             Ok(prepared) if prepared.open.is_empty() => {
-                State::Finished(done(prepared.finish(path, &BTreeMap::new(), run.mode)))
+                // Nothing can be learned where nothing was asked.
+                let settled = prepared.settle(&BTreeMap::new(), memories);
+                State::Finished(done(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
             }
             Ok(prepared) => State::Waiting(Box::new(prepared)),
             Err(error) => State::Finished(done(Finished::failed(path.clone(), error))),
@@ -135,14 +146,18 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], stop: &AtomicBool) -
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
     let answers = if halted() { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
+    let settled = settle(&waiting, answers, memories, halted, stop);
+    // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
+    let stored = memories.commit(run.mode);
     let threads = if run.fail_fast { 1 } else { WRITERS };
+    let cells: Vec<Mutex<Option<Result<Settled, Error>>>> = settled.into_iter().map(Mutex::new).collect();
     let answered = abreast::each(waiting.len(), threads, |at| {
         let (number, prepared) = waiting[at];
         let path = &roots.paths[number];
-        match answers.as_ref().map(|answers| answers.get(at)) {
-            Ok(Some(answers)) if !halted() => done(prepared.finish(path, answers, run.mode)),
-            Ok(_) => Finished::NotBegun,
-            Err(error) => done(Finished::failed(path.clone(), error.clone())),
+        match cells[at].lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(Ok(settled)) => done(prepared.finish(path, settled, &stored, run.mode)),
+            Some(Err(error)) => done(Finished::failed(path.clone(), error)),
+            None => Finished::NotBegun,
         }
     });
     let mut answered = answered.into_iter();
@@ -151,6 +166,29 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], stop: &AtomicBool) -
         State::Waiting(_) => answered.next().unwrap_or(Finished::NotBegun),
     });
     numbers.iter().copied().zip(finished).collect()
+}
+
+/// Decides the entries of each, one after the other: what is learned from one counts for the next. None where an earlier
+/// one has failed, and that counts.
+fn settle(
+    waiting: &[(usize, &Prepared)],
+    answers: Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error>,
+    memories: &Memories,
+    halted: impl Fn() -> bool,
+    stop: &AtomicBool,
+) -> Vec<Option<Result<Settled, Error>>> {
+    let answers = match answers {
+        Ok(answers) => answers,
+        Err(error) => return waiting.iter().map(|_| Some(Err(error.clone()))).collect(),
+    };
+    let mut answers = answers.into_iter();
+    let decided = waiting.iter().map(|(_, prepared)| {
+        let answers = answers.next().filter(|_| !halted())?;
+        let settled = prepared.settle(&answers, memories);
+        stop.fetch_or(settled.is_refused(), Ordering::Relaxed);
+        Some(Ok(settled))
+    });
+    decided.collect()
 }
 
 impl State {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::memories::{Memories, Stored};
 use super::settlement::Settlement;
 use super::{Mode, Root, Run, failed, is_denied};
 use crate::addr::ProviderAddr;
@@ -13,13 +14,14 @@ use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
 use crate::engine::plan::{self, Plan, Step};
-use crate::engine::settle::Settled;
+use crate::engine::signers::Lesson;
 use crate::engine::{known, recall};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
-use crate::outcome::{Body, Changes, RootOutcome};
+use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::report::diff::unified;
+use crate::trust::pins::Pins;
 
 /// How an attempt at a root module ended.
 pub(super) enum Finished {
@@ -41,6 +43,20 @@ impl Finished {
     }
 }
 
+/// A root module whose entries are decided.
+pub(super) struct Settled {
+    settlement: Settlement,
+    /// What is new in the trust file.
+    lessons: Vec<Lesson>,
+}
+
+impl Settled {
+    /// True if nothing may be written.
+    pub(super) fn is_refused(&self) -> bool {
+        self.settlement.is_refused()
+    }
+}
+
 /// A root module whose plan is made.
 pub(super) struct Prepared {
     root: Root,
@@ -50,7 +66,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn new(root: Root, run: Run<'_>) -> Result<Self, Error> {
+    pub(super) fn new(root: Root, run: Run<'_>, memories: &Memories) -> Result<Self, Error> {
+        memories.load(&root.trust)?;
         let rules = |addr: &ProviderAddr| root.rules.of(addr, &root.intent.platforms);
         let plan = plan::plan(&root.requirements, &root.lock, &root.intent, (root.rules.dialect(), &rules))
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
@@ -67,30 +84,60 @@ impl Prepared {
         self.root.rules.dialect()
     }
 
-    /// Settles all steps, those without an answer by what is recorded, and writes.
-    pub(super) fn finish(&self, path: &Path, answers: &BTreeMap<ProviderAddr, Answer>, mode: Mode) -> Finished {
-        let mut settled = Settlement { findings: self.root.findings.clone(), ..Settlement::default() };
+    /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
+    /// after this one.
+    pub(super) fn settle(&self, answers: &BTreeMap<ProviderAddr, Answer>, memories: &Memories) -> Settled {
+        let mut settlement = Settlement { findings: self.root.findings.clone(), ..Settlement::default() };
+        if !answers.is_empty() {
+            settlement.pins = memories.pins(&self.root.trust);
+        }
         for (addr, step) in &self.plan.steps {
             match answers.get(addr) {
-                Some(answer) => settled.take(addr, step, answer),
-                None => settled.keep(addr, step),
+                Some(answer) => settlement.take(&self.root, addr, step, answer),
+                None => settlement.keep(addr, step),
             }
         }
-        settled.findings.extend(self.unrequired());
+        settlement.findings.extend(self.unrequired());
+        // A revocation is true whatever else is wrong; everything else is learned from what is written only.
+        let refused = settlement.is_refused();
+        let lessons = std::mem::take(&mut settlement.lessons).into_iter();
+        let lessons = lessons.filter(|lesson| !refused || matches!(lesson, Lesson::Revoked { .. })).collect();
+        let lessons = memories.learn(&self.root.trust, lessons).unwrap_or_else(|error| {
+            settlement.errors.push(error);
+            Vec::new()
+        });
+        settlement.pins = Pins::default();
+        Settled { settlement, lessons }
+    }
+
+    /// Writes what was settled, once the trust files are written.
+    pub(super) fn finish(&self, path: &Path, settled: Settled, stored: &Stored, mode: Mode) -> Finished {
+        let Settled { mut settlement, lessons } = settled;
         let path = path.to_owned();
-        if let Some(error) = Error::all(settled.errors) {
-            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings: settled.findings }));
-        }
-        let body = if is_denied(&settled.findings) {
-            Ok(Changes { path: self.root.shown.clone(), ..Changes::default() })
-        } else {
-            match self.write(settled.entries, mode) {
-                Ok(None) => return Finished::Overtaken,
-                Ok(Some(changes)) => Ok(changes),
-                Err(error) => Err(error),
+        let written = match stored.get(&self.root.trust) {
+            Some(Ok(written)) => *written,
+            Some(Err(error)) if !lessons.is_empty() => {
+                settlement.errors.push(error.clone());
+                false
             }
+            _ => false,
         };
-        Finished::Done(Box::new(RootOutcome { path, body: body.map(Body::Changes), findings: settled.findings }))
+        if let Some(error) = Error::all(std::mem::take(&mut settlement.errors)) {
+            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings: settlement.findings }));
+        }
+        let body = if settlement.is_refused() {
+            Ok(Some(Changes { path: self.root.shown.clone(), ..Changes::default() }))
+        } else {
+            self.write(&settlement, mode)
+        };
+        let body = match body {
+            Ok(None) => return Finished::Overtaken,
+            Ok(Some(changes)) => {
+                Ok(Body::Changes(Changes { trust: trust_change(&self.root, &lessons, written), ..changes }))
+            }
+            Err(error) => Err(error),
+        };
+        Finished::Done(Box::new(RootOutcome { path, body, findings: settlement.findings }))
     }
 
     /// Notes on entries that the configuration does not require.
@@ -107,18 +154,20 @@ impl Prepared {
     }
 
     /// What changes, and as the mode says, its writing; none if the lock file changed since it was read.
-    fn write(&self, entries: BTreeMap<ProviderAddr, Settled>, mode: Mode) -> Result<Option<Changes>, Error> {
+    fn write(&self, settlement: &Settlement, mode: Mode) -> Result<Option<Changes>, Error> {
+        let entries = &settlement.entries;
         let mut new = self.root.lock.clone();
         for addr in &self.plan.pruned {
             new.remove(addr);
         }
-        for (addr, settled) in &entries {
+        for (addr, settled) in entries {
             new.insert(addr.clone(), settled.entry.clone());
         }
         let mut list = diff::changes(&self.root.lock, &new);
         for change in &mut list {
             let Some(settled) = entries.get(&change.address) else { continue };
             change.signer.clone_from(&settled.signer);
+            change.pinned = settlement.pinned.contains(&change.address);
             change.hashes_added.clone_from(&settled.added);
         }
         let text = new.encode(self.dialect());
@@ -126,7 +175,7 @@ impl Prepared {
         // Where nothing is required no lock file is wanted, unless somebody named the place.
         let needless = self.root.intent.lenient && old.is_none() && new.is_empty();
         let changed = old != Some(text.as_bytes()) && !needless;
-        let mut changes = Changes { changed, written: false, path: self.root.shown.clone(), changes: list, diff: None };
+        let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
         match mode {
             _ if needless => {}
             Mode::Check => {}
@@ -152,4 +201,18 @@ impl Prepared {
         let write = Write { path: self.root.path.clone(), text, boundary: self.root.boundary.clone() };
         commit::commit(&write).map(Some)
     }
+}
+
+fn trust_change(root: &Root, lessons: &[Lesson], written: bool) -> Option<TrustChange> {
+    let mut change = TrustChange { path: root.trust.shown.clone(), written, ..TrustChange::default() };
+    for lesson in lessons {
+        match lesson {
+            Lesson::FirstUse { address, signer, .. } => change.pinned.push((address.clone(), signer.clone().into())),
+            Lesson::Revoked { key, .. } => change.denied.push(key.to_string()),
+            Lesson::Republished { republication, .. } => {
+                change.republished.push((republication.address.clone(), republication.version.clone()));
+            }
+        }
+    }
+    (!lessons.is_empty()).then_some(change)
 }
