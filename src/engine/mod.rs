@@ -12,6 +12,7 @@ pub mod commit;
 pub mod continuity;
 mod event;
 pub mod facts;
+pub mod held;
 pub mod known;
 pub mod mirrors;
 pub mod naming;
@@ -20,6 +21,7 @@ pub mod recall;
 pub mod rules;
 pub mod settle;
 pub mod signers;
+pub mod wish;
 
 #[cfg(feature = "online")]
 pub mod gather;

@@ -211,6 +211,8 @@ mod tests {
             missing: BTreeMap::new(),
             supported_protocol: true,
             newest_supported: None,
+            newest: None,
+            passed_over: Vec::new(),
             reported: BTreeMap::new(),
             findings: Vec::new(),
         }

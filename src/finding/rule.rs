@@ -96,6 +96,8 @@ rules! {
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
+    HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
+    TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
     UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
 }

@@ -111,6 +111,8 @@ impl LockArgs {
                 H1Name::Registry => H1Rule::Registry,
                 H1Name::Verified => H1Rule::Verified,
             }),
+            upgrade: None,
+            not_after: None,
             found: false,
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),

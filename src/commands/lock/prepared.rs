@@ -15,7 +15,7 @@ use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
 use crate::engine::plan::{self, Plan, Step};
 use crate::engine::signers::Lesson;
-use crate::engine::{known, recall};
+use crate::engine::{held, known, recall};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
@@ -93,7 +93,13 @@ impl Prepared {
         }
         for (addr, step) in &self.plan.steps {
             match answers.get(addr) {
-                Some(answer) => settlement.take(&self.root, addr, step, answer),
+                Some(answer) => {
+                    settlement.take(&self.root, addr, step, answer);
+                    if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
+                        let requirement = self.root.requirements.get(addr);
+                        settlement.findings.extend(held::held_back(addr, step, requirement, facts));
+                    }
+                }
                 None => settlement.keep(addr, step),
             }
         }

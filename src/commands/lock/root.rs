@@ -136,6 +136,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
     Ok(Intent {
         only: (!only.is_empty()).then_some(only),
         lenient: options.found,
+        upgrade: options.upgrade.clone(),
         platforms: platforms(settings, options, lock, cache),
         prune: options.prune,
         state,

@@ -7,6 +7,7 @@
 
 mod archives;
 mod binding;
+mod choose;
 mod memory;
 mod release;
 mod signed;
@@ -133,8 +134,12 @@ fn refusal(error: SourceError) -> Refusal {
     Refusal::Error(error.into())
 }
 
-fn not_offered(addr: &ProviderAddr, version: &Version) -> Error {
+/// A release that is gone, or that never was.
+fn not_offered(addr: &ProviderAddr, version: &Version, recorded: Option<&Version>) -> Error {
+    if recorded.is_some_and(|recorded| recorded != version) {
+        let message = format!("provider {addr} has no release {version}");
+        return Error::new(ErrorKind::NotFound, message).hint(format!("`tflock outdated` shows the newest of {addr}"));
+    }
     let message = format!("the locked version {version} of provider {addr} is no longer available");
-    Error::new(ErrorKind::NotFound, message)
-        .hint(format!("remove the entry of {addr} from the lock file and run `tflock lock` to select another release"))
+    Error::new(ErrorKind::NotFound, message).hint(format!("`tflock upgrade {addr}` selects another release"))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Gatherer, Miss, binding, not_offered, refusal};
 use crate::addr::ProviderAddr;
@@ -26,6 +27,8 @@ pub(super) struct SignedSums {
     pub(super) signature_digest: Sha256Digest,
     pub(super) keys_digest: Sha256Digest,
     pub(super) signature: Signature,
+    /// When the signature was made; none if it was not checked.
+    pub(super) made: Option<SystemTime>,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -66,7 +69,7 @@ impl Gatherer {
     async fn signer(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Result<SignedRelease, Refusal> {
         let offers = self.offers(addr).await?;
         let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
-            return Err(not_offered(addr, version).into());
+            return Err(not_offered(addr, version, Some(version)).into());
         };
         let first = offer.platforms.first().filter(|_| !offer.platforms.contains(&self.host));
         let package = match self.package(addr, version, first.unwrap_or(&self.host)).await {
@@ -100,17 +103,17 @@ impl Gatherer {
         };
         let mut findings = Vec::new();
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
-        let signature = if unsigned {
+        let (signature, made) = if unsigned {
             let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
             findings.push(Finding::new(Rule::Unsigned, message).about(addr));
-            Signature::Unsigned
+            (Signature::Unsigned, None)
         } else {
             let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
                 .map_err(|error| bad_signature(addr, version, &error))?;
             if verified.expired {
                 findings.extend(expired(addr, version, rules, &verified.fingerprint.to_string()));
             }
-            Signature::By(verified.fingerprint.to_string())
+            (Signature::By(verified.fingerprint.to_string()), Some(verified.made))
         };
         Ok(SignedSums {
             sums_digest: self.cache.put_document(&documents.sums),
@@ -118,6 +121,7 @@ impl Gatherer {
             keys_digest: self.cache.put_keys(&keys),
             sums: Arc::new(Sums::decode(&documents.sums)),
             signature,
+            made,
             findings,
         })
     }
