@@ -1,0 +1,1 @@
+//! Merges of values and of texts.
