@@ -30,7 +30,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_needs_command" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_needs_command" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -65,7 +65,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write nothing; exit 1 if the file would change'
@@ -82,7 +82,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -105,7 +105,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l check -d 'Write nothing; exit 1 if the file would change'
@@ -123,7 +123,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l check -d 'Write nothing; exit 1 if a file would change'
@@ -138,7 +138,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -152,7 +152,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -166,7 +166,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -264,7 +264,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -280,7 +280,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -293,7 +293,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -306,7 +306,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l all -d 'Remove everything, also what is known of hashes'
@@ -320,7 +320,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -333,7 +333,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'

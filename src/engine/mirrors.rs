@@ -42,7 +42,7 @@ pub fn gather(
         }
         releases.insert(addr, (step, selected));
     }
-    let mut hashed = hash_all(jobs, events);
+    let mut hashed = hash_all(&jobs, events);
     let answers = releases.into_iter().map(|(addr, (step, selected))| {
         let answer = selected.map_err(Refusal::Error).and_then(|version| {
             let own = hashed.remove(addr).unwrap_or_default();
@@ -106,13 +106,13 @@ fn release(
 }
 
 /// Hashes packages on as many threads as there are cores.
-fn hash_all(jobs: Vec<(PackageKey, Result<LocalPackage, Error>)>, events: &Events) -> BTreeMap<ProviderAddr, Hashed> {
+fn hash_all(jobs: &[(PackageKey, Result<LocalPackage, Error>)], events: &Events) -> BTreeMap<ProviderAddr, Hashed> {
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
     let (results, received) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..threads {
-            let (results, jobs, next) = (results.clone(), &jobs, &next);
+            let (results, jobs, next) = (results.clone(), jobs, &next);
             scope.spawn(move || {
                 while let Some((package, found)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let facts = found.clone().map_err(Refusal::Error).and_then(|found| hash(package, &found, events));

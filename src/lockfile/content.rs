@@ -3,6 +3,8 @@
 //! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are told beside each other
 //! is as there, except that one broken value is one finding.
 
+use std::collections::BTreeSet;
+
 use super::syntax::{Attribute, Block, Body, Expr, Label, Node};
 use super::value::{Evaluator, NoValue};
 use super::{EntrySpans, LockEntry, LockFile, Spans};
@@ -11,6 +13,9 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::version::{Constraints, Version};
+
+/// More findings than anybody reads.
+const MOST_FINDINGS: usize = 10_000;
 
 /// What was read so far.
 pub(super) struct Content<'s> {
@@ -21,6 +26,8 @@ pub(super) struct Content<'s> {
     index: &'s LineIndex<'s>,
     dialect: Dialect,
     evaluator: Evaluator<'s>,
+    /// Lines with something that could not be read: what is missing there is told already.
+    told: BTreeSet<usize>,
 }
 
 impl<'s> Content<'s> {
@@ -33,6 +40,7 @@ impl<'s> Content<'s> {
             index,
             dialect,
             evaluator: Evaluator::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -41,7 +49,19 @@ impl<'s> Content<'s> {
     }
 
     fn find(&mut self, rule: Rule, at: usize, message: impl Into<String>) {
-        self.findings.push(Finding::new(rule, message).at(self.index.position(at)));
+        self.find_at(rule, self.index.position(at), message);
+    }
+
+    fn find_at(&mut self, rule: Rule, position: Position, message: impl Into<String>) {
+        if self.findings.len() < MOST_FINDINGS {
+            self.findings.push(Finding::new(rule, message).at(position));
+        }
+    }
+
+    /// Takes in what could not be read.
+    pub(super) fn unreadable(&mut self, at: usize, message: impl Into<String>) {
+        self.told.insert(self.position(at).line);
+        self.find(Rule::LockSyntax, at, message);
     }
 
     /// Reads the whole file.
@@ -123,8 +143,9 @@ impl<'s> Content<'s> {
         match self.evaluator.text(node) {
             Ok(text) => Some(text),
             Err(NoValue { at, message }) => {
-                if let Some(message) = message {
-                    self.find(rule, at, message);
+                let told = message.is_none() && self.told.contains(&self.position(at).line);
+                if !told {
+                    self.find(rule, at, message.unwrap_or_else(|| "this is no value".to_owned()));
                 }
                 None
             }
@@ -189,8 +210,9 @@ impl<'s> Content<'s> {
                 self.find(Rule::LockHashes, value.at, message);
             }
             Expr::Tuple(items) => {
+                let list = self.position(value.at);
                 for item in items {
-                    if let Some(hash) = self.hash(value.at, item) {
+                    if let Some(hash) = self.hash(list, item) {
                         spans.each_hash.push((hash, self.position(item.at)));
                     }
                 }
@@ -201,7 +223,7 @@ impl<'s> Content<'s> {
     }
 
     /// Reads one hash. What is wrong with its text is told at the list, as the tools do.
-    fn hash(&mut self, list: usize, item: &Node<'s>) -> Option<PackageHash> {
+    fn hash(&mut self, list: Position, item: &Node<'s>) -> Option<PackageHash> {
         let Some(text) = self.text(Rule::LockHashes, item)? else {
             self.find(Rule::LockHashes, item.at, "a hash is a string, not null");
             return None;
@@ -210,7 +232,7 @@ impl<'s> Content<'s> {
             Ok(hash) => Some(hash),
             Err(error) => {
                 let message = format!("{error} (on line {})", self.position(item.at).line);
-                self.find(Rule::LockHashes, list, message);
+                self.find_at(Rule::LockHashes, list, message);
                 None
             }
         }

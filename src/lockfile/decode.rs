@@ -57,10 +57,9 @@ pub(super) fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<
     let tree = parse(&source);
     let index = LineIndex::new(&source.text);
     let mut content = Content::new(&source.text, &index, dialect);
-    content.findings.extend(tree.problems.iter().map(|problem| {
-        let position = index.position(problem.at);
-        Finding::new(Rule::LockSyntax, say(problem, &source.text, bytes)).at(position)
-    }));
+    for problem in &tree.problems {
+        content.unreadable(problem.at, say(problem, &source.text, bytes));
+    }
     content.read(&tree.body);
     let Content { lock, spans, mut findings, .. } = content;
     let refused = findings.iter().any(|finding| finding.level == Level::Deny);

@@ -7,6 +7,9 @@ use super::{LockFile, Spans};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 
+/// More findings than anybody reads.
+const MOST_FINDINGS: usize = 1000;
+
 /// A text that was read.
 pub(super) struct Text<'a> {
     pub(super) text: &'a str,
@@ -66,22 +69,19 @@ fn of_comments(text: &Text<'_>, tool: Option<Dialect>) -> Option<Finding> {
 }
 
 fn of_order(spans: &Spans) -> Option<Finding> {
-    let mut last = None;
-    for (addr, entry) in &spans.entries {
-        if last.is_some_and(|last| last > entry.block) {
-            let message = format!("the entries are not in order: {addr} comes after others that belong behind it");
-            return Some(not_canonical(message).about(addr).at(entry.block));
-        }
-        last = Some(entry.block);
-    }
-    None
+    let mut blocks: Vec<_> = spans.entries.iter().map(|(addr, entry)| (entry.block, addr)).collect();
+    blocks.sort();
+    let pair = blocks.windows(2).find(|pair| pair[0].1 > pair[1].1)?;
+    let (block, addr) = pair[1];
+    let message = format!("the entries are not in order: {addr} belongs before {}", pair[0].1);
+    Some(not_canonical(message).about(addr).at(block))
 }
 
 fn of_hashes(spans: &Spans, findings: &mut Vec<Finding>) {
     for (addr, entry) in &spans.entries {
         let mut seen = BTreeSet::new();
         for (hash, position) in &entry.each_hash {
-            if !seen.insert(hash) {
+            if !seen.insert(hash) && findings.len() < MOST_FINDINGS {
                 let message = format!("{hash} is recorded twice for {addr}");
                 findings.push(Finding::new(Rule::DuplicateHash, message).about(addr).at(*position));
             }

@@ -138,7 +138,7 @@ pub(super) struct WhyArgs {
 /// Show or clear the index of known hashes.
 ///
 /// The index remembers which h1: belongs to which zh:, as computed here from checked archives, so that no package is
-/// downloaded twice. It lies in the user's cache directory; TFLOCK_CACHE_DIR sets another one.
+/// downloaded twice. It lies in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct CacheArgs {

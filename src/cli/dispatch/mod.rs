@@ -112,7 +112,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
         Command::Cache(arguments) => cache::cache(session, arguments),
-        Command::Fmt(arguments) => fmt::fmt(session, arguments, streams),
+        Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
         Command::List(_) => list::list(session),
         Command::Why(arguments) => why::why(session, arguments),
         Command::Merge(arguments) => merge::merge(session, arguments),
