@@ -181,7 +181,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -195,7 +195,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -209,7 +209,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -225,7 +225,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -238,7 +238,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -251,7 +251,7 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'

@@ -23,11 +23,10 @@ pub fn resolve(file: &Path, text: &[u8], options: MergeOptions) -> Result<Option
     if readable(&parts.ours) && readable(&parts.theirs) {
         return Ok(Some(merge_parts(file, document, parts, options)));
     }
-    if let (Some(ours), Some(theirs)) = (stage(file, Stage::Ours), stage(file, Stage::Theirs)) {
-        if readable(&ours) && readable(&theirs) {
-            let base = stage(file, Stage::Base).unwrap_or_default();
-            return Ok(Some(merge_texts(document, Three { base: &base, ours: &ours, theirs: &theirs }, options)));
-        }
+    let known = |side| stage(file, side).filter(|text| readable(text));
+    if let (Some(ours), Some(theirs)) = (known(Stage::Ours), known(Stage::Theirs)) {
+        let base = stage(file, Stage::Base).unwrap_or_default();
+        return Ok(Some(merge_texts(document, Three { base: &base, ours: &ours, theirs: &theirs }, options)));
     }
     let merged = merge_texts(document, Three { base: b"", ours: &parts.ours, theirs: &parts.theirs }, options);
     let why = merged.remarks.first().map(ToString::to_string).unwrap_or_default();

@@ -124,7 +124,7 @@ impl Pieces {
             }
             pieces.keys.push(key);
         }
-        pieces.footer = text[end..].trim().to_owned();
+        text[end..].trim().clone_into(&mut pieces.footer);
         Ok(pieces)
     }
 
@@ -154,9 +154,10 @@ impl Key {
 
     /// The block as people know it.
     fn name(&self) -> String {
-        let labels = self.labels.iter().map(|label| format!(" {label:?}")).collect::<String>();
-        let version = self.version.iter().map(|version| format!(" ({version})")).collect::<String>();
-        format!("{}{labels}{version}", self.kind)
+        let labels = self.labels.iter().map(|label| format!("{label:?}"));
+        let version = self.version.iter().map(|version| format!("({version})"));
+        let words: Vec<String> = std::iter::once(self.kind.clone()).chain(labels).chain(version).collect();
+        words.join(" ")
     }
 }
 

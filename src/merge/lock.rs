@@ -96,7 +96,7 @@ pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
             (Settled::Absent | Settled::Conflict, ..) => None,
         };
         merge.entries.extend(merged.map(|merged| (addr.clone(), merged)));
-        merge.remarks.extend(reasons.into_iter().map(|reason| Remark::Entry(addr.clone(), reason)));
+        merge.remarks.extend(reasons.into_iter().map(|reason| Remark::Entry(addr.clone(), Box::new(reason))));
     }
     merge
 }
@@ -106,8 +106,9 @@ pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
     let Three { base, ours, theirs } = texts;
     let dialect = detect_dialect(ours).or_else(|| detect_dialect(theirs)).unwrap_or(options.dialect);
     let markers = Markers { size: options.marker_size };
-    let read =
-        |side, text| decode(text, detect_dialect(text).unwrap_or(dialect)).map_err(|found| unreadable(side, &found));
+    let read = |side, text| {
+        decode(text, detect_dialect(text).unwrap_or(dialect)).map_err(|found| Box::new(unreadable(side, &found)))
+    };
     match (read(Side::Ours, ours), read(Side::Theirs, theirs)) {
         (Ok(ours), Ok(theirs)) => {
             let base = base_lock(base, dialect);
@@ -124,7 +125,7 @@ pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
             }
         }
         (ours_read, theirs_read) => {
-            let remarks = ours_read.err().into_iter().chain(theirs_read.err()).collect();
+            let remarks = ours_read.err().into_iter().chain(theirs_read.err()).map(|remark| *remark).collect();
             markers.whole_file(ours, theirs, remarks)
         }
     }

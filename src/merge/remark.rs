@@ -38,7 +38,7 @@ impl fmt::Display for Side {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
     /// About the entry of a provider.
-    Entry(ProviderAddr, Reason),
+    Entry(ProviderAddr, Box<Reason>),
     /// A block of the trust file differs on both sides; its type and labels.
     BlockConflict(String),
     /// A side cannot be read, so the whole file is a conflict.

@@ -32,8 +32,7 @@ fn each_case_gives_what_is_expected() {
         said.insert(name, merged.remarks.iter().map(ToString::to_string).collect::<Vec<_>>());
     }
     assert!(said.len() >= 12);
-    let said: String = said.iter().map(|(name, remarks)| format!("{name}: {remarks:#?}\n")).collect();
-    insta::assert_snapshot!(said);
+    insta::assert_debug_snapshot!(said);
 }
 
 fn entry(version: &str, constraints: &str, hashes: &[&str]) -> LockEntry {
@@ -64,7 +63,7 @@ fn merged(
         _ => None,
     };
     let reasons = merge.remarks.into_iter().filter_map(|remark| match remark {
-        Remark::Entry(_, reason) => Some(reason),
+        Remark::Entry(_, reason) => Some(*reason),
         _ => None,
     });
     (entry, reasons.collect())

@@ -13,7 +13,10 @@ use super::Within;
 /// of equal versions the hashes that either side vouches for. Conflict markers stand around single providers. With
 /// --resolve, does the same for files with conflict markers that git left behind.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tflock merge --resolve .terraform.lock.hcl")]
+#[command(
+    override_usage = "tflock merge [OPTIONS] BASE OURS THEIRS [SIZE [PATH]]\n       tflock merge [OPTIONS] --resolve FILE...",
+    after_help = "Example:\n  tflock merge --resolve .terraform.lock.hcl"
+)]
 pub(in crate::cli) struct MergeArgs {
     /// Merge the sides of these files with conflict markers.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["base", "ours", "theirs"])]

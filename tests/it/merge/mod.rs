@@ -2,6 +2,7 @@
 
 mod realworld;
 
+use std::fmt::Write;
 use std::path::Path;
 
 use crate::support::run::Run;
@@ -17,10 +18,10 @@ fn lock(entries: &[(&str, &str, &str, &[&str])]) -> String {
         "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n"
             .to_owned();
     for (kind, version, constraints, hashes) in entries {
-        let hashes: String = hashes.iter().map(|hash| format!("    \"{hash}\",\n")).collect();
-        text += &format!(
-            "\nprovider \"registry.example.com/acme/{kind}\" {{\n  version     = \"{version}\"\n  constraints = \"{constraints}\"\n  hashes = [\n{hashes}  ]\n}}\n"
-        );
+        let fields = format!("  version     = \"{version}\"\n  constraints = \"{constraints}\"");
+        let hashes = hashes.iter().map(|hash| format!("    \"{hash}\",")).collect::<Vec<_>>().join("\n");
+        let addr = format!("registry.example.com/acme/{kind}");
+        write!(text, "\nprovider \"{addr}\" {{\n{fields}\n  hashes = [\n{hashes}\n  ]\n}}\n").unwrap();
     }
     text
 }
@@ -104,7 +105,7 @@ fn criss_cross_merges_have_a_merged_ancestor() {
     let workspace = workspace(&[]);
     workspace.tflock(None, ["git", "install"]).ended_with(0);
     let state = |dns: &str, ftp: &str| {
-        workspace.write(FILE, &lock(&[("dns", dns, dns, &["zh:a"]), ("ftp", ftp, "~> 1.0", &["zh:a"])]))
+        workspace.write(FILE, &lock(&[("dns", dns, dns, &["zh:a"]), ("ftp", ftp, "~> 1.0", &["zh:a"])]));
     };
     let git = |line: &str| workspace.git(line.split(' '));
     state("1.0.0", "1.0.0");

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
+use tflock::addr::ProviderAddr;
 use tflock::dialect::Dialect;
 use tflock::lockfile::{self, Decoded, LockFile};
 use tflock::merge::split;
@@ -132,5 +133,5 @@ fn differences(merged: &LockFile, case: &Case) -> String {
     let Some(committed) = decoded(&case.texts["result"]) else { return "(refused)".to_owned() };
     let addrs: BTreeSet<_> = merged.iter().chain(committed.lock.iter()).map(|(addr, _)| addr).collect();
     let others = addrs.into_iter().filter(|addr| merged.get(addr) != committed.lock.get(addr));
-    others.map(|addr| addr.kind()).collect::<Vec<_>>().join(" ")
+    others.map(ProviderAddr::kind).collect::<Vec<_>>().join(" ")
 }
