@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Dialect {
     /// HashiCorp Terraform, as of 1.11.
     Terraform,
-    /// OpenTofu, as of 1.12.
+    /// `OpenTofu`, as of 1.12.
     OpenTofu,
 }
 

@@ -215,7 +215,7 @@ impl ProviderAddr {
         }
     }
 
-    /// The same provider at another registry, as when moving between Terraform and OpenTofu.
+    /// The same provider at another registry, as when moving from one tool to the other.
     #[must_use]
     pub fn at(&self, host: Hostname) -> Self {
         Self { host, ..self.clone() }

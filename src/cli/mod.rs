@@ -1,1 +1,84 @@
-//! TODO(doc).
+//! The shell of the program: arguments, environment and streams in, exit code out.
+//!
+//! Here alone the process's surroundings are read and its streams are written. What a command does is not known here.
+#![expect(clippy::disallowed_methods, reason = "the environment, the clock and the standard streams are read here")]
+
+mod args;
+mod dispatch;
+mod environment;
+mod exit;
+mod generated;
+mod progress;
+mod settings;
+mod usage;
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+
+pub use environment::{Environment, Streams};
+pub use exit::ExitCode;
+
+use crate::error::Error;
+use crate::report::{self, Format, Style};
+use args::Arguments;
+use dispatch::{Done, Session};
+
+/// Runs the program once. The first argument is its name.
+pub fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    environment: &Environment,
+    streams: &mut Streams<'_>,
+) -> ExitCode {
+    let arguments = args::double_dashes(arguments);
+    match Arguments::parse(&arguments) {
+        Ok(arguments) => answer(&arguments, environment, streams),
+        Err(refused) => usage::tell(&refused, &usage::Asked::of(&arguments), environment, streams),
+    }
+}
+
+fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
+    let global = &arguments.global;
+    let format = global.format();
+    let style = |terminal| Style {
+        colour: global.color.shown(terminal, environment.no_color()),
+        dialect: global.tool.and_then(args::Tool::dialect),
+        detail: global.detail(),
+    };
+    let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
+    let session = Session { arguments, environment };
+    match dispatch::dispatch(&session, streams) {
+        Ok(Done { outcome, code, dialect }) => {
+            let [out, err] = [out, err].map(|style| Style { dialect, ..style });
+            write(&mut streams.stderr, &report::remarks(&outcome, format, err));
+            code.and(result(streams, &report::render(&outcome, format, out)))
+        }
+        Err(error) => {
+            write(&mut streams.stderr, &report::failure_remark(&error, format, err));
+            let text = report::failure(Some(arguments.command.name()), &error, format);
+            ExitCode::of_error(&error).and(result(streams, &text))
+        }
+    }
+}
+
+/// Writes the result. A reader that has seen enough is no failure.
+fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
+    match streams.stdout.write_all(text.as_bytes()).and_then(|()| streams.stdout.flush()) {
+        Ok(()) => ExitCode::Done,
+        Err(problem) if problem.kind() == ErrorKind::BrokenPipe => ExitCode::Done,
+        Err(problem) => {
+            let error =
+                Error::new(crate::error::ErrorKind::Disk, format!("cannot write to standard output: {problem}"));
+            // For people in whatever format: standard output is what cannot be written.
+            write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, Style::default()));
+            ExitCode::of_error(&error)
+        }
+    }
+}
+
+/// Writes beside the result. Where nobody listens, nothing is lost.
+fn write(stream: &mut dyn Write, text: &str) {
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,16 @@
 //!
 //! Source: `internal/configs/config.go`, `ProviderRequirements`.
 
+mod state;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use state::{StateError, providers as providers_in_state};
+
 use crate::addr::ProviderAddr;
 use crate::finding::Position;
+use crate::lockfile::{LockEntry, LockFile};
 use crate::version::Constraints;
 
 /// The requirements of a whole module tree.
@@ -20,8 +25,17 @@ pub struct Requirements {
 pub struct Requirement {
     /// The terms of all modules together.
     pub constraints: Constraints,
-    /// Who asks, in the order of the module tree; never empty.
+    /// Who asks, in the order of the module tree; nobody where only a lock file was read.
     pub origins: Vec<Origin>,
+}
+
+impl Requirement {
+    fn add(&mut self, constraints: &Constraints, origin: Origin) {
+        if !constraints.is_empty() {
+            self.constraints = self.constraints.and(constraints);
+        }
+        self.origins.push(origin);
+    }
 }
 
 /// One place in configuration that asks for a provider.
@@ -81,11 +95,20 @@ impl Requirements {
         Self::default()
     }
 
+    /// What the entries of a lock file say that was required when it was written.
+    pub fn of_entries(lock: &LockFile) -> Self {
+        let requirement =
+            |entry: &LockEntry| Requirement { constraints: entry.constraints.clone(), origins: Vec::new() };
+        Self { providers: lock.iter().map(|(addr, entry)| (addr.clone(), requirement(entry))).collect() }
+    }
+
     /// Adds one place that asks, with its constraint in parsed form.
-    pub fn add(&mut self, addr: ProviderAddr, constraints: &Constraints, origin: Origin) {
-        let requirement = self.providers.entry(addr).or_default();
-        requirement.constraints = requirement.constraints.and(constraints);
-        requirement.origins.push(origin);
+    pub fn add(&mut self, addr: &ProviderAddr, constraints: &Constraints, origin: Origin) {
+        // There are many origins and few providers.
+        if let Some(requirement) = self.providers.get_mut(addr) {
+            return requirement.add(constraints, origin);
+        }
+        self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
     /// What is asked of a provider.

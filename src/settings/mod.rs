@@ -1,1 +1,171 @@
-//! TODO(doc).
+//! What a project wants: `.tflock.hcl`.
+//!
+//! [`decode`] reads one file and tells all that is wrong with it; [`Settings::over`] lays a nested file over the one
+//! around it. Every value is optional here, so that a file can be silent; the accessors know the defaults. The folder
+//! reads no files and does not know where they are searched.
+//!
+//! One file serves both tools, so an address without host stands for the provider at either default registry.
+//!
+//! Beside the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
+
+mod date;
+mod decode;
+mod error;
+mod literal;
+mod merge;
+mod policy;
+mod scope;
+mod secret;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+use std::collections::BTreeMap;
+
+pub use date::{Date, DateError};
+pub use decode::decode;
+pub use error::{Problem, SettingsError};
+pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, Policy, SignatureRule};
+pub use scope::ProviderScope;
+pub use secret::Secret;
+pub use variables::Variables;
+
+use crate::addr::{Hostname, ProviderAddr};
+use crate::dialect::Dialect;
+use crate::finding::Level;
+use crate::platform::Platform;
+use crate::version::{Constraints, Version};
+
+/// The name of the file.
+pub const FILE_NAME: &str = ".tflock.hcl";
+
+/// What the settings of a root module say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The wanted platforms, as written, each once; never empty.
+    pub platforms: Option<Vec<Platform>>,
+    /// Which tool the files are for.
+    pub tool: Option<ToolChoice>,
+    /// Where packages come from.
+    pub source: Option<SourceChoice>,
+    /// Platforms that some providers may lack.
+    pub optional_platforms: Vec<OptionalPlatforms>,
+    /// What is accepted.
+    pub policy: Policy,
+    /// Which `h1:` of a registry are believed, by its host.
+    pub hosts: BTreeMap<Hostname, H1Rule>,
+    /// Releases that are refused.
+    pub bans: Vec<Ban>,
+    /// Findings that are let pass.
+    pub exemptions: Vec<Exemption>,
+    /// The levels of rules, by id.
+    pub levels: BTreeMap<String, Level>,
+}
+
+/// The values of `tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolChoice {
+    /// `auto`: told from the files.
+    Auto,
+    /// `terraform` or `tofu`.
+    Is(Dialect),
+}
+
+/// The values of `source`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SourceChoice {
+    /// `origin`: the registry at the address's own host, whatever the CLI configuration says, as `providers lock` does.
+    #[default]
+    Origin,
+    /// `configured`: the installation methods of the CLI configuration, as `init` does.
+    Configured,
+}
+
+/// One line of `optional_platforms`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionalPlatforms {
+    /// Whose platforms.
+    pub providers: ProviderScope,
+    /// The platforms that they may lack.
+    pub platforms: Vec<Platform>,
+}
+
+/// A `ban` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ban {
+    /// The banned provider, or several.
+    pub providers: ProviderScope,
+    /// Which versions; without terms all of them.
+    pub versions: Constraints,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// An `exempt` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exemption {
+    /// The id of the rule.
+    pub rule: String,
+    /// For which providers; all if none.
+    pub providers: Option<ProviderScope>,
+    /// For which version; all if none.
+    pub version: Option<Version>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The first day on which it holds no more, UTC.
+    pub until: Option<Date>,
+}
+
+impl Settings {
+    /// The tool that the files are for; none if that is to be told from them.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match self.tool? {
+            ToolChoice::Auto => None,
+            ToolChoice::Is(dialect) => Some(dialect),
+        }
+    }
+
+    /// True if a provider may lack a platform.
+    pub fn optional(&self, addr: &ProviderAddr, platform: &Platform) -> bool {
+        let may_lack = |line: &OptionalPlatforms| line.providers.covers(addr) && line.platforms.contains(platform);
+        self.optional_platforms.iter().any(may_lack)
+    }
+
+    /// Which `h1:` are written for providers of a registry.
+    ///
+    /// A `host` block decides, then `h1 = "verified"` of the policy. Otherwise what the registry reports is believed
+    /// only where the tool believes it too: `tofu` at its own registry.
+    pub fn h1_for(&self, host: &Hostname, dialect: Dialect) -> H1Rule {
+        let own = dialect == Dialect::OpenTofu && is_opentofu_registry(host);
+        match (self.hosts.get(host), self.policy.h1) {
+            (Some(rule), _) => *rule,
+            (None, Some(H1Rule::Verified)) => H1Rule::Verified,
+            (None, _) if own => H1Rule::Registry,
+            (None, _) => H1Rule::Computed,
+        }
+    }
+
+    /// Whether releases of a registry must be signed: the policy's word, else `if_keys_known` for
+    /// registry.opentofu.org and `always` elsewhere.
+    pub fn signature_for(&self, host: &Hostname) -> SignatureRule {
+        let default = if is_opentofu_registry(host) { SignatureRule::IfKeysKnown } else { SignatureRule::Always };
+        self.policy.signature.unwrap_or(default)
+    }
+
+    /// The level of a rule, if the settings change it.
+    pub fn level(&self, rule: &str) -> Option<Level> {
+        self.levels.get(rule).copied()
+    }
+}
+
+fn is_opentofu_registry(host: &Hostname) -> bool {
+    host.as_ascii() == Dialect::OpenTofu.default_registry_host()
+}
+
+impl Ban {
+    /// True if a release is banned. Ranges hold pre-releases too, unlike in constraints: a ban leaves nothing out.
+    pub fn covers(&self, addr: &ProviderAddr, version: &Version) -> bool {
+        self.providers.covers(addr) && self.versions.terms().iter().all(|term| term.contains(version))
+    }
+}

@@ -1,7 +1,8 @@
 //! Versions of providers, their constraints, and which version is chosen.
 //!
-//! The ordering of pre-releases and the grammar are the tools' own and not SemVer's: `1.0.0-x` is lower than
-//! `1.0.0-a.b`, and `1.0.0-a..b` is a version. The `semver` crate can hold neither, so this folder does without.
+//! The ordering of pre-releases and the grammar are the tools' own and not those of semantic versioning: `1.0.0-x` is
+//! lower than `1.0.0-a.b`, and `1.0.0-a..b` is a version. The `semver` crate can hold neither, so this folder does
+//! without.
 //!
 //! Source: `github.com/apparentlymart/go-versions` v1.0.2.
 

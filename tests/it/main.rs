@@ -1,1 +1,27 @@
-//! One binary for all tests of commands.
+//! One binary for all tests of commands, so that the program is linked to its tests once.
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
+
+mod example;
+mod fixture;
+mod support;
+
+/// A file that is not named by the module above it is never compiled, and its tests never run.
+#[test]
+fn no_file_is_forgotten() {
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it"))];
+    while let Some(folder) = folders.pop() {
+        let list = ["main.rs", "mod.rs"].map(|name| std::fs::read_to_string(folder.join(name)).unwrap_or_default());
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if ["main", "mod", "snapshots"].contains(&name) {
+                continue;
+            }
+            let named = list.concat().lines().any(|line| line.trim_start_matches("pub ") == format!("mod {name};"));
+            assert!(named, "{} does not name {name}", folder.display());
+            if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+}

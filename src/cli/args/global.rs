@@ -1,0 +1,117 @@
+//! Options of every command.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::dialect::Dialect;
+use crate::report::{Detail, Format};
+
+/// Where to work. Not global to clap, which would let the directories behind the command replace those before it.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(in crate::cli) struct Within {
+    /// Work in this root module as if started there; may be repeated.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(in crate::cli) chdir: Vec<PathBuf>,
+}
+
+/// What every command can be told.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(in crate::cli) struct Global {
+    /// The tool whose rules hold: header, default registry, file names.
+    #[arg(long, global = true, value_name = "TOOL", value_enum)]
+    pub(in crate::cli) tool: Option<Tool>,
+    /// Ask nobody; a question that the work needs is exit code 4.
+    #[arg(long, global = true)]
+    pub(in crate::cli) offline: bool,
+    /// Neither read nor write the index of known hashes.
+    #[arg(long, global = true)]
+    pub(in crate::cli) no_cache: bool,
+    /// The form of the result on standard output.
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = FormatName::Human)]
+    pub(in crate::cli) format: FormatName,
+    /// Colours.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
+    pub(in crate::cli) color: Colour,
+    /// No progress, no notes.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(in crate::cli) quiet: bool,
+    /// Tell more: each request, each hash.
+    #[arg(short, long, global = true)]
+    pub(in crate::cli) verbose: bool,
+}
+
+/// The values of `--tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Tool {
+    /// Lock file's header, then its hosts, then .tofu files, then CLI configuration, then terraform.
+    Auto,
+    /// Terraform.
+    Terraform,
+    /// OpenTofu.
+    Tofu,
+}
+
+/// The values of `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FormatName {
+    /// Text for people.
+    Human,
+    /// One JSON document.
+    Json,
+}
+
+/// The values of `--color`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Tool {
+    /// The dialect, unless it is to be found out.
+    pub(in crate::cli) fn dialect(self) -> Option<Dialect> {
+        match self {
+            Tool::Auto => None,
+            Tool::Terraform => Some(Dialect::Terraform),
+            Tool::Tofu => Some(Dialect::OpenTofu),
+        }
+    }
+}
+
+impl Colour {
+    /// Whether to colour what goes to a terminal, or elsewhere.
+    pub(in crate::cli) fn shown(self, terminal: bool, no_color: bool) -> bool {
+        match self {
+            Colour::Auto => terminal && !no_color,
+            Colour::Always => true,
+            Colour::Never => false,
+        }
+    }
+}
+
+impl Global {
+    /// The format of the result.
+    pub(in crate::cli) fn format(&self) -> Format {
+        match self.format {
+            FormatName::Human => Format::Human,
+            FormatName::Json => Format::Json,
+        }
+    }
+
+    /// How much is told.
+    pub(in crate::cli) fn detail(&self) -> Detail {
+        match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Verbose,
+            (false, false) => Detail::Normal,
+        }
+    }
+}

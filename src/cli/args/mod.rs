@@ -1,0 +1,219 @@
+//! The command line: what can be typed. The doc comments are the help.
+
+mod global;
+mod lock;
+mod single_dash;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+pub(super) use global::{Global, Tool, Within};
+pub(super) use lock::{LockArgs, Unsupported};
+pub(super) use single_dash::{double_dashes, wants_json};
+
+/// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
+///
+/// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, fills in the hashes of every platform in
+/// one pass, and says what a change to the file means. It needs neither tool installed, no backend credentials and no
+/// init. (State locks are another thing.)
+#[derive(Debug, Parser)]
+#[command(
+    name = "tflock",
+    version,
+    propagate_version = false,
+    args_override_self = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_long_help = "Exit codes:\n  \
+        0  done\n  \
+        1  a finding at level deny, or --check found a difference\n  \
+        2  could not do the work: usage, unreadable input, no such provider or version, disk\n  \
+        3  trust refused; a retry will not help\n  \
+        4  inconclusive: a source was unreachable or wants credentials; a retry may help"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub(super) within: Within,
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Lock(LockArgs),
+    /// Terraform's name for lock.
+    #[command(hide = true, subcommand_required = true, arg_required_else_help = true)]
+    Providers {
+        #[command(subcommand)]
+        command: ProvidersCommand,
+    },
+    Fmt(FmtArgs),
+    Hash(HashArgs),
+    List(ListArgs),
+    Why(WhyArgs),
+    Cache(CacheArgs),
+    Completions(CompletionsArgs),
+    /// Print the manual page.
+    ///
+    /// Prints the manual page in roff, for instance into ~/.local/share/man/man1/tflock.1.
+    Man,
+}
+
+/// The commands below `providers`.
+#[derive(Debug, Subcommand)]
+pub(super) enum ProvidersCommand {
+    Lock(LockArgs),
+}
+
+/// Write the lock file as the tools write it.
+///
+/// Rewrites dependency lock files in their canonical text: order, spacing, each hash once. Refuses what the tools refuse.
+/// Without FILE the lock file of the root module; `-` reads standard input and writes standard output.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check modules/*/.terraform.lock.hcl\n  git show HEAD:.terraform.lock.hcl | tflock fmt -"
+)]
+pub(super) struct FmtArgs {
+    /// Write nothing; exit 1 if a file would change.
+    #[arg(long)]
+    pub(super) check: bool,
+    /// The lock files, or - for standard input.
+    #[arg(value_name = "FILE|-")]
+    pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+/// Print the hashes of provider packages.
+///
+/// Prints the zh: and h1: of archives and the h1: of unpacked directories, one line `HASH  PATH` each, as a lock file
+/// records them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock hash terraform-provider-null_3.2.4_linux_amd64.zip")]
+pub(super) struct HashArgs {
+    /// Archives and directories.
+    #[arg(value_name = "PATH", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+/// List the entries of the lock file.
+///
+/// Lists each provider with version, constraints, hashes, the platforms they are known to belong to, and the signer
+/// where one is remembered.
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+/// Tell who asks for a provider.
+///
+/// Tells which module, file and line asks for a provider and with which constraint, through the whole module tree, and
+/// the version that is locked. Without ADDR for every provider.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock why hashicorp/random")]
+pub(super) struct WhyArgs {
+    /// Provider source addresses, such as hashicorp/aws.
+    #[arg(value_name = "ADDR")]
+    pub(super) providers: Vec<String>,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+/// Show or clear the index of known hashes.
+///
+/// The index remembers which h1: belongs to which zh:, as computed here from checked archives, so that no package is
+/// downloaded twice. It lies in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct CacheArgs {
+    #[command(subcommand)]
+    pub(super) command: CacheCommand,
+}
+
+/// The commands below `cache`.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(super) enum CacheCommand {
+    /// Print the directory of the index.
+    Dir,
+    /// Print how much the index holds.
+    Stats,
+    /// Remove what has not been used for long.
+    ///
+    /// Removes documents and release records that were written more than 90 days ago. What is known of hashes never
+    /// goes stale and is kept.
+    Prune {
+        /// Remove everything, also what is known of hashes.
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+/// Print a completion script for a shell.
+///
+/// Prints the script to standard output; where it goes depends on the shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock completions bash > ~/.local/share/bash-completion/completions/tflock")]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub(super) shell: Shell,
+}
+
+impl Command {
+    /// The command as reports name it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Command::Lock(_) | Command::Providers { .. } => "lock",
+            Command::Fmt(_) => "fmt",
+            Command::Hash(_) => "hash",
+            Command::List(_) => "list",
+            Command::Why(_) => "why",
+            Command::Cache(_) => "cache",
+            Command::Completions(_) => "completions",
+            Command::Man => "man",
+        }
+    }
+
+    fn within(&self) -> Option<&Within> {
+        match self {
+            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
+            Command::Fmt(fmt) => Some(&fmt.within),
+            Command::Hash(hash) => Some(&hash.within),
+            Command::List(list) => Some(&list.within),
+            Command::Why(why) => Some(&why.within),
+            Command::Cache(_) | Command::Completions(_) | Command::Man => None,
+        }
+    }
+}
+
+impl Arguments {
+    /// Parses arguments, the program's name first, with their single dashes already doubled.
+    pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        Self::try_parse_from(arguments)
+    }
+
+    /// The directories of `-C`, before and behind the command.
+    pub(super) fn directories(&self) -> Vec<PathBuf> {
+        let behind = self.command.within().into_iter().flat_map(|within| &within.chdir);
+        self.within.chdir.iter().chain(behind).cloned().collect()
+    }
+}
+
+/// The whole command line, for help, completions and the manual page.
+pub(super) fn command() -> clap::Command {
+    Arguments::command()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+use super::global::Colour;
+use super::*;
+use crate::platform::Platform;
+use crate::report::{Detail, Format};
+use crate::version::Version;
+
+fn parse(line: &str) -> Result<Arguments, clap::Error> {
+    let words = std::iter::once("tflock").chain(line.split_whitespace()).map(OsString::from);
+    Arguments::parse(&double_dashes(words))
+}
+
+fn lock(line: &str) -> LockArgs {
+    match parse(line).unwrap().command {
+        Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => lock,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refused(line: &str) -> String {
+    let error = parse(line).unwrap_err();
+    assert_eq!(error.exit_code(), 2, "{line}");
+    error.render().to_string()
+}
+
+#[test]
+fn the_description_is_sound() {
+    command().debug_assert();
+}
+
+#[test]
+fn help_texts() {
+    let mut command = command().term_width(100);
+    command.build();
+    let mut text = command.render_long_help().to_string();
+    for subcommand in command.get_subcommands_mut() {
+        let name = subcommand.get_name().to_owned();
+        text.extend([
+            "
+======== ",
+            &name,
+            "
+
+",
+            &subcommand.render_long_help().to_string(),
+        ]);
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn terraforms_command_line_is_ours() {
+    let options =
+        lock("-chdir=a providers lock -platform=linux_amd64 -platform b_c -fs-mirror=d acme/x").options().unwrap();
+    let platforms: Vec<&str> = options.platforms.iter().map(Platform::as_str).collect();
+    assert_eq!(platforms, ["linux_amd64", "b_c"]);
+    assert_eq!((options.fs_mirror, options.providers), (Some("d".into()), vec!["acme/x".to_owned()]));
+    assert_eq!(lock("lock --platform a_b --platform a_b").options().unwrap().platforms.len(), 1);
+    assert_eq!(parse("-json list").unwrap().global.format(), Format::Json);
+    assert_eq!(parse("list -no-color").unwrap().global.color, Colour::Never);
+}
+
+#[test]
+fn directories_before_and_behind_the_command() {
+    assert_eq!(parse("-C a --chdir b list -C c").unwrap().directories(), ["a", "b", "c"].map(PathBuf::from));
+    assert_eq!(parse("-C a providers lock -chdir=b").unwrap().directories(), ["a", "b"].map(PathBuf::from));
+    assert!(parse("list").unwrap().directories().is_empty());
+}
+
+#[test]
+fn global_options_stand_anywhere() {
+    for line in
+        ["--tool tofu -v --format json why", "why --tool tofu -v --format json", "--tool auto why --tool tofu -v -json"]
+    {
+        let global = parse(line).unwrap().global;
+        assert_eq!((global.tool, global.format()), (Some(Tool::Tofu), Format::Json), "{line}");
+        assert_eq!(global.detail(), Detail::Verbose, "{line}");
+    }
+}
+
+#[test]
+fn republished_releases() {
+    let options = lock("lock --accept-republished acme/x@1.2.0 --accept-republished a/b@2.0.0-rc1 --reason because")
+        .options()
+        .unwrap();
+    assert_eq!(options.accept_republished[0], ("acme/x".to_owned(), Version::new(1, 2, 0)));
+    assert_eq!(options.accept_republished.len(), 2);
+    assert_eq!(options.reason.as_deref(), Some("because"));
+    assert!(refused("lock --accept-republished acme/x@1.2.0").contains("--reason"));
+    assert!(refused("lock --reason x").contains("--accept-republished"));
+    assert!(refused("lock --accept-republished acme/x --reason x").contains("ADDR@VERSION is wanted"));
+    assert!(refused("lock --accept-republished @1.0.0 --reason x").contains("ADDR@VERSION is wanted"));
+}
+
+#[test]
+fn usage_errors() {
+    assert!(refused("lock --platform linux").contains("linux_amd64"));
+    assert!(refused("lcok").contains("'lock'"));
+    assert!(refused("lock --platfrom x_y").contains("'--platform'"));
+    assert!(refused("lock --from-lock --prune").contains("cannot be used with"));
+    assert!(refused("lock --fs-mirror a --net-mirror b").contains("cannot be used with"));
+    assert!(refused("-q -v list").contains("cannot be used with"));
+    refused("hash");
+    refused("completions tcsh");
+    refused("");
+    assert_eq!(lock("lock -net-mirror=https://example.com/").options(), Err(Unsupported("--net-mirror")));
+}

@@ -1,0 +1,74 @@
+//! What the process is handed by its surroundings, as values.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::settings::Variables;
+
+/// Everything around a run but its arguments and streams.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    /// The environment variables; those that are not Unicode count as not set.
+    pub variables: Variables,
+    /// The directory that the program was started in.
+    pub directory: PathBuf,
+    /// The time of the run, for all that is judged by time.
+    pub now: SystemTime,
+}
+
+impl Environment {
+    /// That of this process, now.
+    pub fn of_process() -> Self {
+        let pairs =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self {
+            variables: pairs.collect(),
+            directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            now: SystemTime::now(),
+        }
+    }
+
+    /// True if `NO_COLOR` is set to something.
+    pub(super) fn no_color(&self) -> bool {
+        self.variables.get("NO_COLOR").is_some() || self.variables.get("TERM") == Some("dumb")
+    }
+
+    /// True if `CI` is set to something: no bars.
+    pub(super) fn ci(&self) -> bool {
+        self.variables.get("CI").is_some()
+    }
+}
+
+/// The three standard streams, and which of them are terminals.
+pub struct Streams<'a> {
+    /// Standard input.
+    pub stdin: Box<dyn Read + 'a>,
+    /// Standard output: the result and nothing else.
+    pub stdout: Box<dyn Write + 'a>,
+    /// Standard error: progress, notes, failures.
+    pub stderr: Box<dyn Write + 'a>,
+    /// True if people see standard output as it is written.
+    pub stdout_is_terminal: bool,
+    /// The same for standard error.
+    pub stderr_is_terminal: bool,
+}
+
+impl Streams<'static> {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        Self {
+            stdin: Box::new(std::io::stdin()),
+            stdout: Box::new(std::io::stdout()),
+            stderr: Box::new(std::io::stderr()),
+            stdout_is_terminal: std::io::stdout().is_terminal(),
+            stderr_is_terminal: std::io::stderr().is_terminal(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Streams<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streams").field("stdout_is_terminal", &self.stdout_is_terminal).finish_non_exhaustive()
+    }
+}

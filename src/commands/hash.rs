@@ -1,0 +1,63 @@
+//! `tflock hash`: the hashes of archives and unpacked packages.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::disk::package::{PackageError, hash_archive, hash_directory};
+use crate::error::Error;
+use crate::hash::PackageHash;
+use crate::hash::archive::Threads;
+
+/// One line of the result: `HASH  PATH`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashLine {
+    /// The hash.
+    pub hash: PackageHash,
+    /// The package, as it was given.
+    pub path: PathBuf,
+}
+
+impl fmt::Display for HashLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  {}", self.hash, self.path.display())
+    }
+}
+
+/// Hashes packages: `zh:` and `h1:` of an archive, `h1:` of a directory, in the order given.
+///
+/// A package that cannot be hashed does not hide the others: their lines come beside the error.
+pub fn hash(paths: &[PathBuf]) -> (Vec<HashLine>, Option<Error>) {
+    let (mut lines, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        match hashes_of(path) {
+            Ok(hashes) => lines.extend(hashes.into_iter().map(|hash| HashLine { hash, path: path.clone() })),
+            Err(error) => errors.push(Error::from(error)),
+        }
+    }
+    (lines, Error::all(errors))
+}
+
+fn hashes_of(path: &Path) -> Result<Vec<PackageHash>, PackageError> {
+    if path.is_dir() {
+        return Ok(vec![hash_directory(path)?]);
+    }
+    let hashes = hash_archive(path, Threads::Two)?;
+    Ok(vec![PackageHash::zh(hashes.zh), hashes.h1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn one_bad_package_does_not_hide_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing.zip");
+        let (lines, error) = hash(&[missing.clone(), folder.path().to_owned()]);
+        let line = format!("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  {}", folder.path().display());
+        assert_eq!(lines.iter().map(ToString::to_string).collect::<Vec<_>>(), [line]);
+        let error = error.unwrap();
+        assert_eq!((error.kind, error.file), (ErrorKind::Disk, Some(missing)));
+    }
+}

@@ -1,0 +1,35 @@
+//! What `lock` was asked to do, as plain values.
+
+use std::path::PathBuf;
+
+use crate::platform::Platform;
+use crate::settings::H1Rule;
+use crate::version::Version;
+
+/// Everything that only `lock` can be told. What other commands can be told too stands in the settings of the run.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockOptions {
+    /// The platforms asked for, each once, in the order given; empty if none were.
+    pub platforms: Vec<Platform>,
+    /// Write nothing; a difference is exit code 1.
+    pub check: bool,
+    /// Write nothing; the outcome holds the diff.
+    pub dry_run: bool,
+    /// Read no configuration; complete the hashes of the entries that are there.
+    pub from_lock: bool,
+    /// Remove entries that are not required.
+    pub prune: bool,
+    /// A state file that tells which other providers are in use.
+    pub state: Option<PathBuf>,
+    /// A filesystem mirror that packages come from, packed or unpacked, and nothing else.
+    pub fs_mirror: Option<PathBuf>,
+    /// The source addresses of the only providers to work on, as typed; empty for all.
+    pub providers: Vec<String>,
+    /// Whose `h1:` hashes are written; the settings decide if none.
+    pub h1: Option<H1Rule>,
+    /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.
+    pub accept_republished: Vec<(String, Version)>,
+    /// Why they may be.
+    pub reason: Option<String>,
+}

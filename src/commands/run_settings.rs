@@ -1,0 +1,55 @@
+//! What every command is told about a root module, as plain values.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::dialect::Dialect;
+use crate::disk::roots::{MissingModules, TreeOptions};
+use crate::lockfile;
+use crate::settings::{Settings, Variables};
+
+/// One root module, and what flags, environment and settings files together say for it.
+#[derive(Debug, Clone)]
+pub struct RunSettings {
+    /// The directory of the root module, to be opened; relative to the directory of the process, never empty.
+    pub root: PathBuf,
+    /// The same as reports name it: empty for the directory of the process.
+    pub path: PathBuf,
+    /// The directory that reading of settings and writing are confined to: the top of the work tree, or the root module.
+    pub boundary: PathBuf,
+    /// The tool whose rules hold.
+    pub dialect: Dialect,
+    /// `.tflock.hcl`, all files of it together.
+    pub settings: Settings,
+    /// True if nobody may be asked.
+    pub offline: bool,
+    /// False if the index of known hashes is neither read nor written.
+    pub cache: bool,
+    /// The environment variables.
+    pub variables: Variables,
+    /// The time of the run.
+    pub now: SystemTime,
+}
+
+impl RunSettings {
+    /// The lock file, to be opened.
+    pub fn lock_file(&self) -> PathBuf {
+        self.root.join(lockfile::FILE_NAME)
+    }
+
+    /// The lock file, as reports name it.
+    pub fn lock_file_shown(&self) -> PathBuf {
+        self.path.join(lockfile::FILE_NAME)
+    }
+
+    /// How the module tree is read.
+    pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
+        let of_process = self.variables.with_prefix("TF_VAR_");
+        TreeOptions {
+            data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
+            missing,
+            variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            ..TreeOptions::new(self.dialect)
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Files that are replaced whole: either the old bytes are there or the new ones, whatever happens in between.
+//!
+//! A new file is written beside the old one, flushed and renamed over it. Equal bytes are not written again.
+//!
+//! Source: `internal/replacefile` in terraform, which neither flushes nor locks, and replaces symbolic links.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+
+/// How many symbolic links in a row are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// The permissions of the new file. They have no meaning on Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// These, whatever the umask and the old file say; `0o644` for a lock file.
+    Exactly(u32),
+    /// Those of the old file, or these if there is none.
+    KeepOr(u32),
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// It held these bytes already and was not touched.
+    Unchanged,
+    /// It holds them now.
+    Written,
+}
+
+/// Why a file was not written. The old one is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The place, with all symbolic links followed, is not where we may write.
+    #[error("refusing to write {path}: it leads to {target}, outside of {within}")]
+    Outside {
+        /// As asked for.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+        /// The directory that writing is confined to.
+        within: PathBuf,
+    },
+    /// A directory or a circle of links stands there.
+    #[error("refusing to write {0}: it is not a file")]
+    NotAFile(PathBuf),
+    /// The system refused.
+    #[error("cannot {action} {path}: {reason}")]
+    System {
+        /// What was being done, such as `write`.
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        reason: io::Error,
+    },
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    let path = path.to_owned();
+    move |reason| StoreError::System { action, path, reason }
+}
+
+/// Replaces a file whole, or creates it. Its directory must exist.
+///
+/// A symbolic link is followed and stays. Wherever the path leads must be inside `within`: the top of the work tree, or
+/// the root module where there is none.
+///
+/// # Errors
+///
+/// [`StoreError`]; the old file is as it was, and nothing is left beside it.
+pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
+    let target = resolve(path, within)?;
+    let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
+        return Err(StoreError::NotAFile(path.to_owned()));
+    };
+    match std::fs::metadata(&target) {
+        Ok(old) if !old.is_file() => return Err(StoreError::NotAFile(path.to_owned())),
+        Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(Stored::Unchanged),
+        _ => {}
+    }
+    let mut beside = tempfile::Builder::new()
+        .prefix(name)
+        .rand_bytes(9)
+        .tempfile_in(directory)
+        .map_err(failed("create a file in", directory))?;
+    beside.write_all(bytes).map_err(failed("write", path))?;
+    set_mode(beside.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
+    beside.as_file().sync_all().map_err(failed("write", path))?;
+    beside.persist(&target).map_err(|error| failed("replace", path)(error.error))?;
+    sync_directory(directory);
+    Ok(Stored::Written)
+}
+
+/// Follows symbolic links up to the file itself, which need not exist.
+fn resolve(path: &Path, within: &Path) -> Result<PathBuf, StoreError> {
+    let mut place = path.to_owned();
+    let mut links = 0;
+    while let Ok(link) = std::fs::read_link(&place) {
+        place = directory_of(&place).join(link);
+        links += 1;
+        if links > MAX_LINKS {
+            return Err(StoreError::NotAFile(path.to_owned()));
+        }
+    }
+    let name = place.file_name().ok_or_else(|| StoreError::NotAFile(path.to_owned()))?;
+    let directory = directory_of(&place);
+    let target = std::fs::canonicalize(directory).map_err(failed("write into", directory))?.join(name);
+    let within = std::fs::canonicalize(within).map_err(failed("write into", within))?;
+    if target.starts_with(&within) {
+        Ok(target)
+    } else {
+        Err(StoreError::Outside { path: path.to_owned(), target, within })
+    }
+}
+
+/// The directory that a path stands in; the current one for a bare name.
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(unix)]
+fn set_mode(file: &File, mode: Mode, old: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let bits = match mode {
+        Mode::Exactly(bits) => bits,
+        Mode::KeepOr(bits) => std::fs::metadata(old).map_or(bits, |old| old.permissions().mode() & 0o7777),
+    };
+    file.set_permissions(std::fs::Permissions::from_mode(bits))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &File, _: Mode, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a rename last through a loss of power, where directories can be flushed. It is done already: never an error.
+fn sync_directory(directory: &Path) {
+    #[cfg(unix)]
+    if let Ok(handle) = File::open(directory) {
+        drop(handle.sync_all());
+    }
+    #[cfg(not(unix))]
+    let _ = directory;
+}
+
+/// A lock on a directory: while it lives, no other run holds one.
+///
+/// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). Whoever locks
+/// several directories must do so in the order of their paths.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    /// Closing it gives the lock back. Where the file system knows no locks it stands for none.
+    _handle: File,
+}
+
+impl DirectoryLock {
+    /// Waits as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::System`] if there is no such directory.
+    pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
+        let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
+        // A file system without locks is no reason not to work.
+        let _ = handle.lock();
+        Ok(Self { _handle: handle })
+    }
+}
+
+#[cfg(not(windows))]
+fn open_for_lock(directory: &Path) -> io::Result<File> {
+    File::open(directory)
+}
+
+#[cfg(windows)]
+fn open_for_lock(directory: &Path) -> io::Result<File> {
+    let place = std::fs::canonicalize(directory)?;
+    let digest = crate::hash::Sha256Digest::of(place.as_os_str().as_encoded_bytes()).to_hex();
+    let file = std::env::temp_dir().join(format!("tflock-{}.lock", &digest[..32]));
+    File::options().create(true).truncate(false).write(true).open(file)
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let (file, hint) = match &error {
+            StoreError::Outside { path, .. } => {
+                (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
+            }
+            StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
+        };
+        let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(file);
+        hint.into_iter().fold(told, Self::hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODE: Mode = Mode::Exactly(0o644);
+
+    fn names(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn written_whole_and_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(".terraform.lock.hcl");
+        assert_eq!(store(&file, b"one", MODE, directory.path()).unwrap(), Stored::Written);
+        let before = std::fs::metadata(&file).unwrap().modified().unwrap();
+        assert_eq!(store(&file, b"one", MODE, directory.path()).unwrap(), Stored::Unchanged);
+        assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), before);
+        assert_eq!(store(&file, b"two", MODE, directory.path()).unwrap(), Stored::Written);
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+        assert_eq!(names(directory.path()), [".terraform.lock.hcl"]);
+    }
+
+    #[test]
+    fn failures_leave_everything_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("versions.tf");
+        std::fs::create_dir(&folder).unwrap();
+        assert!(matches!(store(&folder, b"x", MODE, directory.path()), Err(StoreError::NotAFile(_))));
+        let missing = directory.path().join("none/x.tf");
+        let error = store(&missing, b"x", MODE, directory.path()).unwrap_err();
+        assert!(matches!(error, StoreError::System { .. }), "{error}");
+        assert_eq!(Error::from(error).kind, ErrorKind::Disk);
+        assert!(store(Path::new(".."), b"x", MODE, directory.path()).is_err());
+        assert_eq!(names(directory.path()), ["versions.tf"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("f");
+        let mode = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+        store(&file, b"1", Mode::KeepOr(0o600), directory.path()).unwrap();
+        assert_eq!(mode(), 0o600);
+        store(&file, b"2", Mode::KeepOr(0o644), directory.path()).unwrap();
+        assert_eq!(mode(), 0o600);
+        store(&file, b"3", MODE, directory.path()).unwrap();
+        assert_eq!(mode(), 0o644);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_inside_only() {
+        use std::os::unix::fs::symlink;
+
+        let directory = tempfile::tempdir().unwrap();
+        let (tree, outside) = (directory.path().join("tree"), directory.path().join("outside"));
+        std::fs::create_dir_all(tree.join("sub")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("f"), "old").unwrap();
+
+        symlink("sub/real", tree.join("inner")).unwrap();
+        store(&tree.join("inner"), b"new", MODE, &tree).unwrap();
+        assert_eq!(std::fs::read(tree.join("sub/real")).unwrap(), b"new");
+        assert!(tree.join("inner").is_symlink());
+
+        symlink("../outside/f", tree.join("outer")).unwrap();
+        symlink("outer", tree.join("twice")).unwrap();
+        symlink(&outside, tree.join("folder")).unwrap();
+        for name in ["outer", "twice", "folder/f", "folder/fresh"] {
+            let error = store(&tree.join(name), b"new", MODE, &tree).unwrap_err();
+            assert!(matches!(error, StoreError::Outside { .. }), "{name}: {error}");
+            assert!(error.to_string().contains("outside"));
+        }
+        assert_eq!(std::fs::read(outside.join("f")).unwrap(), b"old");
+        assert_eq!(names(&outside), ["f"]);
+
+        symlink("circle", tree.join("circle")).unwrap();
+        assert!(matches!(store(&tree.join("circle"), b"x", MODE, &tree), Err(StoreError::NotAFile(_))));
+    }
+
+    #[test]
+    fn locked_work_is_done_one_after_the_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("count");
+        std::fs::write(&file, "0").unwrap();
+        let add = || {
+            for _ in 0..50 {
+                let _lock = DirectoryLock::acquire(directory.path()).unwrap();
+                let count: u32 = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+                std::fs::write(&file, (count + 1).to_string()).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(add);
+            }
+        });
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "200");
+        assert_eq!(names(directory.path()), ["count"]);
+        assert!(DirectoryLock::acquire(&directory.path().join("none")).is_err());
+    }
+}

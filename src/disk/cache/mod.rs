@@ -1,0 +1,242 @@
+//! The user's cache: facts about archives, and the signed documents that name them.
+//!
+//! - The index, `zh → (h1, size)`: a function of the archive, so that an entry never goes stale.
+//! - Documents by their digest: SHA256SUMS, signatures, lists of keys.
+//! - Release records: which documents a release had when it was last seen, and which platform each archive is for. They
+//!   are hints; whoever uses one must check the documents again.
+//!
+//! Nothing here is an authority on who vouches for what, and nothing of it is needed: whatever is missing, damaged or
+//! contradictory counts as absent. Writing waits for [`Cache::flush`], so that a run that fails leaves no trace but the
+//! old facts. Several runs may read and write at once.
+
+mod document;
+mod index;
+mod prune;
+mod release;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use etcetera::BaseStrategy as _;
+
+use crate::error::{Error, ErrorKind};
+use crate::hash::{PackageHash, Sha256Digest};
+pub use index::{IndexEntry, Origin};
+pub use prune::{Prune, Pruned, Stats};
+pub use release::{ReleasePackage, ReleaseRecord};
+
+/// The folder of this layout. Another layout gets another folder; old ones are left alone.
+const LAYOUT: &str = "v1";
+
+/// Where the cache is, and whether it is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CacheOptions {
+    /// The value of `TFLOCK_CACHE_DIR`; none or empty for the default, `tflock` in the user's cache directory.
+    pub directory: Option<PathBuf>,
+    /// The work trees of this run, where the cache must not be.
+    pub work_trees: Vec<PathBuf>,
+    /// `--no-cache`: nothing is read from or written to disk.
+    pub disabled: bool,
+}
+
+/// The cache of a run. May be shared between threads.
+#[derive(Debug)]
+pub struct Cache {
+    place: Option<PathBuf>,
+    note: Option<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    index: index::Index,
+    documents: HashMap<Sha256Digest, Vec<u8>>,
+    releases: HashMap<String, ReleaseRecord>,
+}
+
+/// Why the cache could not be written or pruned. Nothing but time is lost.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to the cache at {path}: {reason}")]
+pub struct CacheError {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// Why not.
+    #[source]
+    pub reason: io::Error,
+}
+
+impl CacheError {
+    fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |reason| Self { path, reason }
+    }
+}
+
+impl Cache {
+    /// The cache at its place, which need not exist yet. Never fails: where there can be none, what is recorded lasts
+    /// as long as the run, and [`Cache::note`] says why.
+    pub fn open(options: CacheOptions) -> Self {
+        let CacheOptions { directory, work_trees, disabled } = options;
+        if disabled {
+            return Self::at(None, None);
+        }
+        match find_place(directory, &work_trees) {
+            Ok(place) => Self::at(Some(place), None),
+            Err(note) => Self::at(None, Some(note)),
+        }
+    }
+
+    fn at(place: Option<PathBuf>, note: Option<String>) -> Self {
+        Self { place, note, state: Mutex::default() }
+    }
+
+    /// The directory, with whatever layouts are in it. None if there is no cache on disk.
+    pub fn dir(&self) -> Option<&Path> {
+        self.place.as_deref()
+    }
+
+    /// Why there is no cache on disk, though one was wanted.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The `h1:` and the size in bytes of the archive with this digest, if they were computed here.
+    pub fn h1_of(&self, zh: &Sha256Digest) -> Option<(PackageHash, u64)> {
+        self.entry(zh, Origin::Computed)
+    }
+
+    /// The same from entries that were imported: reported by whoever made the export, not computed here.
+    pub fn imported_h1_of(&self, zh: &Sha256Digest) -> Option<(PackageHash, u64)> {
+        self.entry(zh, Origin::Imported)
+    }
+
+    fn entry(&self, zh: &Sha256Digest, origin: Origin) -> Option<(PackageHash, u64)> {
+        self.state().index.lookup(self.folder().as_deref(), zh, origin)
+    }
+
+    /// Remembers a pair. [`Origin::Computed`] is for pairs computed here from bytes whose `zh:` was checked, only.
+    pub fn record(&self, entry: IndexEntry) {
+        self.state().index.record(self.folder().as_deref(), entry);
+    }
+
+    /// All entries of the index, in no order; those that contradict each other are left out.
+    pub fn entries(&self) -> Vec<IndexEntry> {
+        self.state().index.entries(self.folder().as_deref())
+    }
+
+    /// Keeps a document by its digest, which is returned.
+    pub fn put_document(&self, bytes: &[u8]) -> Sha256Digest {
+        let digest = Sha256Digest::of(bytes);
+        self.state().documents.entry(digest).or_insert_with(|| bytes.to_owned());
+        digest
+    }
+
+    /// The document with this digest, if it is there undamaged.
+    pub fn document(&self, digest: &Sha256Digest) -> Option<Vec<u8>> {
+        let kept = self.state().documents.get(digest).cloned();
+        kept.or_else(|| document::load(&self.folder()?, digest))
+    }
+
+    /// Keeps a list of ASCII-armored keys, in its order, as one document.
+    pub fn put_keys(&self, keys: &[&str]) -> Sha256Digest {
+        self.put_document(serde_json::Value::from(keys.to_vec()).to_string().as_bytes())
+    }
+
+    /// The list of keys with this digest.
+    pub fn keys(&self, digest: &Sha256Digest) -> Option<Vec<String>> {
+        serde_json::from_slice(&self.document(digest)?).ok()
+    }
+
+    /// Writes what was put and recorded since the last time. To be called at the end of a run; dropping does it too.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError`] for the first thing that could not be written; the others are tried nevertheless.
+    pub fn flush(&self) -> Result<(), CacheError> {
+        let mut state = self.state();
+        let documents = std::mem::take(&mut state.documents);
+        let releases = std::mem::take(&mut state.releases);
+        let Some(folder) = self.folder() else {
+            (state.documents, state.releases) = (documents, releases);
+            return Ok(());
+        };
+        let index = state.index.flush(&folder);
+        drop(state);
+        let documents = documents.iter().map(|(digest, bytes)| document::store(&folder, digest, bytes));
+        // Records come last, so that they never name documents that are not there.
+        let releases = releases.values().map(|record| release::store(&folder, record));
+        [index].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        self.place.as_ref().map(|place| place.join(LAYOUT))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        drop(self.flush());
+    }
+}
+
+fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<PathBuf, String> {
+    let place = match directory.filter(|given| !given.as_os_str().is_empty()) {
+        Some(given) => std::path::absolute(given).map_err(|reason| format!("no cache is used: {reason}"))?,
+        None => etcetera::choose_base_strategy()
+            .map_err(|_| "no cache is used: the user has no home directory; set TFLOCK_CACHE_DIR".to_owned())?
+            .cache_dir()
+            .join("tflock"),
+    };
+    if place.exists() && !place.is_dir() {
+        return Err(format!("no cache is used: {} is not a directory", place.display()));
+    }
+    let real = real_path(&place);
+    match work_trees.iter().find(|tree| real.starts_with(real_path(tree))) {
+        Some(tree) => Err(format!(
+            "no cache is used: {} is inside the work tree {}, whose changes could forge it; set TFLOCK_CACHE_DIR",
+            place.display(),
+            tree.display()
+        )),
+        None => Ok(place),
+    }
+}
+
+/// A path without symbolic links, as far as it exists.
+fn real_path(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|place| Some((place, std::fs::canonicalize(place).ok()?)));
+    match existing {
+        Some((place, real)) => path.strip_prefix(place).map_or(real.clone(), |rest| real.join(rest)),
+        None => path.to_owned(),
+    }
+}
+
+/// A file by its digest, under 256 folders.
+fn fan_out(folder: &Path, kind: &str, hex: &str) -> PathBuf {
+    folder.join(kind).join(&hex[..2]).join(hex)
+}
+
+/// Writes a file by renaming. It is not flushed to the disk: what is damaged counts as absent.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
+    let directory = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(directory).map_err(CacheError::at(directory))?;
+    let file = tempfile::NamedTempFile::new_in(directory).map_err(CacheError::at(directory))?;
+    std::fs::write(file.path(), bytes).map_err(CacheError::at(path))?;
+    file.persist(path).map_err(|error| CacheError::at(path)(error.error))?;
+    Ok(())
+}
+
+impl From<CacheError> for Error {
+    fn from(error: CacheError) -> Self {
+        Self::new(ErrorKind::Disk, error.to_string())
+            .in_file(error.path)
+            .hint("set TFLOCK_CACHE_DIR to a directory that can be written, or use --no-cache")
+    }
+}

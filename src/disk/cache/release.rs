@@ -1,0 +1,143 @@
+//! Release records: one file for each provider and version.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::{Cache, CacheError, fan_out, replace};
+use crate::addr::ProviderAddr;
+use crate::hash::{HashScheme, PackageHash, Sha256Digest};
+use crate::platform::Platform;
+use crate::version::Version;
+
+pub(super) const FOLDER: &str = "releases";
+
+const FIRST_LINE: &str = "tflock release 1";
+
+/// What a release was when it was last seen: hints for attribution, to be checked against the documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReleaseRecord {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// The version.
+    pub version: Version,
+    /// The document SHA256SUMS.
+    pub sums: Sha256Digest,
+    /// The detached signature, if there was one.
+    pub signature: Option<Sha256Digest>,
+    /// The list of keys that the registry gave, by [`Cache::put_keys`].
+    pub keys: Option<Sha256Digest>,
+    /// The packages that were seen, each platform once.
+    pub packages: Vec<ReleasePackage>,
+}
+
+/// One package of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReleasePackage {
+    /// The platform it is for.
+    pub platform: Platform,
+    /// The name of the archive, as on its line in the sums.
+    pub file_name: String,
+    /// The digest of the archive.
+    pub zh: Sha256Digest,
+    /// The `h1:`, if somebody vouched for it.
+    pub h1: Option<PackageHash>,
+}
+
+impl Cache {
+    /// Keeps what is known of a release, in place of what was known before. Of the same sums, packages and `h1:` that
+    /// are known already stay known.
+    pub fn put_release(&self, record: ReleaseRecord) {
+        let record = match self.release(&record.address, &record.version) {
+            Some(before) if before.sums == record.sums => merged(before, record),
+            _ => record,
+        };
+        self.state().releases.insert(name(&record.address, &record.version), record);
+    }
+
+    /// What is known of a release.
+    pub fn release(&self, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
+        let kept = self.state().releases.get(&name(address, version)).cloned();
+        kept.or_else(|| load(&self.folder()?, address, version))
+    }
+}
+
+fn merged(before: ReleaseRecord, now: ReleaseRecord) -> ReleaseRecord {
+    let mut packages: BTreeMap<Platform, ReleasePackage> =
+        before.packages.into_iter().map(|package| (package.platform.clone(), package)).collect();
+    for mut package in now.packages {
+        let known = packages.get(&package.platform).filter(|known| known.zh == package.zh);
+        package.h1 = package.h1.or_else(|| known.and_then(|known| known.h1.clone()));
+        packages.insert(package.platform.clone(), package);
+    }
+    ReleaseRecord {
+        signature: now.signature.or(before.signature),
+        keys: now.keys.or(before.keys),
+        packages: packages.into_values().collect(),
+        ..now
+    }
+}
+
+fn name(address: &ProviderAddr, version: &Version) -> String {
+    Sha256Digest::of(format!("{address} {version}").as_bytes()).to_hex()
+}
+
+pub(super) fn load(folder: &Path, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
+    let text = std::fs::read_to_string(fan_out(folder, FOLDER, &name(address, version))).ok()?;
+    decode(&text, address, version)
+}
+
+pub(super) fn store(folder: &Path, record: &ReleaseRecord) -> Result<(), CacheError> {
+    let path = fan_out(folder, FOLDER, &name(&record.address, &record.version));
+    let text = encode(record);
+    match std::fs::read_to_string(&path) {
+        Ok(before) if before == text => Ok(()),
+        _ => replace(&path, text.as_bytes()),
+    }
+}
+
+fn encode(record: &ReleaseRecord) -> String {
+    let optional = |digest: Option<Sha256Digest>| digest.map_or_else(|| "-".to_owned(), Sha256Digest::to_hex);
+    let mut text = format!(
+        "{FIRST_LINE}\n{}\n{}\n{} {} {}\n",
+        record.address,
+        record.version,
+        record.sums,
+        optional(record.signature),
+        optional(record.keys)
+    );
+    for package in record.packages.iter().filter(|package| !package.file_name.contains(char::is_control)) {
+        let h1 = package.h1.as_ref().map_or("-", PackageHash::as_str);
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{} {} {h1} {}", package.platform, package.zh, package.file_name);
+    }
+    let checksum = crc32fast::hash(text.as_bytes());
+    text + &format!("{checksum:08x}\n")
+}
+
+fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<ReleaseRecord> {
+    let (facts, checksum) = text.split_at_checked(text.len().checked_sub(9)?)?;
+    if format!("{:08x}\n", crc32fast::hash(facts.as_bytes())) != checksum {
+        return None;
+    }
+    let mut lines = facts.lines();
+    let about = [FIRST_LINE, &address.to_string(), &version.to_string()];
+    if about.iter().any(|line| lines.next() != Some(line)) {
+        return None;
+    }
+    let mut digests = lines.next()?.split(' ').map(Sha256Digest::from_hex);
+    let (sums, signature, keys) = (digests.next()??, digests.next()?, digests.next()?);
+    let packages = lines.map(decode_package).collect::<Option<_>>()?;
+    Some(ReleaseRecord { address: address.clone(), version: version.clone(), sums, signature, keys, packages })
+}
+
+fn decode_package(line: &str) -> Option<ReleasePackage> {
+    let mut fields = line.splitn(4, ' ');
+    let platform = fields.next()?.parse().ok()?;
+    let zh = Sha256Digest::from_hex(fields.next()?)?;
+    let h1 = match fields.next()? {
+        "-" => None,
+        text => Some(text.parse().ok().filter(|hash: &PackageHash| hash.scheme() == HashScheme::H1)?),
+    };
+    Some(ReleasePackage { platform, zh, h1, file_name: fields.next()?.to_owned() })
+}

@@ -1,0 +1,162 @@
+//! One file's text into the configuration that the earlier files made.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::hcl1::{self, Item, Object, Value};
+use super::{CliConfig, CliConfigError, CliConfigFault, CredentialsHelper, installation};
+use crate::addr::Hostname;
+use crate::dialect::Dialect;
+use crate::settings::{Secret, Variables};
+
+/// What goes wrong here has a place, but no file yet.
+pub(super) type Decoded<T> = Result<T, CliConfigError>;
+
+/// Merges a further file. Settings that we do not know are ignored, as in the tools.
+pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variables: &Variables) -> Decoded<()> {
+    let document = hcl1::parse(text)?;
+    if let Some(item) = document.fields("plugin_cache_dir").last() {
+        let dir = expand(text_of(item)?, variables);
+        if config.plugin_cache_dir.is_none() && !dir.is_empty() {
+            config.plugin_cache_dir = Some(PathBuf::from(dir));
+        }
+    }
+    if let Some(item) = document.fields("plugin_cache_may_break_dependency_lock_file").last() {
+        config.plugin_cache_may_break_lock |= truth_of(item)?;
+    }
+    for (label, item, body) in labelled(&document, "host")? {
+        config.hosts.insert(hostname("host", label, item)?, services(body));
+    }
+    for (label, item, body) in labelled(&document, "credentials")? {
+        let host = hostname("credentials", label, item)?;
+        let token = body.items.iter().rfind(|item| item.keys == ["token"]).and_then(|item| item.value.as_text());
+        if token == Some("") {
+            config.warnings.push(format!("the token of the credentials block {label:?} is empty and is not used"));
+        }
+        config.credentials.insert(host, token.and_then(Secret::new));
+    }
+    helper(config, &document)?;
+    installation::merge(config, &document, dialect)?;
+    if dialect == Dialect::OpenTofu {
+        registry_protocols(config, &document)?;
+    }
+    Ok(())
+}
+
+/// Blocks `name "label" { … }`, also written `name = { "label" = { … } }` and as in JSON.
+fn labelled<'a>(document: &'a Object, name: &'a str) -> Decoded<Vec<(&'a str, &'a Item, &'a Object)>> {
+    let mut blocks = Vec::new();
+    for item in document.fields(name) {
+        let bodies = item.value.objects();
+        if bodies.is_empty() && !matches!(&item.value, Value::List(list) if list.is_empty()) {
+            return Err(wrong_type(item, "a block"));
+        }
+        for body in bodies {
+            match item.keys.as_slice() {
+                [_, label, ..] => blocks.push((label.as_str(), item, body)),
+                _ => blocks.extend(body.items.iter().flat_map(|inner| {
+                    inner.value.objects().into_iter().map(move |body| (inner.keys[0].as_str(), inner, body))
+                })),
+            }
+        }
+    }
+    Ok(blocks)
+}
+
+fn hostname(block: &'static str, label: &str, item: &Item) -> Decoded<Hostname> {
+    Hostname::parse(label).map_err(|reason| {
+        let fault = CliConfigFault::Hostname { block, label: label.to_owned(), reason };
+        CliConfigError::new(item.position, fault)
+    })
+}
+
+/// Services that are no text are left out; the tools take them for absent.
+fn services(body: &Object) -> BTreeMap<String, String> {
+    let objects = body.fields("services").flat_map(|item| item.value.objects());
+    let texts = |item: &Item| Some((item.keys[0].clone(), item.value.as_text()?.to_owned()));
+    objects.flat_map(|object| object.items.iter().filter_map(texts)).collect()
+}
+
+/// One helper in a file; one of the same name in a later file replaces it, one of another name is refused.
+fn helper(config: &mut CliConfig, document: &Object) -> Decoded<()> {
+    for (label, item, body) in labelled(document, "credentials_helper")? {
+        if config.credentials_helper.as_ref().is_some_and(|helper| helper.name != label) {
+            return Err(CliConfigError::new(item.position, CliConfigFault::Repeated("credentials_helper")));
+        }
+        let args = texts_of(body, "args")?;
+        config.credentials_helper = Some(CredentialsHelper { name: label.to_owned(), args });
+    }
+    Ok(())
+}
+
+fn registry_protocols(config: &mut CliConfig, document: &Object) -> Decoded<()> {
+    for item in document.fields("registry_protocols") {
+        for body in item.value.objects() {
+            let protocols = &mut config.registry_protocols;
+            protocols.retry_count = number(body, "retry_count")?.or(protocols.retry_count);
+            let seconds = number(body, "request_timeout_seconds")?.filter(|seconds| *seconds > 0);
+            protocols.request_timeout_seconds = seconds.or(protocols.request_timeout_seconds);
+        }
+    }
+    Ok(())
+}
+
+/// A whole number, zero or more.
+pub(super) fn number(body: &Object, name: &str) -> Decoded<Option<u32>> {
+    let Some(item) = body.fields(name).last() else { return Ok(None) };
+    let number = item.value.as_text().and_then(|text| text.parse().ok());
+    number.map(Some).ok_or_else(|| wrong_type(item, "a whole number, zero or more"))
+}
+
+/// The text of a setting.
+pub(super) fn text_of(item: &Item) -> Decoded<&str> {
+    item.value.as_text().ok_or_else(|| wrong_type(item, "a string"))
+}
+
+/// A truth value, also written as a string or a number.
+pub(super) fn truth_of(item: &Item) -> Decoded<bool> {
+    match &item.value {
+        Value::Bool(value) => Ok(*value),
+        Value::String(text) | Value::Number(text) => match text.to_ascii_lowercase().as_str() {
+            "1" | "true" => Ok(true),
+            "0" | "false" => Ok(false),
+            _ => Err(wrong_type(item, "true or false")),
+        },
+        Value::List(_) | Value::Object(_) => Err(wrong_type(item, "true or false")),
+    }
+}
+
+/// A list of texts; absent is empty, written twice is both.
+pub(super) fn texts_of(body: &Object, name: &str) -> Decoded<Vec<String>> {
+    let mut texts = Vec::new();
+    for item in body.fields(name) {
+        let Value::List(list) = &item.value else { return Err(wrong_type(item, "a list of strings")) };
+        for value in list {
+            texts.push(value.as_text().ok_or_else(|| wrong_type(item, "a list of strings"))?.to_owned());
+        }
+    }
+    Ok(texts)
+}
+
+pub(super) fn wrong_type(item: &Item, wanted: &'static str) -> CliConfigError {
+    let fault = CliConfigFault::Type { name: item.keys[0].clone(), wanted, got: item.value.kind() };
+    CliConfigError::new(item.position, fault)
+}
+
+/// `$NAME` and `${NAME}` in a path; a variable that is not set is empty.
+fn expand(text: &str, variables: &Variables) -> String {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        expanded.push_str(before);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (name, behind) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            Some(split) => split,
+            None => after.split_at(after.find(|c| !is_name(c)).unwrap_or(after.len())),
+        };
+        // A lone dollar sign stands for itself.
+        expanded.push_str(if name.is_empty() { "$" } else { variables.raw(name).unwrap_or_default() });
+        rest = behind;
+    }
+    expanded + rest
+}

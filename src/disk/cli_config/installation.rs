@@ -1,0 +1,141 @@
+//! `provider_installation`: the methods in order, as data.
+
+use std::path::PathBuf;
+
+use super::decode::{Decoded, number, text_of, texts_of, truth_of};
+use super::hcl1::{Item, Object, Value};
+use super::{CliConfig, CliConfigError, CliConfigFault};
+use crate::dialect::Dialect;
+use crate::finding::Position;
+
+/// An explicit `provider_installation`. Without methods nothing can be installed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Installation {
+    /// In the order of the file.
+    pub methods: Vec<Method>,
+    /// `dev_overrides`, in the order of the file.
+    pub dev_overrides: Vec<DevOverride>,
+    /// Where the block stands.
+    pub position: Position,
+}
+
+/// One installation method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Method {
+    /// Which, with its own arguments.
+    pub kind: MethodKind,
+    /// Patterns as written; empty means all.
+    pub include: Vec<String>,
+    /// Patterns as written.
+    pub exclude: Vec<String>,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// The kinds of installation method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MethodKind {
+    /// The origin registry.
+    Direct {
+        /// Further attempts of a download (`tofu` only).
+        download_retry_count: Option<u32>,
+    },
+    /// A directory.
+    FilesystemMirror {
+        /// As written.
+        path: PathBuf,
+    },
+    /// A server that holds packages of any host.
+    NetworkMirror {
+        /// The base URL as written.
+        url: String,
+        /// Further attempts of a download (`tofu` only).
+        download_retry_count: Option<u32>,
+        /// Whether hashes of all platforms are believed (`tofu` only).
+        trust_all_hashes: bool,
+    },
+    /// An OCI registry (`tofu` only).
+    OciMirror {
+        /// The template over `hostname`, `namespace` and `type`, as written.
+        repository_template: String,
+    },
+}
+
+/// `"ADDRESS" = "DIRECTORY"` of `dev_overrides`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DevOverride {
+    /// The provider source address as written.
+    pub address: String,
+    /// The directory as written.
+    pub path: PathBuf,
+}
+
+/// Takes the block of a further file; a second one in all files together is refused.
+pub(super) fn merge(config: &mut CliConfig, document: &Object, dialect: Dialect) -> Decoded<()> {
+    // Unlike other settings these names are compared with their case, as in the tools.
+    for item in document.items.iter().filter(|item| item.keys[0] == "provider_installation") {
+        if config.installation.is_some() {
+            return Err(CliConfigError::new(item.position, CliConfigFault::Repeated("provider_installation")));
+        }
+        let mut installation = Installation { position: item.position, ..Installation::default() };
+        for body in bodies(item)? {
+            for method in &body.items {
+                for arguments in bodies(method)? {
+                    add(&mut installation, method, arguments, dialect)?;
+                }
+            }
+        }
+        config.installation = Some(installation);
+    }
+    Ok(())
+}
+
+/// The body of a plain block. In JSON a block may also be a list of objects.
+fn bodies(item: &Item) -> Decoded<Vec<&Object>> {
+    match &item.value {
+        Value::Object(_) | Value::List(_) if item.keys.len() == 1 && !item.assigned => Ok(item.value.objects()),
+        _ => Err(CliConfigError::new(item.position, CliConfigFault::NotABlock(item.keys[0].clone()))),
+    }
+}
+
+fn add(installation: &mut Installation, method: &Item, body: &Object, dialect: Dialect) -> Decoded<()> {
+    let name = method.keys[0].as_str();
+    let tofu = dialect == Dialect::OpenTofu;
+    let retries = || if tofu { number(body, "download_retry_count") } else { Ok(None) };
+    let kind = match name {
+        "direct" => MethodKind::Direct { download_retry_count: retries()? },
+        "filesystem_mirror" => MethodKind::FilesystemMirror { path: required(method, body, "path")?.into() },
+        "network_mirror" => MethodKind::NetworkMirror {
+            url: required(method, body, "url")?,
+            download_retry_count: retries()?,
+            trust_all_hashes: match body.fields("trust_all_hashes").last() {
+                Some(item) if tofu => truth_of(item)?,
+                _ => false,
+            },
+        },
+        "oci_mirror" if tofu => {
+            MethodKind::OciMirror { repository_template: required(method, body, "repository_template")? }
+        }
+        "dev_overrides" if installation.methods.is_empty() => {
+            for item in &body.items {
+                let path = PathBuf::from(text_of(item)?);
+                installation.dev_overrides.push(DevOverride { address: item.keys[0].clone(), path });
+            }
+            return Ok(());
+        }
+        "dev_overrides" => return Err(CliConfigError::new(method.position, CliConfigFault::LateOverrides)),
+        _ => return Err(CliConfigError::new(method.position, CliConfigFault::UnknownMethod(name.to_owned()))),
+    };
+    let (include, exclude) = (texts_of(body, "include")?, texts_of(body, "exclude")?);
+    installation.methods.push(Method { kind, include, exclude, position: method.position });
+    Ok(())
+}
+
+fn required(method: &Item, body: &Object, name: &'static str) -> Decoded<String> {
+    let text = body.fields(name).last().map(text_of).transpose()?.unwrap_or_default();
+    if text.is_empty() {
+        let fault = CliConfigFault::Missing { block: method.keys[0].clone(), name };
+        return Err(CliConfigError::new(method.position, fault));
+    }
+    Ok(text.to_owned())
+}

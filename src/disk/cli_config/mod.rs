@@ -1,0 +1,134 @@
+//! The CLI configuration: `.terraformrc`, `.tofurc`, `*.tfrc`, `credentials.tfrc.json`.
+//!
+//! [`CliConfig::load`] finds the files as the tools do, reads them as HCL 1 and merges them. Blocks become data; what an
+//! installation method means, and what its patterns match, is decided by those who use it.
+//!
+//! Source: `internal/command/cliconfig` of both tools.
+
+mod decode;
+mod error;
+mod installation;
+mod locate;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use error::{CliConfigError, CliConfigFault};
+pub use installation::{DevOverride, Installation, Method, MethodKind};
+pub use locate::Locations;
+
+use super::hcl1;
+use crate::addr::Hostname;
+use crate::dialect::Dialect;
+use crate::settings::{Secret, Variables};
+
+/// What the CLI configuration says, from all its files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CliConfig {
+    /// The plugin cache: `TF_PLUGIN_CACHE_DIR`, else the first file that names one.
+    pub plugin_cache_dir: Option<PathBuf>,
+    /// `plugin_cache_may_break_dependency_lock_file`, or its environment variable.
+    pub plugin_cache_may_break_lock: bool,
+    /// `host` blocks: service id to URL text. Each replaces discovery for its host.
+    pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
+    /// `credentials` blocks. A block without a usable token means: no token, and no helper is asked.
+    pub credentials: BTreeMap<Hostname, Option<Secret>>,
+    /// The `credentials_helper`.
+    pub credentials_helper: Option<CredentialsHelper>,
+    /// `provider_installation`; none means the implicit one.
+    pub installation: Option<Installation>,
+    /// `registry_protocols` (`tofu` only).
+    pub registry_protocols: RegistryProtocols,
+    /// The files that were read, in order.
+    pub files: Vec<PathBuf>,
+    /// The directories that hold `plugins/`: of providers (implicit mirrors) and of credentials helpers.
+    pub data_dirs: Vec<PathBuf>,
+    /// What a user should know, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// `credentials_helper "NAME" { args = […] }`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialsHelper {
+    /// The name behind `terraform-credentials-`.
+    pub name: String,
+    /// Arguments in front of `get HOST`.
+    pub args: Vec<String>,
+}
+
+/// `registry_protocols { … }`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RegistryProtocols {
+    /// Further attempts of a metadata request; may be zero.
+    pub retry_count: Option<u32>,
+    /// Seconds for one attempt, above zero.
+    pub request_timeout_seconds: Option<u32>,
+}
+
+impl CliConfig {
+    /// Finds and reads the CLI configuration of a tool.
+    ///
+    /// # Errors
+    ///
+    /// [`CliConfigError`] for the first file that cannot be read or understood. A file named by `TF_CLI_CONFIG_FILE`
+    /// that does not exist is a warning, as in the tools.
+    pub fn load(variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
+        let exists = |path: &Path| path.exists();
+        let locations = Locations::find(variables, dialect, &locate::System::current(&exists));
+        Self::read(&locations, variables, dialect)
+    }
+
+    /// Reads the CLI configuration from known places.
+    ///
+    /// # Errors
+    ///
+    /// As [`CliConfig::load`].
+    pub fn read(locations: &Locations, variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
+        let mut config = Self { data_dirs: locations.data_dirs.clone(), ..Self::default() };
+        config.take_environment(variables);
+        for file in locations.files().map_err(|(file, reason)| CliConfigError::unreadable(&file, &reason))? {
+            match std::fs::read_to_string(&file) {
+                Ok(text) => {
+                    decode::merge(&mut config, &text, dialect, variables).map_err(|error| error.in_file(&file))?;
+                    config.files.push(file);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    if locations.overridden {
+                        config.warnings.push(format!("the CLI configuration file {} does not exist", file.display()));
+                    }
+                }
+                Err(error) => return Err(CliConfigError::unreadable(&file, &error)),
+            }
+        }
+        config.check_cache_dir();
+        Ok(config)
+    }
+
+    /// Decodes the text of one file, as if it were the only one.
+    ///
+    /// # Errors
+    ///
+    /// [`CliConfigError`] without a file.
+    pub fn decode(text: &str, dialect: Dialect, variables: &Variables) -> Result<Self, CliConfigError> {
+        let mut config = Self::default();
+        config.take_environment(variables);
+        decode::merge(&mut config, text, dialect, variables)?;
+        Ok(config)
+    }
+
+    fn take_environment(&mut self, variables: &Variables) {
+        self.plugin_cache_dir = variables.get("TF_PLUGIN_CACHE_DIR").map(PathBuf::from);
+        let may_break = variables.get("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
+        self.plugin_cache_may_break_lock = may_break.is_some_and(|value| value != "0");
+    }
+
+    /// The tools say it and go on; so do we.
+    fn check_cache_dir(&mut self) {
+        if let Some(dir) = self.plugin_cache_dir.take_if(|dir| !dir.is_dir()) {
+            self.warnings.push(format!("the plugin cache directory {} does not exist", dir.display()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

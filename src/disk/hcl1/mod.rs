@@ -1,0 +1,153 @@
+//! HCL 1, the language of the CLI configuration (`.terraformrc`, `.tofurc`, `*.tfrc`).
+//!
+//! Not HCL 2: keys may be quoted, several assignments may share a line, there are no expressions, and `${…}` in a string
+//! is plain text. A text whose first visible character is `{` is the JSON form. This reader knows nothing of what the
+//! blocks mean.
+//!
+//! Source: `github.com/hashicorp/hcl` v1, `hcl/scanner`, `hcl/parser`; refusals compared with Terraform 1.11.4.
+
+mod json;
+mod lexer;
+mod parser;
+
+use crate::finding::Position;
+
+/// A list of items: a whole document, or what stands between braces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Object {
+    /// In the order of the text; keys may repeat.
+    pub items: Vec<Item>,
+}
+
+/// `key = value` or `key "label" { … }`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// One key, or a block's type with its labels; never empty.
+    pub keys: Vec<String>,
+    /// True if `=` stands before the value; never in JSON, which does not tell blocks from assignments.
+    pub assigned: bool,
+    /// What stands behind the keys.
+    pub value: Value,
+    /// Where the first key stands; in JSON the start of the document.
+    pub position: Position,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A quoted string or a heredoc, without quotes and escapes.
+    String(String),
+    /// A number, as written.
+    Number(String),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `[ … ]`.
+    List(Vec<Value>),
+    /// `{ … }`.
+    Object(Object),
+}
+
+/// A text that is not HCL 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct Hcl1Error {
+    /// Where.
+    pub position: Position,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong with a text that should be HCL 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A character that begins nothing.
+    #[error("illegal character {0:?}")]
+    Character(char),
+    /// A string without its closing quote, or with a line break outside `${…}`.
+    #[error("string is not terminated")]
+    OpenString,
+    /// `/*` without `*/`.
+    #[error("comment is not terminated")]
+    OpenComment,
+    /// A heredoc without its closing line, which must end with a line break.
+    #[error("heredoc is not terminated")]
+    OpenHeredoc,
+    /// A heredoc without a name behind `<<`.
+    #[error("heredoc has no name")]
+    UnnamedHeredoc,
+    /// A backslash before something it cannot escape.
+    #[error("illegal escape sequence in a string")]
+    Escape,
+    /// Something other than what may stand here.
+    #[error("expected {expected}, got {got}")]
+    Unexpected {
+        /// What may stand here.
+        expected: &'static str,
+        /// What stands there.
+        got: String,
+    },
+    /// More braces or brackets within each other than anybody writes; bounds the stack.
+    #[error("more than {0} nested braces or brackets")]
+    TooDeep(usize),
+    /// The JSON form is not JSON.
+    #[error("invalid JSON: {0}")]
+    Json(String),
+}
+
+/// The deepest nesting that is read.
+const MAX_DEPTH: usize = 64;
+
+/// Reads a document.
+///
+/// # Errors
+///
+/// The first [`Hcl1Error`], with its place.
+pub fn parse(text: &str) -> Result<Object, Hcl1Error> {
+    if text.trim_start().starts_with('{') { json::parse(text) } else { parser::parse(text) }
+}
+
+impl Value {
+    /// The text of a string or a number; the tools read both where they want a text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::String(text) | Value::Number(text) => Some(text),
+            Value::Bool(_) | Value::List(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// The word for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::String(_) => "a string",
+            Value::Number(_) => "a number",
+            Value::Bool(_) => "a truth value",
+            Value::List(_) => "a list",
+            Value::Object(_) => "an object",
+        }
+    }
+
+    /// The object, or the objects of a list of objects, as JSON writes repeated blocks. Empty for anything else.
+    pub fn objects(&self) -> Vec<&Object> {
+        match self {
+            Value::Object(object) => vec![object],
+            Value::List(list) => list.iter().flat_map(Value::objects).collect(),
+            Value::String(_) | Value::Number(_) | Value::Bool(_) => Vec::new(),
+        }
+    }
+}
+
+impl Object {
+    /// The items whose first key is a name, whatever its case, as the tools look fields up.
+    pub fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Item> {
+        self.items.iter().filter(move |item| item.keys[0].eq_ignore_ascii_case(name))
+    }
+}
+
+/// The line and column of a byte of a text; columns count grapheme clusters.
+fn position(text: &str, offset: usize) -> Position {
+    use unicode_segmentation::UnicodeSegmentation;
+
+    let before = text.get(..offset).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    Position { line: before.matches('\n').count() + 1, column: before[start..].graphemes(true).count() + 1 }
+}

@@ -1,0 +1,226 @@
+//! Tokens to items.
+
+use super::lexer::{Faulty, Lexer, Token};
+use super::{Fault, Hcl1Error, Item, MAX_DEPTH, Object, Value, position};
+
+/// Reads the native syntax.
+pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
+    if let Some(at) = text.find('\0') {
+        return Err(Hcl1Error { position: position(text, at), fault: Fault::Character('\0') });
+    }
+    let parsed = Parser::new(text).and_then(|mut parser| parser.items(&Token::End, 0));
+    parsed.map_err(|(at, fault)| Hcl1Error { position: position(text, at), fault })
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    lexer: Lexer<'a>,
+    at: usize,
+    token: Token,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Faulty<Self> {
+        let mut lexer = Lexer::new(text);
+        let (at, token) = lexer.token()?;
+        Ok(Self { text, lexer, at, token })
+    }
+
+    /// The token at hand, replaced by the next one.
+    fn next(&mut self) -> Faulty<Token> {
+        let (at, token) = self.lexer.token()?;
+        self.at = at;
+        Ok(std::mem::replace(&mut self.token, token))
+    }
+
+    fn expected<T>(&self, expected: &'static str) -> Faulty<T> {
+        Err((self.at, Fault::Unexpected { expected, got: self.token.shown() }))
+    }
+
+    /// Items up to a closing token, which is taken. A comma behind an item is allowed.
+    fn items(&mut self, close: &Token, depth: usize) -> Faulty<Object> {
+        let mut items = Vec::new();
+        while self.token != *close {
+            items.push(self.item(depth)?);
+            if self.token == Token::Sign(',') {
+                self.next()?;
+            }
+        }
+        if *close != Token::End {
+            self.next()?;
+        }
+        Ok(Object { items })
+    }
+
+    fn item(&mut self, depth: usize) -> Faulty<Item> {
+        let place = position(self.text, self.at);
+        let mut keys = Vec::new();
+        while matches!(self.token, Token::Word(_) | Token::Text(_)) {
+            if let Token::Word(key) | Token::Text(key) = self.next()? {
+                keys.push(key);
+            }
+        }
+        let assigned = self.token == Token::Sign('=');
+        match (keys.len(), &self.token) {
+            (0, _) => self.expected("a name"),
+            (1, Token::Sign('=')) => {
+                self.next()?;
+                Ok(Item { keys, assigned, value: self.value(depth)?, position: place })
+            }
+            (_, Token::Sign('=')) => self.expected("'{' behind a name with labels"),
+            (_, Token::Sign('{')) => Ok(Item { keys, assigned, value: self.value(depth)?, position: place }),
+            _ => self.expected("'=' or '{' behind a name"),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Faulty<Value> {
+        if depth >= MAX_DEPTH {
+            return Err((self.at, Fault::TooDeep(MAX_DEPTH)));
+        }
+        let at = self.at;
+        match self.next()? {
+            Token::Text(text) | Token::Heredoc(text) => Ok(Value::String(text)),
+            Token::Number(number) => Ok(Value::Number(number)),
+            Token::Bool(value) => Ok(Value::Bool(value)),
+            Token::Sign('{') => Ok(Value::Object(self.items(&Token::Sign('}'), depth + 1)?)),
+            Token::Sign('[') => Ok(Value::List(self.list(depth + 1)?)),
+            other => Err((at, Fault::Unexpected { expected: "a value", got: other.shown() })),
+        }
+    }
+
+    /// The elements of a list. As in the tools commas in a row are allowed, and none is needed before a list.
+    fn list(&mut self, depth: usize) -> Faulty<Vec<Value>> {
+        let mut list = Vec::new();
+        let mut separated = true;
+        loop {
+            match self.token {
+                Token::Sign(']') => {
+                    self.next()?;
+                    return Ok(list);
+                }
+                Token::Sign(',') => {
+                    self.next()?;
+                    separated = true;
+                }
+                _ if separated || self.token == Token::Sign('[') => {
+                    list.push(self.value(depth)?);
+                    separated = false;
+                }
+                _ => return self.expected("',' or ']'"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fault, Item, Object, Value, parse};
+    use crate::finding::Position;
+
+    fn only(text: &str) -> Item {
+        let object = parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        assert_eq!(object.items.len(), 1, "{text:?}");
+        object.items[0].clone()
+    }
+
+    fn string(text: &str) -> String {
+        only(text).value.as_text().unwrap().to_owned()
+    }
+
+    #[test]
+    fn several_items_share_a_line() {
+        for text in ["a = 1 b = 2", "a = 1, b = 2,", "a=1\r\nb=2 # c", "/* x */a=1//y\nb=2", r#"{"a": 1, "b": 2}"#] {
+            let keys: Vec<_> = parse(text).unwrap().items.into_iter().map(|item| item.keys).collect();
+            assert_eq!(keys, [["a"], ["b"]], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quoted_keys_and_labels() {
+        assert_eq!(only(r#"dev_overrides { "acme/foo" = "/x" }"#).keys, ["dev_overrides"]);
+        assert_eq!(only(r#"credentials "a.example" {}"#).keys, ["credentials", "a.example"]);
+        assert_eq!(only("a.b-c é_1 {}").keys, ["a.b-c", "é_1"]);
+    }
+
+    #[test]
+    fn strings() {
+        assert_eq!(string(r#"a = "\x41\101\u00e9\n\"""#), "AAé\n\"");
+        assert_eq!(string(r#"a = "r/${namespace}/${"x\n"}""#), r#"r/${namespace}/${"x\n"}"#);
+        assert_eq!(string("a = <<EOT\n hi\n EOTS\n EOT\n"), " hi\n EOTS\n");
+        assert_eq!(string("a = <<-EOT\n  hi\n    you\n  EOT\n"), "hi\n  you\n");
+        assert_eq!(string("a = -1.5e-3"), "-1.5e-3");
+        assert_eq!(string("a = 0x1F"), "0x1F");
+    }
+
+    #[test]
+    fn lists() {
+        assert_eq!(only("a = [,1,,2 [true], {b = 2},]").value, {
+            let inner = Item { keys: vec!["b".into()], assigned: true, ..only("b = 2") };
+            let inner = Item { position: Position { line: 1, column: 21 }, ..inner };
+            let list = Value::List(vec![Value::Bool(true)]);
+            Value::List(vec![
+                Value::Number("1".into()),
+                Value::Number("2".into()),
+                list,
+                Value::Object(Object { items: vec![inner] }),
+            ])
+        });
+    }
+
+    #[test]
+    fn refusals_have_a_place() {
+        let refused = |text: &str| match parse(text) {
+            Err(error) => (error.position.line, error.position.column),
+            Ok(object) => panic!("{text:?}: {object:?}"),
+        };
+        assert_eq!(refused(",a = 1"), (1, 1));
+        assert_eq!(refused("a = 1\nb = foo"), (2, 5));
+        assert_eq!(refused("a"), (1, 2));
+        assert_eq!(refused("a b = 1"), (1, 5));
+        assert_eq!(refused("a = [1 2]"), (1, 8));
+        assert_eq!(refused("a = [foo]"), (1, 6));
+        assert_eq!(refused("a = \"x\ny\""), (1, 5));
+        assert_eq!(refused(r#"a = "\q""#), (1, 6));
+        assert_eq!(refused("a = <<EOT\nhi\nEOT"), (1, 5));
+        assert_eq!(refused("\n/* x"), (2, 1));
+        assert_eq!(refused("a { b = 1"), (1, 10));
+        assert_eq!(refused("a = 1 }"), (1, 7));
+        assert_eq!(refused("1 = 2"), (1, 1));
+        assert_eq!(refused("é = \0"), (1, 5));
+        assert_eq!(refused("\u{feff}a = 1"), (1, 1));
+        assert_eq!(refused("{\n  \"a\": }"), (2, 8));
+        for text in [
+            "a = 1.2.3",
+            "a = -",
+            "a = 1e",
+            "a = +1",
+            "a = 12x",
+            "a = -.5",
+            "#\0",
+            "a = << \nEOT\n",
+            "a = \"${\"",
+            "{} x",
+            "a = \"\\",
+        ] {
+            refused(text);
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = format!("a = {}", "[".repeat(100_000));
+        assert_eq!(parse(&deep).unwrap_err().fault, Fault::TooDeep(super::MAX_DEPTH));
+        let deep = "a {".repeat(100_000);
+        assert_eq!(parse(&deep).unwrap_err().fault, Fault::TooDeep(super::MAX_DEPTH));
+        assert!(matches!(parse(&"{\"a\":".repeat(100_000)).unwrap_err().fault, Fault::Json(_)));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn no_text_panics(text in "[a{}\\[\\]=,\"\\\\$<\\-E\n #/*0x.é]{0,40}") {
+            let _ = parse(&text);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Packages on the disk: an archive or an unpacked directory, and the hashes of either.
+//!
+//! Knows nothing of where packages lie (mirrors, caches) or who vouches for them.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+use crate::hash::archive::{
+    ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, DirectoryReadError, Limits, Refusal, Threads,
+    hash_by_directory, is_program_of,
+};
+use crate::hash::h1::{H1Error, h1};
+use crate::hash::sha256::Sha256;
+use crate::hash::{PackageHash, Sha256Digest};
+
+/// Bytes read at once.
+const CHUNK: usize = 256 << 10;
+
+/// A package on the disk without a hash.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// A file or a directory cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// What was to be read.
+        path: PathBuf,
+        /// Why it cannot be.
+        source: io::Error,
+    },
+    /// An archive that is refused; its digest is known all the same.
+    #[error("{}: {source}", path.display())]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// Why it is refused.
+        source: BadArchive,
+    },
+    /// A package has something other than files, directories and links to files.
+    #[error("{} is a directory or a device where a file is wanted", .0.display())]
+    NotAFile(PathBuf),
+    /// More files than any package has.
+    #[error("{} has more than {limit} files", path.display())]
+    TooManyFiles {
+        /// The package.
+        path: PathBuf,
+        /// The most it may have.
+        limit: usize,
+    },
+    /// The files have no hash.
+    #[error("{}: {source}", path.display())]
+    H1 {
+        /// The package.
+        path: PathBuf,
+        /// Why they have none.
+        source: H1Error,
+    },
+    /// A temporary file cannot be made or written.
+    #[error("cannot write a temporary file: {0}")]
+    Spool(#[source] io::Error),
+}
+
+/// Hashes an archive: in one pass over its bytes, or in a second one by its central directory where that is needed.
+///
+/// # Errors
+///
+/// [`PackageError::Read`] if the file cannot be read, [`PackageError::Archive`] if the archive is refused.
+pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
+    let read_error = |source| PackageError::Read { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(read_error)?;
+    if !file.metadata().map_err(read_error)?.is_file() {
+        return Err(PackageError::NotAFile(path.to_owned()));
+    }
+    let limits = Limits::default();
+    match stream(&mut file, threads, limits).map_err(read_error)? {
+        Ok(hashes) => Ok(hashes),
+        Err(Refusal { error: ArchiveError::Bad(source), .. }) => {
+            Err(PackageError::Archive { path: path.to_owned(), source })
+        }
+        Err(Refusal { zh, .. }) => by_directory(&mut file, zh, path, limits),
+    }
+}
+
+/// Hashes an unpacked package: the `h1:` of its files, links followed.
+///
+/// # Errors
+///
+/// [`PackageError::Read`] if something cannot be read, dangling links included; [`PackageError::NotAFile`] for a link to a
+/// directory and for devices; [`PackageError::H1`] for a newline in a name; [`PackageError::TooManyFiles`].
+///
+/// Source: `golang.org/x/mod/sumdb/dirhash`, `HashDir`.
+pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
+    let mut files = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    let limit = Limits::default().entries;
+    let mut folders = vec![(path.to_owned(), Vec::new())];
+    while let Some((folder, prefix)) = folders.pop() {
+        for entry in read_folder(&folder)? {
+            let (entry, kind) = entry.map_err(|source| PackageError::Read { path: folder.clone(), source })?;
+            let mut name = prefix.clone();
+            name.extend_from_slice(entry.file_name().as_encoded_bytes());
+            if kind.is_dir() {
+                name.push(b'/');
+                folders.push((entry.path(), name));
+            } else {
+                files.push((name, hash_file(&entry.path(), &mut buffer)?));
+            }
+            if files.len() + folders.len() > limit {
+                return Err(PackageError::TooManyFiles { path: path.to_owned(), limit });
+            }
+        }
+    }
+    h1(files).map_err(|source| PackageError::H1 { path: path.to_owned(), source })
+}
+
+/// True if an unpacked package has the program of a provider of this type.
+///
+/// # Errors
+///
+/// [`PackageError::Read`] if the directory cannot be read.
+pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
+    for entry in read_folder(path)? {
+        let (entry, file_type) = entry.map_err(|source| PackageError::Read { path: path.to_owned(), source })?;
+        if !file_type.is_dir() && is_program_of(entry.file_name().as_encoded_bytes(), kind) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A temporary file for an archive whose central directory has to decide. It is gone once this is dropped.
+pub struct Spool {
+    file: File,
+    zh: Sha256,
+}
+
+impl Spool {
+    /// Makes an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`PackageError::Spool`] if there can be none.
+    pub fn new() -> Result<Self, PackageError> {
+        Ok(Self { file: tempfile::tempfile().map_err(PackageError::Spool)?, zh: Sha256::new() })
+    }
+
+    /// Adds bytes of the archive.
+    ///
+    /// # Errors
+    ///
+    /// [`PackageError::Spool`] if they cannot be written.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), PackageError> {
+        self.zh.update(bytes);
+        self.file.write_all(bytes).map_err(PackageError::Spool)
+    }
+
+    /// The digest of the bytes so far.
+    pub fn zh(&self) -> Sha256Digest {
+        self.zh.clone().finish()
+    }
+
+    /// Hashes the archive, which is named in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`PackageError::Archive`] if it is refused, [`PackageError::Read`] if the file cannot be read back.
+    pub fn finish(mut self, name: &Path) -> Result<ArchiveHashes, PackageError> {
+        let zh = self.zh();
+        by_directory(&mut self.file, zh, name, Limits::default())
+    }
+}
+
+fn stream(file: &mut File, threads: Threads, limits: Limits) -> io::Result<Result<ArchiveHashes, Refusal>> {
+    let mut hasher = ArchiveHasher::on(threads, limits);
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let length = read_some(file, &mut buffer)?;
+        if length == 0 || hasher.update(&buffer[..length]).is_err() {
+            return Ok(hasher.finish());
+        }
+    }
+}
+
+fn by_directory(file: &mut File, zh: Sha256Digest, path: &Path, limits: Limits) -> Result<ArchiveHashes, PackageError> {
+    let path = path.to_owned();
+    let rewound = file.seek(SeekFrom::Start(0)).map_err(DirectoryReadError::Io);
+    rewound.and_then(|_| hash_by_directory(file, zh, limits)).map_err(|error| match error {
+        DirectoryReadError::Io(source) => PackageError::Read { path, source },
+        DirectoryReadError::Bad(source) => PackageError::Archive { path, source },
+    })
+}
+
+type FolderEntry = io::Result<(fs::DirEntry, fs::FileType)>;
+
+fn read_folder(path: &Path) -> Result<impl Iterator<Item = FolderEntry> + use<>, PackageError> {
+    let entries = fs::read_dir(path).map_err(|source| PackageError::Read { path: path.to_owned(), source })?;
+    Ok(entries.map(|entry| {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        Ok((entry, kind))
+    }))
+}
+
+/// The digest of a file, or of what a link leads to.
+fn hash_file(path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
+    let read_error = |source| PackageError::Read { path: path.to_owned(), source };
+    // Asked first: to open a pipe would wait for its other end.
+    if !fs::metadata(path).map_err(read_error)?.is_file() {
+        return Err(PackageError::NotAFile(path.to_owned()));
+    }
+    let mut file = File::open(path).map_err(read_error)?;
+    let mut hasher = Sha256::new();
+    loop {
+        match read_some(&mut file, buffer).map_err(read_error)? {
+            0 => return Ok(hasher.finish()),
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+}
+
+/// Reads at least a byte, unless the file ends.
+fn read_some(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+impl From<PackageError> for Error {
+    fn from(error: PackageError) -> Self {
+        let message = error.to_string();
+        match error {
+            PackageError::Read { path, .. } => Error::new(ErrorKind::Disk, message).in_file(path),
+            PackageError::Archive { path, source } => Error { message, ..Error::from(source) }.in_file(path),
+            PackageError::NotAFile(path) | PackageError::TooManyFiles { path, .. } | PackageError::H1 { path, .. } => {
+                Error::new(ErrorKind::Package, message).in_file(path)
+            }
+            PackageError::Spool(_) => {
+                Error::new(ErrorKind::Disk, message).hint("set TMPDIR to a directory with free space")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "package_tests.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! Why an archive has no hashes, or not yet.
+
+use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
+use crate::hash::h1::H1Error;
+
+/// Why the streaming pass gave no `h1:`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    /// The central directory has to decide; the tools may well accept the archive.
+    #[error("the archive must be read by its central directory: {0}")]
+    Spool(SpoolReason),
+    /// The archive is refused for good.
+    #[error(transparent)]
+    Bad(#[from] BadArchive),
+}
+
+/// An archive without `h1:`, of which all bytes were seen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct Refusal {
+    /// The digest of the bytes.
+    pub zh: Sha256Digest,
+    /// How many bytes there were.
+    pub size: u64,
+    /// Why there is no `h1:`.
+    #[source]
+    pub error: ArchiveError,
+}
+
+/// What the streaming pass cannot take on trust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SpoolReason {
+    /// Something other than an entry, the directory or its end, at a place where one of them must be.
+    #[error("there are bytes between its records")]
+    Gap,
+    /// A local header that cannot be read, or has too long a name.
+    #[error("a local header is malformed")]
+    LocalHeader,
+    /// Flags beyond "sizes follow" and "name is UTF-8".
+    #[error("an entry has unusual flags")]
+    Flags,
+    /// A method other than stored and deflated.
+    #[error("an entry has an unusual compression method")]
+    Method,
+    /// Deflate data that is damaged, or does not end where it should.
+    #[error("compressed data does not end with its entry")]
+    Deflate,
+    /// No data descriptor that fits the data.
+    #[error("a data descriptor does not fit its data")]
+    Descriptor,
+    /// Size or checksum differ from those of the local header.
+    #[error("a local header does not fit its data")]
+    LocalDiffers,
+    /// The central directory describes other entries than those that were read.
+    #[error("local headers and central directory differ")]
+    CentralDiffers,
+    /// The end of the central directory describes another directory.
+    #[error("the end of the central directory does not fit it")]
+    EndDiffers,
+    /// Bytes after the archive.
+    #[error("there are bytes after its end")]
+    Trailing,
+    /// The bytes end before the archive.
+    #[error("it is cut short")]
+    CutShort,
+}
+
+/// Why an archive is refused for good.
+///
+/// The first eleven are refused by the tools too, whose telling words they use; the others are ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadArchive {
+    /// There is no central directory, or a wrong one.
+    #[error("not a valid zip file")]
+    NotAZip,
+    /// There are no entries.
+    #[error("empty archive")]
+    Empty,
+    /// A name that leads out of the package.
+    #[error("entry contains '..': {0:?}")]
+    ParentName(String),
+    /// A file and a directory have one name, or a file has none.
+    #[error("not a directory: {0:?} is needed as a file and as a directory")]
+    NotADirectory(String),
+    /// A name that no file system takes.
+    #[error("invalid file name: {0:?}")]
+    Name(String),
+    /// The files have no `h1:`.
+    #[error(transparent)]
+    H1(#[from] H1Error),
+    /// A method other than stored and deflated.
+    #[error("unsupported compression algorithm {method} of {name:?}")]
+    Method {
+        /// The name of the entry.
+        name: String,
+        /// The number of the method.
+        method: u16,
+    },
+    /// Content with another CRC than recorded.
+    #[error("checksum error in {0:?}")]
+    Checksum(String),
+    /// Damaged deflate data.
+    #[error("corrupt input in {0:?}")]
+    Corrupt(String),
+    /// Content shorter than recorded.
+    #[error("unexpected EOF in {0:?}")]
+    UnexpectedEnd(String),
+    /// An entry without local header, or with more content than recorded.
+    #[error("not a valid zip file: {0:?} does not fit its record")]
+    Entry(String),
+    /// More than [`Limits::entries`](super::Limits::entries).
+    #[error("the archive has more than {0} entries")]
+    TooManyEntries(usize),
+    /// More than [`Limits::name`](super::Limits::name).
+    #[error("the archive has a name of more than {0} bytes")]
+    NameTooLong(usize),
+    /// More than [`Limits::directory`](super::Limits::directory).
+    #[error("the central directory has more than {0} bytes")]
+    DirectoryTooLarge(u64),
+    /// More than [`Limits::unpacked`](super::Limits::unpacked).
+    #[error("the archive unpacks to more than {0} bytes")]
+    TooLarge(u64),
+    /// More than [`Limits::ratio`](super::Limits::ratio).
+    #[error("the archive unpacks to more than {0} times its size")]
+    Ratio(u64),
+}
+
+impl From<SpoolReason> for ArchiveError {
+    fn from(reason: SpoolReason) -> Self {
+        ArchiveError::Spool(reason)
+    }
+}
+
+impl From<BadArchive> for Error {
+    fn from(bad: BadArchive) -> Self {
+        let error = Error::new(ErrorKind::Package, bad.to_string());
+        match bad {
+            BadArchive::Checksum(_) | BadArchive::Corrupt(_) | BadArchive::UnexpectedEnd(_) | BadArchive::NotAZip => {
+                error.hint("the package is damaged: download it again, or ask whoever serves it")
+            }
+            _ => error.hint("the package cannot be installed as it is: ask whoever publishes it"),
+        }
+    }
+}
+
+impl From<ArchiveError> for Error {
+    fn from(error: ArchiveError) -> Self {
+        match error {
+            ArchiveError::Bad(bad) => bad.into(),
+            ArchiveError::Spool(_) => Error::new(ErrorKind::Package, error.to_string()),
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        refusal.error.into()
+    }
+}

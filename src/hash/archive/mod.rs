@@ -1,0 +1,147 @@
+//! `zh:` and `h1:` of a zip archive in one pass over its bytes, as they arrive, in constant memory.
+//!
+//! The central directory at the end of an archive decides what it holds. The streaming pass ([`ArchiveHasher`]) reads
+//! the entries before it comes to that directory, then compares: on any difference it refuses, and the archive has to
+//! be read again by its central directory ([`hash_by_directory`]) from something that can seek. Both give the `h1:` of
+//! the installed package, which is what a lock file records.
+//!
+//! Nothing here opens a file; `disk` does.
+
+mod central;
+mod error;
+mod forms;
+mod limits;
+mod record;
+mod seekable;
+mod sink;
+mod stream;
+
+pub use error::{ArchiveError, BadArchive, Refusal, SpoolReason};
+pub use limits::Limits;
+pub use seekable::{DirectoryReadError, hash_by_directory};
+
+pub use self::forms::is_program_of;
+use self::forms::{Entry, archive_form, directory_form};
+use self::sink::Sink;
+use self::stream::Stream;
+use super::{PackageHash, Sha256Digest};
+
+/// Bytes that go through all stages before the next ones: few enough to stay in the cache.
+const PIECE: usize = 64 << 10;
+
+/// How many threads one archive is hashed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// The caller's own: the best use of all cores when at least as many archives are under way.
+    One,
+    /// A second one for both digests, beside inflate: the shortest way to the last byte of a single archive.
+    Two,
+}
+
+/// The hashes of one archive, and what of its content matters besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveHashes {
+    /// The digest of the archive's bytes: its `zh:`.
+    pub zh: Sha256Digest,
+    /// The bytes of the archive.
+    pub size: u64,
+    /// The directory form: the `h1:` of the installed package, which lock files record.
+    pub h1: PackageHash,
+    /// The archive form, where it exists and is another: the only `h1:` by which the tools accept the packed archive.
+    pub archive_form: Option<PackageHash>,
+    programs: Vec<Box<[u8]>>,
+}
+
+impl ArchiveHashes {
+    fn of_entries(zh: Sha256Digest, size: u64, entries: &[Entry]) -> Result<Self, BadArchive> {
+        let installed = directory_form(entries)?;
+        let archive_form = archive_form(entries).filter(|form| *form != installed.h1);
+        Ok(Self { zh, size, h1: installed.h1, archive_form, programs: installed.programs })
+    }
+
+    /// True if the package has the program of a provider of this type, without which the tools refuse to install it.
+    pub fn has_program(&self, kind: &str) -> bool {
+        self.programs.iter().any(|name| is_program_of(name, kind))
+    }
+}
+
+/// Takes the bytes of an archive in pieces of any size, and gives its hashes after the last one.
+pub struct ArchiveHasher {
+    sink: Sink,
+    stream: Stream,
+    size: u64,
+    refused: Option<ArchiveError>,
+}
+
+impl ArchiveHasher {
+    /// Hashes on the caller's thread.
+    pub fn new(limits: Limits) -> Self {
+        Self::on(Threads::One, limits)
+    }
+
+    /// Hashes on the caller's thread and a second one.
+    pub fn overlapped(limits: Limits) -> Self {
+        Self::on(Threads::Two, limits)
+    }
+
+    /// Hashes on as many threads.
+    pub fn on(threads: Threads, limits: Limits) -> Self {
+        Self { sink: Sink::new(threads), stream: Stream::new(limits), size: 0, refused: None }
+    }
+
+    /// Takes more bytes. Once the streaming pass has refused they count for `zh:` and the size alone.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError::Bad`] if the archive is beyond the limits, at once and from then on: nothing is to be gained
+    /// by reading on. [`ArchiveError::Spool`] waits for [`finish`](Self::finish).
+    pub fn update(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
+        self.size += bytes.len() as u64;
+        for piece in bytes.chunks(PIECE) {
+            self.sink.archive(piece);
+            if self.refused.is_none() {
+                self.refused = self.stream.update(piece, &mut self.sink).err();
+            }
+        }
+        match &self.refused {
+            Some(bad @ ArchiveError::Bad(_)) => Err(bad.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Why the archive must be read again by its central directory, as soon as that is known.
+    pub fn spool_reason(&self) -> Option<SpoolReason> {
+        match self.refused {
+            Some(ArchiveError::Spool(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Ends the archive.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`], which holds `zh:` and size all the same: with [`ArchiveError::Spool`] if the central directory has
+    /// to decide, with [`ArchiveError::Bad`] if the package cannot be installed or is beyond the limits.
+    pub fn finish(self) -> Result<ArchiveHashes, Refusal> {
+        let Self { sink, stream, size, refused } = self;
+        let digests = sink.finish();
+        let entries = refused.map_or_else(|| stream.finish(), Err);
+        let hashes = entries.and_then(|entries| {
+            let entries: Vec<Entry> = entries
+                .into_iter()
+                .zip(digests.entries)
+                .map(|(entry, digest)| {
+                    // Content under such a name cannot be read by it.
+                    let readable = entry.unpacked == 0 || entry.name.last() != Some(&b'/');
+                    Entry { name: entry.name, directory: entry.directory, digest: readable.then_some(digest) }
+                })
+                .collect();
+            Ok(ArchiveHashes::of_entries(digests.zh, size, &entries)?)
+        });
+        hashes.map_err(|error| Refusal { zh: digests.zh, size, error })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! Where bytes become digests: of the archive and of one entry after another.
+//!
+//! Either at once, straight out of the buffer that inflate fills, or on a second thread: inflate takes about twice as
+//! long as both digests together, so that thread hides them. Buffers go round; none is allocated once all are out.
+
+use std::mem;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use super::Threads;
+use crate::hash::Sha256Digest;
+use crate::hash::sha256::Sha256;
+
+/// Bytes in a buffer. Smaller ones cost inflate its speed, larger ones fall out of the cache.
+const BLOCK: usize = 256 << 10;
+
+/// Buffers on their way between the threads.
+const BLOCKS: usize = 8;
+
+/// A block with less space than this is handed on: inflate needs room to be fast.
+const LEAST_SPACE: usize = 32 << 10;
+
+/// The digests of the archive, and of its entries in their order.
+pub(super) struct Digests {
+    pub(super) zh: Sha256Digest,
+    pub(super) entries: Vec<Sha256Digest>,
+}
+
+/// Takes the bytes of the archive and the contents of its entries.
+pub(super) struct Sink {
+    block: Vec<u8>,
+    filled: usize,
+    worker: Worker,
+}
+
+enum Worker {
+    Inline(Hashing),
+    Thread(Overlapped),
+}
+
+impl Sink {
+    /// A sink on this thread or with one of its own; on this one, too, if no other can be had.
+    pub(super) fn new(threads: Threads) -> Self {
+        let worker = match threads {
+            Threads::One => None,
+            Threads::Two => Overlapped::start(),
+        };
+        let worker = worker.map_or_else(|| Worker::Inline(Hashing::default()), Worker::Thread);
+        Self { block: vec![0; BLOCK], filled: 0, worker }
+    }
+
+    /// Takes bytes of the archive.
+    pub(super) fn archive(&mut self, bytes: &[u8]) {
+        match &mut self.worker {
+            Worker::Inline(hashing) => hashing.zh.update(bytes),
+            Worker::Thread(overlapped) => overlapped.archive(bytes),
+        }
+    }
+
+    /// Where the next bytes of content may be written; never empty.
+    pub(super) fn space(&mut self) -> &mut [u8] {
+        &mut self.block[self.filled..]
+    }
+
+    /// Takes the first bytes of the space as content.
+    pub(super) fn advance(&mut self, length: usize) {
+        match &mut self.worker {
+            Worker::Inline(hashing) => hashing.content.update(&self.block[..length]),
+            Worker::Thread(overlapped) => {
+                self.filled += length;
+                if BLOCK - self.filled < LEAST_SPACE {
+                    overlapped.content(&mut self.block, mem::take(&mut self.filled));
+                }
+            }
+        }
+    }
+
+    /// Takes content that is not in the space.
+    pub(super) fn content(&mut self, mut bytes: &[u8]) {
+        if let Worker::Inline(hashing) = &mut self.worker {
+            return hashing.content.update(bytes);
+        }
+        while !bytes.is_empty() {
+            let space = self.space();
+            let (now, later) = bytes.split_at(space.len().min(bytes.len()));
+            space[..now.len()].copy_from_slice(now);
+            self.advance(now.len());
+            bytes = later;
+        }
+    }
+
+    /// Ends the content of an entry.
+    pub(super) fn end_entry(&mut self) {
+        match &mut self.worker {
+            Worker::Inline(hashing) => hashing.end_entry(),
+            Worker::Thread(overlapped) => {
+                if self.filled > 0 {
+                    overlapped.content(&mut self.block, mem::take(&mut self.filled));
+                }
+                overlapped.send(Job::EndEntry);
+            }
+        }
+    }
+
+    /// The digests of all that was taken.
+    pub(super) fn finish(self) -> Digests {
+        match self.worker {
+            Worker::Inline(hashing) => hashing.finish(),
+            Worker::Thread(overlapped) => overlapped.finish(),
+        }
+    }
+}
+
+/// The digests in the making.
+#[derive(Default)]
+struct Hashing {
+    zh: Sha256,
+    content: Sha256,
+    entries: Vec<Sha256Digest>,
+}
+
+impl Hashing {
+    fn end_entry(&mut self) {
+        self.entries.push(mem::take(&mut self.content).finish());
+    }
+
+    fn finish(self) -> Digests {
+        Digests { zh: self.zh.finish(), entries: self.entries }
+    }
+
+    /// Does what is asked until nobody can ask any more.
+    fn work(mut self, jobs: &Receiver<Job>, used: &Sender<Vec<u8>>) -> Digests {
+        for job in jobs {
+            let block = match job {
+                Job::Archive(block, length) => {
+                    self.zh.update(&block[..length]);
+                    block
+                }
+                Job::Content(block, length) => {
+                    self.content.update(&block[..length]);
+                    block
+                }
+                Job::EndEntry => {
+                    self.end_entry();
+                    continue;
+                }
+            };
+            // Fails once nobody wants a block any more.
+            let _ = used.send(block);
+        }
+        self.finish()
+    }
+}
+
+/// Work for the second thread: a block and how much of it counts.
+enum Job {
+    Archive(Vec<u8>, usize),
+    Content(Vec<u8>, usize),
+    EndEntry,
+}
+
+/// The near end of the second thread, which ends when this is dropped.
+struct Overlapped {
+    jobs: SyncSender<Job>,
+    used: Receiver<Vec<u8>>,
+    unallocated: usize,
+    archive: Vec<u8>,
+    archive_filled: usize,
+    thread: JoinHandle<Digests>,
+}
+
+impl Overlapped {
+    fn start() -> Option<Self> {
+        let (jobs, todo) = sync_channel(2 * BLOCKS);
+        let (done, used) = channel();
+        let work = move || Hashing::default().work(&todo, &done);
+        let thread = thread::Builder::new().name("digests".to_owned()).spawn(work).ok()?;
+        Some(Self { jobs, used, unallocated: BLOCKS, archive: vec![0; BLOCK], archive_filled: 0, thread })
+    }
+
+    fn archive(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let space = &mut self.archive[self.archive_filled..];
+            let (now, later) = bytes.split_at(space.len().min(bytes.len()));
+            space[..now.len()].copy_from_slice(now);
+            self.archive_filled += now.len();
+            bytes = later;
+            if self.archive_filled == BLOCK {
+                self.send_archive();
+            }
+        }
+    }
+
+    fn send_archive(&mut self) {
+        let next = self.free_block();
+        let block = mem::replace(&mut self.archive, next);
+        let length = mem::take(&mut self.archive_filled);
+        self.send(Job::Archive(block, length));
+    }
+
+    /// Hands on a block of content and puts a free one in its place.
+    fn content(&mut self, block: &mut Vec<u8>, length: usize) {
+        let full = mem::replace(block, self.free_block());
+        self.send(Job::Content(full, length));
+    }
+
+    /// A block that is free, or will be when the other thread has caught up.
+    fn free_block(&mut self) -> Vec<u8> {
+        if let Ok(block) = self.used.try_recv() {
+            return block;
+        }
+        if self.unallocated == 0 {
+            return self.used.recv().unwrap_or_else(|_| vec![0; BLOCK]);
+        }
+        self.unallocated -= 1;
+        vec![0; BLOCK]
+    }
+
+    /// Fails only if the other thread has panicked, which `finish` passes on.
+    fn send(&self, job: Job) {
+        let _ = self.jobs.send(job);
+    }
+
+    fn finish(mut self) -> Digests {
+        self.send_archive();
+        drop(self.jobs);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_give_the_same_digests() {
+        let bytes: Vec<u8> = (0..1_000_000u32).map(|number| (number % 251) as u8).collect();
+        for threads in [Threads::One, Threads::Two] {
+            let mut sink = Sink::new(threads);
+            for piece in bytes.chunks(77_777) {
+                sink.archive(piece);
+                sink.content(piece);
+            }
+            sink.end_entry();
+            sink.end_entry();
+            let space = sink.space();
+            let length = space.len().min(1000);
+            space[..length].copy_from_slice(&bytes[..length]);
+            sink.advance(length);
+            sink.end_entry();
+            let digests = sink.finish();
+            assert_eq!(digests.zh, Sha256Digest::of(&bytes));
+            let expected = [bytes.as_slice(), &[], &bytes[..length]].map(Sha256Digest::of);
+            assert_eq!(digests.entries, expected);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The streaming pass: a machine that takes the bytes of an archive as they arrive.
+//!
+//! Entry after entry, then the directory, then its end; no gap, nothing before, nothing after. Whatever is unusual ends
+//! the pass with a [`SpoolReason`], for the central directory decides; only the [`Limits`] end it for good.
+//! Memory: a header, and a short record for each entry.
+
+use std::mem;
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::central::{Directory, Streamed};
+use super::record::{
+    CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, LOCAL,
+    LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
+};
+use super::sink::Sink;
+use super::{ArchiveError, BadArchive, Limits, SpoolReason};
+
+/// Flags without meaning for the content: how hard was compressed, sizes follow, the name is UTF-8.
+const USUAL_FLAGS: u16 = 0b110 | DESCRIBED | 1 << 11;
+
+/// The longest data descriptor, and the signature after it.
+const DESCRIPTOR_AND_NEXT: usize = 24 + 4;
+
+/// The state of the pass.
+pub(super) struct Stream {
+    limits: Limits,
+    state: State,
+    /// Bytes of the record that is not complete yet.
+    held: Vec<u8>,
+    /// Where the held bytes begin, or the next byte if there are none.
+    position: u64,
+    inflate: Decompress,
+    current: Current,
+    entries: Vec<Streamed>,
+    confirmed: usize,
+    directory: Directory,
+    unpacked: u64,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    Signature,
+    Local,
+    Stored,
+    Deflated,
+    Descriptor,
+    Central,
+    Zip64End,
+    End,
+    Done,
+}
+
+/// The entry whose data are being read. Its sizes count up.
+#[derive(Default)]
+struct Current {
+    entry: Streamed,
+    crc: crc32fast::Hasher,
+    /// Checksum, packed and unpacked size as the local header has them.
+    declared: (u32, u64, u64),
+    /// Packed bytes to come, where that is known.
+    left: Option<u64>,
+}
+
+/// Whether a step can be followed by another one with the bytes at hand.
+type Step = Result<bool, ArchiveError>;
+
+impl Stream {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            state: State::Signature,
+            held: Vec::new(),
+            position: 0,
+            inflate: Decompress::new(false),
+            current: Current::default(),
+            entries: Vec::new(),
+            confirmed: 0,
+            directory: Directory::default(),
+            unpacked: 0,
+        }
+    }
+
+    /// Takes more bytes. After an error nothing more may be given.
+    pub(super) fn update(&mut self, mut input: &[u8], sink: &mut Sink) -> Result<(), ArchiveError> {
+        loop {
+            let more = match self.state {
+                State::Signature => self.signature(&mut input)?,
+                State::Local => self.local(&mut input, sink)?,
+                State::Stored => self.stored(&mut input, sink)?,
+                State::Deflated => self.deflated(&mut input, sink)?,
+                State::Descriptor => self.descriptor(&mut input)?,
+                State::Central => self.central(&mut input)?,
+                State::Zip64End => self.zip64_end(&mut input)?,
+                State::End => self.end(&mut input)?,
+                State::Done if input.is_empty() => false,
+                State::Done => return Err(SpoolReason::Trailing.into()),
+            };
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The entries, if the archive is complete.
+    pub(super) fn finish(self) -> Result<Vec<Streamed>, ArchiveError> {
+        match self.state {
+            State::Done => Ok(self.entries),
+            _ => Err(SpoolReason::CutShort.into()),
+        }
+    }
+
+    /// Holds bytes of the input until there are enough of them.
+    fn hold(&mut self, input: &mut &[u8], length: usize) -> bool {
+        let missing = length.saturating_sub(self.held.len()).min(input.len());
+        let (now, later) = input.split_at(missing);
+        self.held.extend_from_slice(now);
+        *input = later;
+        self.held.len() >= length
+    }
+
+    /// Lets go of the first of the bytes held.
+    fn release(&mut self, length: usize) {
+        self.held.drain(..length);
+        self.position += length as u64;
+    }
+
+    fn signature(&mut self, input: &mut &[u8]) -> Step {
+        if !self.hold(input, 4) {
+            return Ok(false);
+        }
+        let directory_begun = self.confirmed > 0;
+        let directory_ended = directory_begun && self.confirmed == self.entries.len();
+        self.state = match signature(&self.held) {
+            Some(LOCAL) if !directory_begun => State::Local,
+            Some(CENTRAL) if !self.entries.is_empty() && !directory_ended => {
+                if !directory_begun {
+                    self.directory.offset = self.position;
+                }
+                State::Central
+            }
+            Some(ZIP64_END) if directory_ended && !self.directory.zip64 => State::Zip64End,
+            Some(END) if directory_ended => State::End,
+            _ => return Err(SpoolReason::Gap.into()),
+        };
+        Ok(true)
+    }
+
+    fn local(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+        if !self.hold(input, LOCAL_LENGTH) {
+            return Ok(false);
+        }
+        let (name, extra) = LocalHeader::lengths(&self.held).ok_or(SpoolReason::LocalHeader)?;
+        self.check_room(name)?;
+        let length = LOCAL_LENGTH + name + extra;
+        if !self.hold(input, length) {
+            return Ok(false);
+        }
+        let header = LocalHeader::parse(&self.held).ok_or(SpoolReason::LocalHeader)?;
+        if header.flags & !USUAL_FLAGS != 0 {
+            return Err(SpoolReason::Flags.into());
+        }
+        self.state = match header.method {
+            STORED => State::Stored,
+            DEFLATED => State::Deflated,
+            _ => return Err(SpoolReason::Method.into()),
+        };
+        let entry = Streamed {
+            name: header.name.into(),
+            flags: header.flags,
+            method: header.method,
+            offset: self.position,
+            ..Streamed::default()
+        };
+        let sizes_follow = entry.is_described() && header.method == DEFLATED;
+        self.current = Current {
+            entry,
+            crc: crc32fast::Hasher::new(),
+            declared: (header.crc, header.packed, header.unpacked),
+            left: (!sizes_follow).then_some(header.packed),
+        };
+        // What the directory will have at least; its true size comes once it is read.
+        self.directory.size += (CENTRAL_LENGTH + name) as u64;
+        self.inflate.reset(false);
+        self.release(length);
+        if matches!(self.state, State::Stored) { self.stored(input, sink) } else { Ok(true) }
+    }
+
+    /// Refuses one entry too many, or a directory that is bound to be too large.
+    fn check_room(&self, name: usize) -> Result<(), ArchiveError> {
+        if self.entries.len() >= self.limits.entries {
+            return Err(BadArchive::TooManyEntries(self.limits.entries).into());
+        }
+        // The directory may well have a shorter one.
+        if name > self.limits.name {
+            return Err(SpoolReason::LocalHeader.into());
+        }
+        if self.directory.size + (CENTRAL_LENGTH + name) as u64 > self.limits.directory {
+            return Err(BadArchive::DirectoryTooLarge(self.limits.directory).into());
+        }
+        Ok(())
+    }
+
+    fn stored(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+        let left = self.current.left.unwrap_or_default();
+        let (now, later) = input.split_at(usize::try_from(left).unwrap_or(usize::MAX).min(input.len()));
+        self.current.crc.update(now);
+        sink.content(now);
+        *input = later;
+        self.count(now.len(), now.len())?;
+        if self.current.left == Some(0) { self.end_of_data(sink) } else { Ok(false) }
+    }
+
+    fn deflated(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+        let left = self.current.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
+        let packed = &input[..left.min(input.len())];
+        let space = sink.space();
+        let room = space.len();
+        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+        let status = self.inflate.decompress(packed, space, FlushDecompress::None).map_err(|_| SpoolReason::Deflate)?;
+        let used = usize::try_from(self.inflate.total_in() - before_in).unwrap_or(usize::MAX);
+        let made = usize::try_from(self.inflate.total_out() - before_out).unwrap_or(usize::MAX);
+        self.current.crc.update(&space[..made]);
+        sink.advance(made);
+        let all_used = used == packed.len();
+        *input = &input[used..];
+        self.count(used, made)?;
+        if status == Status::StreamEnd {
+            return if self.current.left.unwrap_or(0) == 0 {
+                self.end_of_data(sink)
+            } else {
+                Err(SpoolReason::Deflate.into())
+            };
+        }
+        // A full buffer means that more may come of the same input.
+        if made == room || (!all_used && used + made > 0) {
+            return Ok(true);
+        }
+        if !all_used || self.current.left == Some(0) {
+            return Err(SpoolReason::Deflate.into());
+        }
+        Ok(false)
+    }
+
+    /// Counts bytes of the current entry.
+    fn count(&mut self, packed: usize, unpacked: usize) -> Result<(), BadArchive> {
+        let (packed, unpacked) = (packed as u64, unpacked as u64);
+        self.position += packed;
+        self.current.entry.packed += packed;
+        self.current.entry.unpacked += unpacked;
+        self.current.left = self.current.left.map(|left| left - packed);
+        self.unpacked += unpacked;
+        if self.unpacked > self.limits.unpacked {
+            return Err(BadArchive::TooLarge(self.limits.unpacked));
+        }
+        Ok(())
+    }
+
+    fn end_of_data(&mut self, sink: &mut Sink) -> Step {
+        sink.end_entry();
+        let Current { mut entry, crc, declared, .. } = mem::take(&mut self.current);
+        entry.crc = crc.finalize();
+        self.state = if entry.is_described() {
+            State::Descriptor
+        } else if declared == (entry.crc, entry.packed, entry.unpacked) {
+            State::Signature
+        } else {
+            return Err(SpoolReason::LocalDiffers.into());
+        };
+        self.entries.push(entry);
+        Ok(true)
+    }
+
+    fn descriptor(&mut self, input: &mut &[u8]) -> Step {
+        if !self.hold(input, DESCRIPTOR_AND_NEXT) {
+            return Ok(false);
+        }
+        let entry = self.entries.last().ok_or(SpoolReason::Descriptor)?;
+        let length = descriptor_length(&self.held, entry).ok_or(SpoolReason::Descriptor)?;
+        self.release(length);
+        self.state = State::Signature;
+        Ok(true)
+    }
+
+    fn central(&mut self, input: &mut &[u8]) -> Step {
+        if !self.hold(input, CENTRAL_LENGTH) {
+            return Ok(false);
+        }
+        let length = CentralHeader::length(&self.held).ok_or(SpoolReason::CentralDiffers)?;
+        if self.position - self.directory.offset + length as u64 > self.limits.directory {
+            return Err(BadArchive::DirectoryTooLarge(self.limits.directory).into());
+        }
+        if !self.hold(input, length) {
+            return Ok(false);
+        }
+        let header = CentralHeader::parse(&self.held).ok_or(SpoolReason::CentralDiffers)?;
+        self.entries.get_mut(self.confirmed).ok_or(SpoolReason::CentralDiffers)?.confirm(&header)?;
+        self.confirmed += 1;
+        self.release(length);
+        self.directory.size = self.position - self.directory.offset;
+        self.directory.entries = self.confirmed as u64;
+        self.state = State::Signature;
+        Ok(true)
+    }
+
+    fn zip64_end(&mut self, input: &mut &[u8]) -> Step {
+        if !self.hold(input, ZIP64_END_LENGTH + ZIP64_LOCATOR_LENGTH) {
+            return Ok(false);
+        }
+        let (end, length) = DirectoryEnd::parse_zip64(&self.held).ok_or(SpoolReason::EndDiffers)?;
+        if zip64_end_offset(&self.held[ZIP64_END_LENGTH..]) != Some(self.position) {
+            return Err(SpoolReason::EndDiffers.into());
+        }
+        self.directory.confirm_zip64(&end, length)?;
+        self.release(ZIP64_END_LENGTH + ZIP64_LOCATOR_LENGTH);
+        self.state = State::Signature;
+        Ok(true)
+    }
+
+    fn end(&mut self, input: &mut &[u8]) -> Step {
+        if !self.hold(input, END_LENGTH) {
+            return Ok(false);
+        }
+        let (_, comment) = DirectoryEnd::parse(&self.held).ok_or(SpoolReason::EndDiffers)?;
+        if !self.hold(input, END_LENGTH + comment) {
+            return Ok(false);
+        }
+        self.directory.confirm_end(&self.held)?;
+        self.release(END_LENGTH + comment);
+        self.state = State::Done;
+        Ok(true)
+    }
+}
+
+/// The length of the data descriptor that fits the entry and is followed by a record: with or without signature, sizes
+/// of four or of eight bytes.
+fn descriptor_length(held: &[u8], entry: &Streamed) -> Option<usize> {
+    // Nobody can tell such a checksum from the signature.
+    if entry.crc == DESCRIPTOR {
+        return None;
+    }
+    let narrow = (u32::try_from(entry.packed).ok()).zip(u32::try_from(entry.unpacked).ok());
+    let narrow = narrow.map(|(packed, unpacked)| [packed.to_le_bytes(), unpacked.to_le_bytes()].concat());
+    let wide = [entry.packed.to_le_bytes(), entry.unpacked.to_le_bytes()].concat();
+    let unsigned = held.strip_prefix(&DESCRIPTOR.to_le_bytes()).unwrap_or(held);
+    let sizes = unsigned.strip_prefix(&entry.crc.to_le_bytes())?;
+    let ends = |rest: &&[u8]| matches!(signature(rest), Some(LOCAL | CENTRAL));
+    let rest = narrow
+        .and_then(|narrow| sizes.strip_prefix(narrow.as_slice()).filter(ends))
+        .or_else(|| sizes.strip_prefix(wide.as_slice()).filter(ends))?;
+    Some(held.len() - rest.len())
+}

@@ -1,0 +1,98 @@
+//! An [`Error`] as text and as JSON.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::paint::Paint;
+use super::{Style, printable, slashed};
+use crate::error::Error;
+use crate::finding::Position;
+
+/// All errors of a run for people, each with its place and its next steps.
+pub(super) fn human(error: &Error, style: Style) -> String {
+    error.each().fold(String::new(), |mut text, error| {
+        one(&mut text, error, style);
+        text
+    })
+}
+
+fn one(text: &mut String, error: &Error, style: Style) {
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(text, "{} {}", style.paint(Paint::Bad, "error:"), printable(&error.message));
+    place(text, error.file.as_deref(), error.position);
+    if let Some(url) = &error.url {
+        let _ = writeln!(text, "  url: {}", printable(url));
+    }
+    helps(text, &error.hints, style);
+}
+
+/// The line with file, line and column; nothing without a file.
+pub(super) fn place(text: &mut String, file: Option<&Path>, position: Option<Position>) {
+    let Some(file) = file.filter(|file| !file.as_os_str().is_empty()) else { return };
+    let file = slashed(file);
+    let file = printable(&file);
+    let _ = match position {
+        Some(position) => writeln!(text, "  --> {file}:{position}"),
+        None => writeln!(text, "  --> {file}"),
+    };
+}
+
+/// One line for each next step.
+pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a String>, style: Style) {
+    for hint in hints {
+        let _ = writeln!(text, "  {} {}", style.paint(Paint::Aside, "help:"), printable(hint));
+    }
+}
+
+/// The error object. Further errors of the run stand under `others`, which is there only if there are any.
+pub(super) fn json(error: &Error) -> Value {
+    let mut object = json!({
+        "kind": error.kind.as_str(),
+        "message": error.message,
+        "file": error.file.as_deref().map(slashed),
+        "line": error.position.map(|position| position.line),
+        "column": error.position.map(|position| position.column),
+        "url": error.url,
+        "hints": error.hints,
+    });
+    if !error.others.is_empty() {
+        object["others"] = error.others.iter().map(json).collect();
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn error() -> Error {
+        let mut error = Error::new(ErrorKind::NotFound, "no \x1b[0m version")
+            .in_file("a/main.tf")
+            .at(Position { line: 3, column: 7 })
+            .about_url("https://example.com/v1")
+            .hint("run `tflock lock`");
+        error.others.push(Error::new(ErrorKind::Disk, "no space"));
+        error
+    }
+
+    #[test]
+    fn people_read_place_and_next_step() {
+        let expected = "error: no \\u{1b}[0m version\n  --> a/main.tf:3:7\n  url: https://example.com/v1\n  help: run \
+                        `tflock lock`\nerror: no space\n";
+        assert_eq!(human(&error(), Style::default()), expected);
+    }
+
+    #[test]
+    fn programs_read_every_field() {
+        let expected = concat!(
+            r#"{"kind":"not-found","message":"no \u001b[0m version","file":"a/main.tf","line":3,"column":7,"#,
+            r#""url":"https://example.com/v1","hints":["run `tflock lock`"],"#,
+            r#""others":[{"kind":"disk","message":"no space","file":null,"line":null,"column":null,"url":null,"#,
+            r#""hints":[]}]}"#
+        );
+        assert_eq!(json(&error()).to_string(), expected);
+    }
+}

@@ -1,0 +1,184 @@
+//! What `lock` and its like changed, for people.
+
+use std::fmt::Write;
+
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Rule};
+use crate::hash::{HashScheme, PackageHash};
+use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer};
+use crate::report::paint::{Paint, Painted};
+use crate::report::{Detail, Style, printable, slashed};
+
+/// One line for each entry, the signers of releases new to the file, and the diff if there is one.
+pub(super) fn changes(changes: &Changes, style: Style) -> String {
+    let mut text = String::new();
+    for change in &changes.changes {
+        one(&mut text, change, style);
+    }
+    if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
+        for line in diff.lines() {
+            // Writing to a string cannot fail, here and below.
+            let _ = writeln!(text, "{}", painted(line, style));
+        }
+    }
+    text
+}
+
+/// True if the line of a signer says already what a finding says.
+pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
+    let of = |change: &&Change| Some(&change.address) == finding.address.as_ref();
+    finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
+}
+
+/// The last line: what to do now.
+pub(super) fn conclusion(changes: &Changes) -> String {
+    let path = slashed(&changes.path);
+    let path = printable(&path);
+    match (changes.changed, changes.written) {
+        (false, _) => format!("{path} is complete; nothing to do\n"),
+        (true, true) => format!("review and commit {path}\n"),
+        (true, false) => format!("{path} would change; nothing was written\n"),
+    }
+}
+
+fn painted(line: &str, style: Style) -> Painted<&str> {
+    match line.as_bytes().first() {
+        Some(b'+') => style.paint(Paint::Good, line),
+        Some(b'-') => style.paint(Paint::Bad, line),
+        Some(b'@') => style.paint(Paint::Aside, line),
+        _ => Painted(line, None),
+    }
+}
+
+fn one(text: &mut String, change: &Change, style: Style) {
+    let (sign, paint) = match change.kind {
+        ChangeKind::Added => ('+', Paint::Good),
+        ChangeKind::Removed => ('-', Paint::Bad),
+        ChangeKind::Downgraded => ('~', Paint::Bad),
+        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged => ('~', Paint::Careful),
+    };
+    let sign = style.paint(paint, sign);
+    let _ = write!(text, "{sign} {} {}", style.addr(&change.address), versions(change));
+    let told = told(change);
+    if !told.is_empty() {
+        let _ = write!(text, "  {}", told.join("; "));
+    }
+    text.push('\n');
+    signer(text, change.signer.as_ref(), style);
+    if style.detail == Detail::Verbose {
+        each_hash(text, change);
+    }
+}
+
+fn versions(change: &Change) -> String {
+    let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map(|entry| entry.version.to_string()));
+    match (old, new) {
+        (Some(old), Some(new)) if old != new => format!("{old} -> {new}"),
+        (_, Some(version)) | (Some(version), None) => version,
+        (None, None) => String::new(),
+    }
+}
+
+/// What happened, in a few words each.
+fn told(change: &Change) -> Vec<String> {
+    if change.kind == ChangeKind::Removed {
+        return vec!["removed".to_owned()];
+    }
+    let mut told = constraints(change);
+    let mut hashes = added(change);
+    if let Some(first) = hashes.first_mut() {
+        first.insert_str(0, "new: ");
+    }
+    told.extend(hashes);
+    // With a release go all of its hashes; that is not worth a word.
+    if change.kind == ChangeKind::HashesChanged && !change.hashes_removed.is_empty() {
+        told.push(format!("gone: {}", counted(&change.hashes_removed)));
+    }
+    told
+}
+
+fn constraints(change: &Change) -> Vec<String> {
+    let Some((old, new)) = change.old.as_ref().zip(change.new.as_ref()) else { return Vec::new() };
+    if old.constraints == new.constraints {
+        return Vec::new();
+    }
+    let [old, new] = [old, new].map(|entry| match entry.constraints.to_string() {
+        none if none.is_empty() => "none".to_owned(),
+        some => some,
+    });
+    vec![format!("constraints: {new} (were {old})")]
+}
+
+fn added(change: &Change) -> Vec<String> {
+    let of = |scheme| -> Vec<&AddedHash> {
+        change.hashes_added.iter().filter(|added| added.hash.scheme() == scheme).collect()
+    };
+    let (known, unknown): (Vec<&AddedHash>, Vec<&AddedHash>) =
+        of(HashScheme::H1).into_iter().partition(|added| added.platform.is_some());
+    let mut told = Vec::new();
+    if !known.is_empty() {
+        let mut platforms: Vec<&str> =
+            known.iter().filter_map(|added| Some(added.platform.as_ref()?.as_str())).collect();
+        platforms.sort_unstable();
+        platforms.dedup();
+        told.push(format!("h1 for {}{}", printable(&platforms.join(", ")), vouched(&known)));
+    }
+    for (hashes, word) in [(unknown, "h1"), (of(HashScheme::Zh), "zh"), (of(HashScheme::Other), "other")] {
+        if !hashes.is_empty() {
+            told.push(format!("{} {word}{}", hashes.len(), vouched(&hashes)));
+        }
+    }
+    told
+}
+
+/// The weakest of the best reasons to believe some hashes; nothing for what was computed here.
+fn vouched(hashes: &[&AddedHash]) -> &'static str {
+    match hashes.iter().map(|added| added.evidence.iter().map(strength).max().unwrap_or(0)).min() {
+        Some(5) => " (signed)",
+        Some(4) => "",
+        Some(3) => " (reported by the origin, unsigned)",
+        Some(2) => " (reported by a mirror)",
+        Some(1) => " (already recorded)",
+        _ => " (nobody vouches)",
+    }
+}
+
+fn strength(evidence: &Evidence) -> u8 {
+    match evidence {
+        Evidence::Signed(_) => 5,
+        Evidence::Computed => 4,
+        Evidence::ReportedByOrigin => 3,
+        Evidence::ReportedByMirror => 2,
+        Evidence::Recorded => 1,
+    }
+}
+
+fn counted(hashes: &[PackageHash]) -> String {
+    let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
+        .map(|(scheme, word)| (hashes.iter().filter(|hash| hash.scheme() == scheme).count(), word));
+    let told: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    told.join(", ")
+}
+
+fn signer(text: &mut String, signer: Option<&Signer>, style: Style) {
+    let _ = match signer {
+        Some(Signer::Key(fingerprint)) => writeln!(text, "    signed by {} (first use)", printable(fingerprint)),
+        Some(Signer::Unsigned) => {
+            writeln!(text, "    {} (first use)", style.paint(Paint::Careful, "not signed by anybody"))
+        }
+        None => Ok(()),
+    };
+}
+
+fn each_hash(text: &mut String, change: &Change) {
+    for added in &change.hashes_added {
+        let platform = added.platform.as_ref().map_or("?", |platform| platform.as_str());
+        let evidence: Vec<&str> = added.evidence.iter().map(Evidence::as_str).collect();
+        let line = format!("{} {platform} {}", added.hash, evidence.join(", "));
+        let _ = writeln!(text, "    + {}", printable(&line));
+    }
+    for hash in &change.hashes_removed {
+        let _ = writeln!(text, "    - {}", printable(hash.as_str()));
+    }
+}

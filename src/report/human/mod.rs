@@ -1,0 +1,78 @@
+//! Text for people: complete without colour, short addresses, few words a line.
+
+mod changes;
+mod findings;
+mod tables;
+
+use std::fmt::Write;
+
+use super::paint::Paint;
+use super::{Detail, Style, failure, printable, slashed};
+use crate::outcome::{Body, Outcome, RootOutcome};
+
+pub(super) fn render(outcome: &Outcome, style: Style) -> String {
+    let mut text = String::new();
+    for root in &outcome.roots {
+        let Ok(body) = &root.body else { continue };
+        let shown = self::body(body, root, style);
+        if outcome.many && !matches!(body, Body::Text(_)) {
+            heading(&mut text, root, style);
+        }
+        text.push_str(&shown);
+    }
+    text
+}
+
+fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
+    match body {
+        Body::Requirements(providers) => tables::why(providers, style),
+        Body::Entries(entries) => tables::list(entries, style),
+        Body::Changes(changes) => {
+            let mut text = changes::changes(changes, style);
+            let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
+            text.push_str(&findings::findings(others, style));
+            text.push_str(&changes::conclusion(changes));
+            text
+        }
+        Body::Text(text) => text.clone(),
+    }
+}
+
+fn heading(text: &mut String, root: &RootOutcome, style: Style) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", style.paint(Paint::Strong, format!("{}:", name(root))));
+}
+
+fn name(root: &RootOutcome) -> String {
+    let path = slashed(&root.path);
+    if path.is_empty() { ".".to_owned() } else { printable(&path).into_owned() }
+}
+
+pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
+    let mut text = notes(&outcome.notes, style);
+    for root in &outcome.roots {
+        if !matches!(root.body, Ok(Body::Changes(_))) {
+            text.push_str(&findings::findings(&root.findings, style));
+        }
+        if let Err(error) = &root.body {
+            if outcome.many {
+                heading(&mut text, root, style);
+            }
+            text.push_str(&failure::human(error, style));
+        }
+    }
+    text
+}
+
+pub(super) fn notes(notes: &[String], style: Style) -> String {
+    if style.detail == Detail::Quiet {
+        return String::new();
+    }
+    notes.iter().fold(String::new(), |mut text, note| {
+        let _ = writeln!(text, "{} {}", style.paint(Paint::Aside, "note:"), printable(note));
+        text
+    })
+}

@@ -1,0 +1,78 @@
+//! `list` and `why` for people.
+
+use std::fmt::Write;
+
+use crate::hash::HashScheme;
+use crate::outcome::{Listed, Required};
+use crate::platform::Platform;
+use crate::report::paint::Paint;
+use crate::report::table::{rows, table};
+use crate::report::{Detail, Style, printable, slashed};
+use crate::requirements::Origin;
+
+/// One line for each entry. What may grow long stands last; constraints are told by `why`, here only on request.
+pub(super) fn list(entries: &[Listed], style: Style) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
+    let rows: Vec<[String; 7]> = entries.iter().map(|listed| entry(listed, style)).collect();
+    table(headings, &rows, style)
+}
+
+fn entry(listed: &Listed, style: Style) -> [String; 7] {
+    let platforms: Vec<&str> = listed.platforms.iter().map(Platform::as_str).collect();
+    [
+        style.addr(&listed.address),
+        listed.entry.version.to_string(),
+        if style.detail == Detail::Verbose { listed.entry.constraints.to_string() } else { String::new() },
+        counts(listed),
+        listed.signer.as_deref().map(short_key).unwrap_or_default(),
+        if listed.required == Some(false) { "not required".to_owned() } else { String::new() },
+        printable(&platforms.join(", ")).into_owned(),
+    ]
+}
+
+fn counts(listed: &Listed) -> String {
+    let counts = [(HashScheme::H1, "h1"), (HashScheme::Zh, "zh"), (HashScheme::Other, "other")]
+        .map(|(scheme, word)| (listed.entry.hashes.of(scheme).count(), word));
+    let told: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+}
+
+/// The last 16 digits, as keys are commonly called.
+fn short_key(fingerprint: &str) -> String {
+    let start = fingerprint.char_indices().rev().nth(15).map_or(0, |(at, _)| at);
+    printable(&fingerprint[start..]).into_owned()
+}
+
+/// Each provider with the places that ask for it.
+pub(super) fn why(providers: &[Required], style: Style) -> String {
+    let mut text = String::new();
+    for provider in providers {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let locked = provider.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
+        let addr = style.paint(Paint::Strong, style.addr(&provider.address));
+        let constraints = &provider.requirement.constraints;
+        // Writing to a string cannot fail.
+        let _ = if constraints.is_empty() {
+            writeln!(text, "{addr} {locked}")
+        } else {
+            writeln!(text, "{addr} {locked} ({constraints})")
+        };
+        let origins: Vec<[String; 4]> = provider.requirement.origins.iter().map(origin).collect();
+        text.push_str(&rows("  ", &origins));
+    }
+    text
+}
+
+fn origin(origin: &Origin) -> [String; 4] {
+    let module = if origin.module.is_empty() { String::new() } else { format!("module.{}", origin.module) };
+    let place = format!("{}:{}", slashed(&origin.file), origin.position);
+    let asks = format!("{} {:?}", origin.kind.as_str(), origin.local_name);
+    let constraint = origin.constraint.as_deref().unwrap_or("any version");
+    [place.as_str(), asks.as_str(), constraint, module.as_str()].map(|cell| printable(cell).into_owned())
+}

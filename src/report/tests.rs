@@ -1,0 +1,237 @@
+//! Whole reports, for people and for programs.
+
+use super::*;
+use crate::error::ErrorKind;
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Position, Rule};
+use crate::hash::{PackageHash, PackageHashes};
+use crate::lockfile::LockEntry;
+use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Required, RootOutcome, Signer};
+use crate::requirements::{Origin, OriginKind, Requirement};
+use crate::version::Constraints;
+
+const KEY: &str = "C874011F0AB405110D02105534365D9472D7468F";
+
+fn addr(text: &str) -> ProviderAddr {
+    ProviderAddr::parse(text, Dialect::OpenTofu).unwrap()
+}
+
+fn constraints(text: &str) -> Constraints {
+    Constraints::parse_config(text).unwrap()
+}
+
+fn hash(text: &str) -> PackageHash {
+    text.parse().unwrap()
+}
+
+fn entry(version: &str, asked: &str, hashes: &[&str]) -> LockEntry {
+    LockEntry {
+        version: version.parse().unwrap(),
+        constraints: if asked.is_empty() { Constraints::default() } else { constraints(asked) },
+        hashes: hashes.iter().map(|text| hash(text)).collect::<PackageHashes>(),
+    }
+}
+
+fn added(text: &str, platform: Option<&str>, evidence: &[Evidence]) -> AddedHash {
+    AddedHash { hash: hash(text), platform: platform.map(|text| text.parse().unwrap()), evidence: evidence.to_vec() }
+}
+
+fn outcome(command: &'static str, bodies: Vec<(&str, Result<Body, Error>)>) -> Outcome {
+    let root = |(path, body): (&str, _)| RootOutcome { path: path.into(), body, findings: Vec::new() };
+    Outcome { command, many: bodies.len() > 1, roots: bodies.into_iter().map(root).collect(), notes: Vec::new() }
+}
+
+fn change(addr_text: &str, kind: ChangeKind) -> Change {
+    Change {
+        address: addr(addr_text),
+        kind,
+        old: None,
+        new: None,
+        hashes_added: Vec::new(),
+        hashes_removed: Vec::new(),
+        signer: None,
+    }
+}
+
+fn lock() -> Outcome {
+    let signed = Evidence::Signed(KEY.to_owned());
+    let new = Change {
+        new: Some(entry("5.31.0", "~> 5.0", &[])),
+        hashes_added: vec![
+            added("h1:b=", Some("linux_amd64"), &[Evidence::Computed]),
+            added("h1:a=", Some("darwin_arm64"), &[Evidence::ReportedByOrigin, Evidence::Computed]),
+            added("zh:1", Some("linux_amd64"), std::slice::from_ref(&signed)),
+            added("zh:2", None, &[signed.clone(), Evidence::Recorded]),
+        ],
+        signer: Some(Signer::Key(KEY.to_owned())),
+        ..change("hashicorp/aws", ChangeKind::Added)
+    };
+    let more = Change {
+        old: Some(entry("1.2.0", ">= 1.0.0", &["h1:x="])),
+        new: Some(entry("1.2.0", "~> 1.2", &["h1:y="])),
+        hashes_added: vec![
+            added("h1:y=", None, &[Evidence::ReportedByOrigin]),
+            added("zh:3", None, &[Evidence::ReportedByMirror]),
+        ],
+        hashes_removed: vec![hash("h1:x=")],
+        ..change("example.com/acme/widget", ChangeKind::HashesChanged)
+    };
+    let up = Change {
+        old: Some(entry("1.9.0", "", &[])),
+        new: Some(entry("1.10.0", "", &[])),
+        hashes_added: vec![added("zh:4", None, &[Evidence::ReportedByOrigin])],
+        hashes_removed: vec![hash("zh:5")],
+        signer: Some(Signer::Unsigned),
+        ..change("acme/up", ChangeKind::Upgraded)
+    };
+    let gone = Change { old: Some(entry("0.1.0", "", &["zh:6"])), ..change("acme/gone", ChangeKind::Removed) };
+    let changes = Changes {
+        changed: true,
+        written: true,
+        path: ".terraform.lock.hcl".into(),
+        changes: vec![more, new, up, gone],
+        diff: None,
+    };
+    let mut outcome = outcome("lock", vec![("", Ok(Body::Changes(changes)))]);
+    outcome.roots[0].findings = vec![
+        Finding::new(Rule::FirstUse, "5.31.0 is locked for the first time").about(&addr("hashicorp/aws")),
+        Finding::new(Rule::FirstUse, "0.1.0 is locked for the first time").about(&addr("acme/gone")),
+        Finding::new(Rule::ReleaseGrew, "1 package more").about(&addr("acme/up")),
+        Finding::new(Rule::ReleaseGrew, "2 packages\u{202e} more")
+            .in_file(".terraform.lock.hcl")
+            .at(Position { line: 9, column: 1 }),
+    ];
+    outcome.notes = vec!["2 h1 of unknown platform are kept".to_owned()];
+    outcome
+}
+
+fn tofu(detail: Detail) -> Style {
+    Style { colour: false, dialect: Some(Dialect::OpenTofu), detail }
+}
+
+#[test]
+fn lock_for_people() {
+    insta::assert_snapshot!(render(&lock(), Format::Human, tofu(Detail::Normal)));
+    insta::assert_snapshot!("lock_verbose", render(&lock(), Format::Human, tofu(Detail::Verbose)));
+    assert_eq!(remarks(&lock(), Format::Human, tofu(Detail::Normal)), "note: 2 h1 of unknown platform are kept\n");
+    assert_eq!(remarks(&lock(), Format::Human, tofu(Detail::Quiet)), "");
+    let quiet = render(&lock(), Format::Human, tofu(Detail::Quiet));
+    assert!(!quiet.contains("first-use") && quiet.contains("release-grew"));
+}
+
+#[test]
+fn lock_for_programs() {
+    let json = render(&lock(), Format::Json, Style::default());
+    assert!(json.contains(r"packages\u202e more"), "hidden characters are escaped here too");
+    insta::assert_snapshot!(json);
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let colour = Style { colour: true, ..tofu(Detail::Verbose) };
+    for outcome in [lock(), why(), list()] {
+        let (plain, coloured) =
+            (render(&outcome, Format::Human, tofu(Detail::Verbose)), render(&outcome, Format::Human, colour));
+        assert_ne!(plain, coloured);
+        let mut bare = String::new();
+        for (at, piece) in coloured.split('\x1b').enumerate() {
+            bare.push_str(if at == 0 { piece } else { piece.split_once('m').unwrap().1 });
+        }
+        assert_eq!(bare, plain);
+    }
+}
+
+#[test]
+fn last_lines_of_lock() {
+    let last = |changed, written, diff: Option<&str>| {
+        let path = "a/.terraform.lock.hcl".into();
+        let changes = Changes { changed, written, path, changes: Vec::new(), diff: diff.map(str::to_owned) };
+        render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
+    };
+    assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");
+    assert_eq!(last(true, true, None), "review and commit a/.terraform.lock.hcl\n");
+    let diff = diff::unified("a\n", "b\n", "x");
+    assert_eq!(
+        last(true, false, Some(&diff)),
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\na/.terraform.lock.hcl would change; nothing was written\n"
+    );
+}
+
+fn why() -> Outcome {
+    let origin = |module: &str, file: &str, line, kind, constraint: Option<&str>| Origin {
+        module: module.to_owned(),
+        file: file.into(),
+        position: Position { line, column: 5 },
+        kind,
+        local_name: "aws".to_owned(),
+        constraint: constraint.map(str::to_owned),
+    };
+    let asked = Requirement {
+        constraints: constraints("~> 5.0, >= 5.2"),
+        origins: vec![
+            origin("", "versions.tf", 4, OriginKind::RequiredProviders, Some("~> 5.0")),
+            origin("net.inner", "net/inner/main.tf", 120, OriginKind::RequiredProviders, Some(">= 5.2")),
+            origin("", "main.tf", 1, OriginKind::Resource, None),
+        ],
+    };
+    let bare = Requirement {
+        constraints: Constraints::default(),
+        origins: vec![origin("", "main.tf", 7, OriginKind::Data, None)],
+    };
+    let providers = vec![
+        Required { address: addr("hashicorp/aws"), requirement: asked, locked: Some("5.31.0".parse().unwrap()) },
+        Required { address: addr("example.com/acme/widget"), requirement: bare, locked: None },
+    ];
+    outcome("why", vec![("", Ok(Body::Requirements(providers)))])
+}
+
+fn list() -> Outcome {
+    let listed = |text: &str, entry, required, platforms: &[&str], signer: Option<&str>| Listed {
+        address: addr(text),
+        entry,
+        required,
+        platforms: platforms.iter().map(|text| text.parse().unwrap()).collect(),
+        signer: signer.map(str::to_owned),
+    };
+    let entries = vec![
+        listed("example.com/acme/widget", entry("1.2.0", "", &["h1:a=", "x9:q"]), Some(false), &[], None),
+        listed(
+            "hashicorp/aws",
+            entry("5.31.0", "~> 5.0, >= 5.2.0", &["h1:a=", "h1:b=", "zh:1"]),
+            Some(true),
+            &["darwin_arm64", "linux_amd64"],
+            Some(KEY),
+        ),
+        listed("hashicorp/null", entry("3.0.0", "", &[]), None, &[], None),
+    ];
+    outcome("list", vec![("", Ok(Body::Entries(entries)))])
+}
+
+#[test]
+fn why_and_list() {
+    insta::assert_snapshot!("why_human", render(&why(), Format::Human, tofu(Detail::Normal)));
+    insta::assert_snapshot!("why_json", render(&why(), Format::Json, Style::default()));
+    insta::assert_snapshot!("list_human", render(&list(), Format::Human, tofu(Detail::Normal)));
+    let full = Style { detail: Detail::Verbose, ..Style::default() };
+    insta::assert_snapshot!("list_human_full", render(&list(), Format::Human, full));
+    insta::assert_snapshot!("list_json", render(&list(), Format::Json, Style::default()));
+}
+
+#[test]
+fn several_roots_with_a_failure() {
+    let failed = Error::new(ErrorKind::LockFile, "cannot read").in_file("b/.terraform.lock.hcl").hint("look at it");
+    let Ok(Body::Entries(entries)) = list().roots.remove(0).body else { panic!("entries") };
+    let entries = entries.into_iter().take(1).collect();
+    let outcome = outcome("list", vec![("a", Ok(Body::Entries(entries))), ("b", Err(failed))]);
+    insta::assert_snapshot!("several_human", render(&outcome, Format::Human, Style::default()));
+    insta::assert_snapshot!("several_remarks", remarks(&outcome, Format::Human, Style::default()));
+    insta::assert_snapshot!("several_json", render(&outcome, Format::Json, Style::default()));
+}
+
+#[test]
+fn a_failed_run() {
+    let error = Error::new(ErrorKind::Usage, "what");
+    assert_eq!(failure(Some("lock"), &error, Format::Human), "");
+    assert_eq!(failure_remark(&error, Format::Json, Style::default()), "");
+    insta::assert_snapshot!(failure(None, &error, Format::Json));
+}

@@ -1,0 +1,97 @@
+//! Days, as people write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A day of the Gregorian calendar from year 1 on: `YYYY-MM-DD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Date {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+/// A text that is not a day.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a date: YYYY-MM-DD is wanted")]
+pub struct DateError(pub String);
+
+impl Date {
+    /// The midnight in which the day begins, in seconds since 1970-01-01, UTC.
+    pub fn unix_seconds(self) -> i64 {
+        let year = i64::from(self.year) - 1;
+        let before_year = year * 365 + year / 4 - year / 100 + year / 400;
+        let before_month: i64 = (1..self.month).map(|month| i64::from(month_length(self.year, month))).sum();
+        let days_before_1970 = 719_162;
+        (before_year + before_month + i64::from(self.day) - 1 - days_before_1970) * 86400
+    }
+}
+
+fn month_length(year: u16, month: u8) -> u8 {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        2 => 28 + u8::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+impl FromStr for Date {
+    type Err = DateError;
+
+    fn from_str(text: &str) -> Result<Self, DateError> {
+        let error = || DateError(text.to_owned());
+        let digits = text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+        if text.len() != 10 || !digits {
+            return Err(error());
+        }
+        let number = |range: std::ops::Range<usize>| text[range].parse::<u16>().map_err(|_| error());
+        let small = |range| u8::try_from(number(range)?).map_err(|_| error());
+        let (year, month, day) = (number(0..4)?, small(5..7)?, small(8..10)?);
+        if year < 1 || !(1..=12).contains(&month) || day < 1 || day > month_length(year, month) {
+            return Err(error());
+        }
+        Ok(Self { year, month, day })
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted() {
+        let seconds = |text: &str| text.parse::<Date>().unwrap().unix_seconds();
+        assert_eq!(seconds("1970-01-01"), 0);
+        assert_eq!(seconds("2000-02-29"), 951_782_400);
+        assert_eq!(seconds("2027-01-01"), 1_798_761_600);
+        assert_eq!(seconds("2024-03-01") - seconds("2024-02-28"), 2 * 86400);
+        assert_eq!("2027-01-01".parse::<Date>().unwrap().to_string(), "2027-01-01");
+    }
+
+    #[test]
+    fn refusals() {
+        for bad in [
+            "",
+            "2027",
+            "2027-1-1",
+            "2027-13-01",
+            "2027-02-29",
+            "0000-01-01",
+            "2027/01/01",
+            "20270-1-01",
+            "２027-01-01",
+        ] {
+            assert_eq!(bad.parse::<Date>(), Err(DateError(bad.to_owned())));
+        }
+    }
+}

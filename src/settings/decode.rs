@@ -1,0 +1,255 @@
+//! The text of `.tflock.hcl`, decoded.
+
+use std::path::Path;
+
+use hcl::edit::expr::Array;
+use hcl::edit::parser::parse_body;
+use hcl::edit::structure::{Block, Body};
+
+use super::literal::{Literal, Place, Reader, start};
+use super::suggest::nearest;
+use super::{
+    Ban, Exemption, ExpiredKeyRule, H1Rule, OptionalPlatforms, Policy, Problem, ProviderScope, Settings, SettingsError,
+    SignatureRule, SourceChoice, ToolChoice,
+};
+use crate::addr::Hostname;
+use crate::dialect::Dialect;
+use crate::finding::{Level, LineIndex, Rule};
+use crate::platform::Platform;
+use crate::version::Constraints;
+
+const TOP: Place = Place {
+    name: "here",
+    attributes: &["platforms", "tool", "source", "optional_platforms"],
+    blocks: &["policy", "host", "ban", "exempt", "level"],
+};
+const POLICY: Place = Place {
+    name: "in a policy block",
+    attributes: &["hosts", "signature", "expired_key", "h1", "minimum_age"],
+    blocks: &[],
+};
+const HOST: Place = Place { name: "in a host block", attributes: &["h1"], blocks: &[] };
+const BAN: Place = Place { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
+const EXEMPT: Place =
+    Place { name: "in an exempt block", attributes: &["provider", "version", "reason", "until"], blocks: &[] };
+const LEVEL: Place = Place { name: "in a level block", attributes: &["is"], blocks: &[] };
+
+const TOOLS: [(&str, ToolChoice); 3] = [
+    ("auto", ToolChoice::Auto),
+    ("terraform", ToolChoice::Is(Dialect::Terraform)),
+    ("tofu", ToolChoice::Is(Dialect::OpenTofu)),
+];
+const SOURCES: [(&str, SourceChoice); 2] = [("origin", SourceChoice::Origin), ("configured", SourceChoice::Configured)];
+const SIGNATURES: [(&str, SignatureRule); 3] =
+    [("always", SignatureRule::Always), ("if_keys_known", SignatureRule::IfKeysKnown), ("never", SignatureRule::Never)];
+const EXPIRED_KEYS: [(&str, ExpiredKeyRule); 3] =
+    [("allow", ExpiredKeyRule::Allow), ("warn", ExpiredKeyRule::Warn), ("deny", ExpiredKeyRule::Deny)];
+const H1_RULES: [(&str, H1Rule); 2] = [("registry", H1Rule::Registry), ("verified", H1Rule::Verified)];
+const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn), ("deny", Level::Deny)];
+
+/// Rules that settings may name before there is a check for them.
+const FURTHER_RULES: &[&str] = &[
+    "constraints-stale",
+    "hash-replaced",
+    "hashes-dropped",
+    "lock-file-missing",
+    "lock-file-removed",
+    "pin-added",
+    "pin-changed",
+    "pin-removed",
+    "policy-weakened",
+    "republication-accepted",
+    "signer-not-pinned",
+];
+
+/// Reads the text of one settings file.
+///
+/// # Errors
+///
+/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
+pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader { file, lines: LineIndex::new(text), errors: Vec::new() };
+    let settings = match parse_body(text) {
+        Ok(body) => reader.settings(&body),
+        Err(error) => {
+            reader.report(error.location().offset(), Problem::Syntax(error.message().to_owned()));
+            Settings::default()
+        }
+    };
+    if reader.errors.is_empty() {
+        return Ok(settings);
+    }
+    reader.errors.sort_by_key(|error| error.position);
+    Err(reader.errors)
+}
+
+impl Reader<'_> {
+    fn settings(&mut self, body: &Body) -> Settings {
+        self.check_names(body, &TOP);
+        let mut settings = Settings {
+            platforms: self.wanted_platforms(body),
+            tool: self.word(body, "tool", &TOOLS),
+            source: self.word(body, "source", &SOURCES),
+            optional_platforms: self.optional_platforms(body),
+            ..Settings::default()
+        };
+        let mut policies = 0;
+        for block in body.blocks() {
+            let twice = match block.ident.as_str() {
+                "policy" => {
+                    settings.policy = self.policy(block);
+                    policies += 1;
+                    policies > 1
+                }
+                "host" => self.host(block).is_some_and(|(host, rule)| settings.hosts.insert(host, rule).is_some()),
+                "level" => self.level(block).is_some_and(|(rule, level)| settings.levels.insert(rule, level).is_some()),
+                "ban" => {
+                    settings.bans.extend(self.ban(block));
+                    false
+                }
+                "exempt" => {
+                    settings.exemptions.extend(self.exemption(block));
+                    false
+                }
+                _ => false,
+            };
+            if twice {
+                let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
+                self.report(
+                    start(&block.ident),
+                    Problem::Twice(format!("{}{}", block.ident.as_str(), labels.concat())),
+                );
+            }
+        }
+        settings
+    }
+
+    fn wanted_platforms(&mut self, body: &Body) -> Option<Vec<Platform>> {
+        let value = &body.get_attribute("platforms")?.value;
+        if value.as_array().is_some_and(Array::is_empty) {
+            self.report(start(value), Problem::EmptyList("platforms"));
+        }
+        let literals = self.list(value, "platforms")?;
+        Some(self.platforms(&literals))
+    }
+
+    fn platforms(&mut self, literals: &[Literal<'_>]) -> Vec<Platform> {
+        let mut platforms = Vec::new();
+        for literal in literals {
+            match self.keep(literal, literal.text.parse()) {
+                Some(platform) if !platforms.contains(&platform) => platforms.push(platform),
+                _ => {}
+            }
+        }
+        platforms
+    }
+
+    fn optional_platforms(&mut self, body: &Body) -> Vec<OptionalPlatforms> {
+        let mut lines = Vec::new();
+        for (key, value) in self.map(body, "optional_platforms") {
+            let providers = self.keep(&key, ProviderScope::parse(key.text));
+            let literals = self.list(value, "optional_platforms").unwrap_or_default();
+            let platforms = self.platforms(&literals);
+            lines.extend(providers.map(|providers| OptionalPlatforms { providers, platforms }));
+        }
+        lines
+    }
+
+    fn policy(&mut self, block: &Block) -> Policy {
+        let body = &block.body;
+        self.check_names(body, &POLICY);
+        if let Some(label) = block.labels.first() {
+            self.report(start(label), Problem::Labels { block: "policy", wanted: "no label" });
+        }
+        let hosts = self.texts(body, "hosts");
+        Policy {
+            hosts: hosts.map(|hosts| hosts.iter().filter_map(|host| self.hostname(host)).collect()),
+            signature: self.word(body, "signature", &SIGNATURES),
+            expired_key: self.word(body, "expired_key", &EXPIRED_KEYS),
+            h1: self.word(body, "h1", &H1_RULES),
+            minimum_age: self.text(body, "minimum_age").and_then(|age| self.keep(&age, age.text.parse())),
+        }
+    }
+
+    fn host(&mut self, block: &Block) -> Option<(Hostname, H1Rule)> {
+        self.check_names(&block.body, &HOST);
+        let rule = self.needed(block, "host", "h1", |reader, body| reader.word(body, "h1", &H1_RULES));
+        let label = self.label(block, "host", "one label, the host")?;
+        Some((self.hostname(&label)?, rule?))
+    }
+
+    fn ban(&mut self, block: &Block) -> Option<Ban> {
+        let body = &block.body;
+        self.check_names(body, &BAN);
+        let versions = self.text(body, "versions").and_then(|text| self.constraints(&text));
+        let reason = self.text(body, "reason").map(|reason| reason.text.to_owned());
+        let label = self.label(block, "ban", "one label, the address of a provider")?;
+        let providers = self.keep(&label, ProviderScope::parse(label.text))?;
+        Some(Ban { providers, versions: versions.unwrap_or_default(), reason })
+    }
+
+    fn exemption(&mut self, block: &Block) -> Option<Exemption> {
+        let body = &block.body;
+        self.check_names(body, &EXEMPT);
+        let rule = self.rule(block, "exempt");
+        let providers = self.text(body, "provider").and_then(|addr| self.keep(&addr, ProviderScope::parse(addr.text)));
+        let version = self.text(body, "version").and_then(|version| {
+            let refused = |reason| Problem::Version { text: version.text.to_owned(), reason };
+            self.keep(&version, version.text.parse().map_err(refused))
+        });
+        let reason = self.text(body, "reason").map(|reason| reason.text.to_owned());
+        let until = self.text(body, "until").and_then(|day| self.keep(&day, day.text.parse()));
+        Some(Exemption { rule: rule?, providers, version, reason, until })
+    }
+
+    fn level(&mut self, block: &Block) -> Option<(String, Level)> {
+        self.check_names(&block.body, &LEVEL);
+        let level = self.needed(block, "level", "is", |reader, body| reader.word(body, "is", &LEVELS));
+        Some((self.rule(block, "level")?, level?))
+    }
+
+    /// Reads an attribute without which the block means nothing.
+    fn needed<T>(
+        &mut self,
+        block: &Block,
+        kind: &'static str,
+        name: &'static str,
+        read: impl FnOnce(&mut Self, &Body) -> Option<T>,
+    ) -> Option<T> {
+        if !block.body.has_attribute(name) {
+            self.report(start(&block.ident), Problem::Missing { block: kind, name });
+        }
+        read(self, &block.body)
+    }
+
+    fn label<'e>(&mut self, block: &'e Block, kind: &'static str, wanted: &'static str) -> Option<Literal<'e>> {
+        if let [label] = &block.labels[..] {
+            return Some(Literal { text: label.as_str(), offset: start(label) });
+        }
+        let offset = block.labels.get(1).map_or(start(&block.ident), start);
+        self.report(offset, Problem::Labels { block: kind, wanted });
+        None
+    }
+
+    fn rule(&mut self, block: &Block, kind: &'static str) -> Option<String> {
+        let label = self.label(block, kind, "one label, the id of a rule")?;
+        let ids = || Rule::ALL.iter().map(|rule| rule.id()).chain(FURTHER_RULES.iter().copied());
+        if ids().any(|id| id == label.text) {
+            return Some(label.text.to_owned());
+        }
+        let suggestion = nearest(label.text, ids());
+        self.report(label.offset, Problem::UnknownRule { name: label.text.to_owned(), suggestion });
+        None
+    }
+
+    fn hostname(&mut self, literal: &Literal<'_>) -> Option<Hostname> {
+        let refused = |reason| Problem::Host { text: literal.text.to_owned(), reason };
+        self.keep(literal, Hostname::parse(literal.text).map_err(refused))
+    }
+
+    fn constraints(&mut self, literal: &Literal<'_>) -> Option<Constraints> {
+        let refused = |reason| Problem::Constraint { text: literal.text.to_owned(), reason };
+        self.keep(literal, Constraints::parse_config(literal.text).map_err(refused))
+    }
+}

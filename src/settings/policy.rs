@@ -1,0 +1,144 @@
+//! The `policy` block: what is accepted, and how two of them add up.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::addr::Hostname;
+
+/// What a `policy` block says; silent fields are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// The hosts that may be asked: registries, modules, git. All if none.
+    pub hosts: Option<BTreeSet<Hostname>>,
+    /// Whether releases must be signed.
+    pub signature: Option<SignatureRule>,
+    /// What an expired signing key means.
+    pub expired_key: Option<ExpiredKeyRule>,
+    /// Which `h1:` are written.
+    pub h1: Option<H1Rule>,
+    /// How old a release must be.
+    pub minimum_age: Option<Age>,
+}
+
+/// Whether releases must be signed; the greater the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SignatureRule {
+    /// `never`
+    Never,
+    /// `if_keys_known`: if the registry names signing keys.
+    IfKeysKnown,
+    /// `always`
+    Always,
+}
+
+/// What it means that a signing key had expired when it signed; the greater the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum ExpiredKeyRule {
+    /// `allow`
+    Allow,
+    /// `warn`
+    #[default]
+    Warn,
+    /// `deny`
+    Deny,
+}
+
+/// Which `h1:` hashes are written; the greater the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum H1Rule {
+    /// `registry`: also those that the registry reports.
+    Registry,
+    /// All but those that a registry reports. Has no word; the default of most registries.
+    Computed,
+    /// `verified`: only those computed here from an archive whose `zh:` is signed.
+    Verified,
+}
+
+/// How old something must be; whole hours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Age {
+    hours: u64,
+}
+
+/// A text that is not an age.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not an age: a number with h, d or w is wanted, such as 7d")]
+pub struct AgeError(pub String);
+
+impl Policy {
+    /// True if a host may be asked.
+    pub fn allows_host(&self, host: &Hostname) -> bool {
+        self.hosts.as_ref().is_none_or(|hosts| hosts.contains(host))
+    }
+
+    /// Both together: of what both say, the stricter.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let hosts = match (self.hosts, other.hosts) {
+            (Some(own), Some(others)) => Some(own.intersection(&others).cloned().collect()),
+            (own, others) => own.or(others),
+        };
+        Self {
+            hosts,
+            // None is less than any value.
+            signature: self.signature.max(other.signature),
+            expired_key: self.expired_key.max(other.expired_key),
+            h1: self.h1.max(other.h1),
+            minimum_age: self.minimum_age.max(other.minimum_age),
+        }
+    }
+}
+
+impl Age {
+    /// The span of time.
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.hours.saturating_mul(3600))
+    }
+}
+
+impl FromStr for Age {
+    type Err = AgeError;
+
+    fn from_str(text: &str) -> Result<Self, AgeError> {
+        let hours = || {
+            let unit = match text.chars().next_back()? {
+                'h' => 1,
+                'd' => 24,
+                'w' => 24 * 7,
+                _ => return None,
+            };
+            let digits = &text[..text.len() - 1];
+            let number: u64 = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+            number.checked_mul(unit)
+        };
+        hours().map(|hours| Self { hours }).ok_or_else(|| AgeError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Age {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.hours.is_multiple_of(24) { write!(f, "{}d", self.hours / 24) } else { write!(f, "{}h", self.hours) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages() {
+        let age = |text: &str| text.parse::<Age>();
+        assert_eq!(age("7d").unwrap().duration(), Duration::from_secs(7 * 86400));
+        assert_eq!(age("1w"), age("7d"));
+        assert_eq!(age("0d"), age("0h"));
+        assert_eq!(age("36h").unwrap().to_string(), "36h");
+        assert_eq!(age("48h").unwrap().to_string(), "2d");
+        for bad in
+            ["", "7", "d", "7m", "-1d", "+1d", "1.5d", "7 d", "99999999999999999999d", "18446744073709551615w", "7é"]
+        {
+            assert_eq!(age(bad), Err(AgeError(bad.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Which providers a setting is about.
+
+use std::fmt;
+
+use crate::addr::{AddrPattern, PatternError, ProviderAddr};
+use crate::dialect::Dialect;
+
+/// A source address or pattern as settings have it: without host it stands for both default registries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderScope {
+    text: String,
+    patterns: Vec<AddrPattern>,
+}
+
+impl ProviderScope {
+    /// Parses a source address of one to three parts or a pattern of two or three.
+    ///
+    /// # Errors
+    ///
+    /// As [`AddrPattern::parse`].
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let is_name = !text.contains(['/', '*']);
+        let full = if is_name { format!("hashicorp/{text}") } else { text.to_owned() };
+        let mut patterns = vec![AddrPattern::parse(&full, Dialect::Terraform)?];
+        let other = AddrPattern::parse(&full, Dialect::OpenTofu)?;
+        if !patterns.contains(&other) {
+            patterns.push(other);
+        }
+        Ok(Self { text: text.to_owned(), patterns })
+    }
+
+    /// True if a provider is meant.
+    pub fn covers(&self, addr: &ProviderAddr) -> bool {
+        self.patterns.iter().any(|pattern| pattern.matches(addr))
+    }
+}
+
+/// As written.
+impl fmt::Display for ProviderScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

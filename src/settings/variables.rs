@@ -1,0 +1,52 @@
+//! The environment as a value.
+
+use std::collections::BTreeMap;
+
+/// The environment variables of the run, by name.
+///
+/// Only the shell reads the process's environment; everybody else is handed this. A variable whose value is empty
+/// counts as not set, unless a caller asks for [`Variables::raw`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// The value of a variable that is set to something.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.raw(name).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a variable, which may be empty.
+    pub fn raw(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of a variable as a number above zero; anything else counts as not set, as in both tools.
+    pub fn positive(&self, name: &str) -> Option<u32> {
+        self.get(name)?.parse().ok().filter(|number| *number > 0)
+    }
+
+    /// The variables whose names begin with a prefix, as the rest of the name and the value, ordered by name.
+    pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.0.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_is_unset_and_zero_is_no_number() {
+        let variables = Variables::from_iter([("A", ""), ("B", "2"), ("C", "0"), ("D", "-1"), ("TF_TOKEN_x", "t")]);
+        assert_eq!((variables.get("A"), variables.raw("A")), (None, Some("")));
+        assert_eq!(variables.positive("B"), Some(2));
+        assert_eq!(["A", "C", "D", "E"].map(|name| variables.positive(name)), [None; 4]);
+        assert_eq!(variables.with_prefix("TF_TOKEN_").collect::<Vec<_>>(), [("x", "t")]);
+    }
+}

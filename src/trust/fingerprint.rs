@@ -1,0 +1,71 @@
+//! Fingerprints of signing keys: the only name of a key that is ever compared.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The full fingerprint of an `OpenPGP` key: 40 (version 4) or 64 (version 6) hexadecimal digits.
+///
+/// Kept and printed in upper case, so that equality and order are those of the text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint(String);
+
+/// A text that is not the full fingerprint of a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not the fingerprint of a signing key: 40 or 64 hexadecimal digits are wanted")]
+pub struct FingerprintError(pub String);
+
+impl Fingerprint {
+    /// All digits, in upper case.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key id: 16 digits, for people only, since anybody can make a key with a wanted id.
+    ///
+    /// It is the end of a fingerprint of version 4 and the beginning of one of version 6.
+    pub fn short(&self) -> &str {
+        if self.0.len() == 40 { &self.0[24..] } else { &self.0[..16] }
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    /// Reads digits in either case; spaces between them, as tools print them, are left out.
+    fn from_str(text: &str) -> Result<Self, FingerprintError> {
+        let digits: String = text.chars().filter(|c| *c != ' ').map(|c| c.to_ascii_uppercase()).collect();
+        let valid = matches!(digits.len(), 40 | 64) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        if valid { Ok(Self(digits)) } else { Err(FingerprintError(text.to_owned())) }
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V4: &str = "C874011F0AB405110D02105534365D9472D7468F";
+
+    #[test]
+    fn spaces_and_case_do_not_matter() {
+        let key: Fingerprint = "c874 011F 0ab4 0511 0D02  1055 3436 5D94 72D7 468F".parse().unwrap();
+        assert_eq!(key.to_string(), V4);
+        assert_eq!(key.short(), "34365D9472D7468F");
+        let key: Fingerprint = format!("0123456789abcdef{}", "00".repeat(24)).parse().unwrap();
+        assert_eq!(key.short(), "0123456789ABCDEF");
+    }
+
+    #[test]
+    fn key_ids_and_other_texts_are_refused() {
+        for bad in ["", "34365D9472D7468F", "0xC874011F0AB405110D02105534365D9472D7468F", &V4[1..], "é"] {
+            assert_eq!(bad.parse::<Fingerprint>(), Err(FingerprintError(bad.to_owned())));
+        }
+        assert!(format!("{}G", &V4[1..]).parse::<Fingerprint>().is_err());
+        assert!(format!("{V4}\n").parse::<Fingerprint>().is_err());
+    }
+}

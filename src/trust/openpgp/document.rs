@@ -1,0 +1,74 @@
+//! The signature document: one or more signature packets.
+
+use sequoia_openpgp::KeyHandle;
+use sequoia_openpgp::packet::{Packet, Signature};
+use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
+use sequoia_openpgp::types::SignatureType;
+
+use super::canonical::with_canonical_numbers;
+use super::error::{SignatureError, one_line};
+
+/// The signature packets of a document, in their order; never empty.
+pub(super) struct Signatures(Vec<Signature>);
+
+impl Signatures {
+    /// Reads a binary signature document.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, SignatureError> {
+        match bytes.first() {
+            None => return Err(SignatureError::Malformed("it is empty".to_owned())),
+            Some(first) if first & 0x80 == 0 => {
+                let armored = bytes.trim_ascii_start().starts_with(b"-----BEGIN PGP ");
+                let other = || SignatureError::Malformed("it does not begin with a packet".to_owned());
+                return Err(if armored { SignatureError::Armored } else { other() });
+            }
+            Some(_) => {}
+        }
+        let malformed = |error| SignatureError::Malformed(one_line(&error));
+        let mut signatures = Vec::new();
+        let bytes = with_canonical_numbers(bytes);
+        let mut next = PacketParser::from_bytes(&bytes).map_err(malformed)?;
+        while let PacketParserResult::Some(parser) = next {
+            let (packet, after) = parser.next().map_err(malformed)?;
+            if let Some(signature) = accept(packet)? {
+                signatures.push(signature);
+            }
+            next = after;
+        }
+        if signatures.is_empty() {
+            return Err(SignatureError::Malformed("it holds no signature".to_owned()));
+        }
+        Ok(Self(signatures))
+    }
+
+    /// The signatures in their order.
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Signature> {
+        self.0.iter()
+    }
+
+    /// Who made the first one, by its own word: a fingerprint or a key id.
+    pub(super) fn issuer(&self) -> String {
+        let issuer = self.0.first().and_then(|signature| signature.get_issuers().into_iter().next());
+        issuer.map(|handle: KeyHandle| handle.to_hex()).unwrap_or_default()
+    }
+}
+
+/// Lets pass what may stand in a detached signature: signatures over documents that name their issuer.
+fn accept(packet: Packet) -> Result<Option<Signature>, SignatureError> {
+    let malformed = |text: &str| SignatureError::Malformed(text.to_owned());
+    let signature = match packet {
+        Packet::Signature(signature) => signature,
+        Packet::Marker(_) | Packet::Padding(_) => return Ok(None),
+        Packet::Unknown(unknown) => return Err(SignatureError::Malformed(one_line(unknown.error()))),
+        other => return Err(SignatureError::Malformed(format!("it holds a packet of another kind: {}", other.tag()))),
+    };
+    if !matches!(signature.typ(), SignatureType::Binary | SignatureType::Text) {
+        return Err(malformed("it is no signature over a document"));
+    }
+    if signature.get_issuers().is_empty() {
+        return Err(malformed("it does not name its signing key"));
+    }
+    if signature.signature_creation_time().is_none() {
+        return Err(malformed("it does not say when it was made"));
+    }
+    Ok(Some(signature))
+}

@@ -1,0 +1,225 @@
+//! One listed key and a signature: did it make it, and does that count?
+
+use std::time::SystemTime;
+
+use sequoia_openpgp::cert::Cert;
+use sequoia_openpgp::cert::amalgamation::ValidAmalgamation;
+use sequoia_openpgp::cert::amalgamation::key::{PrimaryKey, ValidErasedKeyAmalgamation};
+use sequoia_openpgp::crypto::hash::Context;
+use sequoia_openpgp::crypto::mpi;
+use sequoia_openpgp::packet::key::{KeyRole, PublicParts};
+use sequoia_openpgp::packet::{Key, Signature};
+use sequoia_openpgp::policy::{AsymmetricAlgorithm, HashAlgoSecurity, StandardPolicy};
+use sequoia_openpgp::types::{HashAlgorithm, PublicKeyAlgorithm, SignatureType};
+use sequoia_openpgp::{Error as OpenPgpError, Result as OpenPgpResult};
+
+use super::Verified;
+use super::document::Signatures;
+use super::error::{SignatureError, one_line};
+use crate::trust::Fingerprint;
+
+/// The backend takes no longer keys.
+const MAX_RSA_BITS: usize = 4096;
+
+type SigningKey<'a> = ValidErasedKeyAmalgamation<'a, PublicParts>;
+
+/// Judges the first of the signatures that one of these certificates made. None if they made none of them.
+pub(super) fn by_key(
+    document: &[u8],
+    signatures: &Signatures,
+    certs: &[Cert],
+    now: SystemTime,
+) -> Result<Option<Verified>, SignatureError> {
+    let policy = binding_policy(now);
+    for signature in signatures.iter() {
+        let mut refusal = None;
+        for cert in certs {
+            refuse_unsupported(cert, signature)?;
+            let time = evaluation_time(signature, now);
+            for key in signing_keys(cert, signature, &policy, time) {
+                match judge(document, signature, &key, now) {
+                    Ok(verified) => return Ok(Some(verified)),
+                    Err(error) => refusal = refusal.or(Some(error)),
+                }
+            }
+        }
+        if let Some(error) = refusal {
+            return Err(error);
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a certificate that made the signature but whose algorithms are not known here: neither the signature nor
+/// what binds the key could be checked, and it would look like somebody else's.
+fn refuse_unsupported(cert: &Cert, signature: &Signature) -> Result<(), SignatureError> {
+    let issuers = signature.get_issuers();
+    let reason = cert.keys().key_handles(issuers.iter()).find_map(|key| unsupported(key.key()));
+    let named = cert.keys().key_handles(issuers.iter()).next().is_some();
+    match reason.or_else(|| unsupported(cert.primary_key().key()).filter(|_| named)) {
+        Some(reason) => Err(SignatureError::Unsupported { key: fingerprint(&cert.fingerprint().to_hex())?, reason }),
+        None => Ok(()),
+    }
+}
+
+fn unsupported<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
+    match key.mpis() {
+        mpi::PublicKey::RSA { .. } => {
+            let bits = key.mpis().bits().filter(|bits| *bits > MAX_RSA_BITS)?;
+            Some(format!("its key is RSA with {bits} bits"))
+        }
+        mpi::PublicKey::ECDSA { curve, .. } | mpi::PublicKey::EdDSA { curve, .. } if !curve.is_supported() => {
+            Some(format!("its key is on the curve {curve}"))
+        }
+        _ if !key.pk_algo().is_supported() => Some(format!("its key is of the kind {}", key.pk_algo())),
+        _ => None,
+    }
+}
+
+/// What binds user ids and subkeys to a primary key. Weak algorithms pass here; they are named when a key signed.
+///
+/// SHA-1 is enough for self-signatures: to forge one takes a second preimage, and many keys in use have no other.
+fn binding_policy(now: SystemTime) -> StandardPolicy<'static> {
+    let mut policy = StandardPolicy::at(now);
+    policy.accept_hash_property(HashAlgorithm::SHA1, HashAlgoSecurity::SecondPreImageResistance);
+    for algorithm in [
+        AsymmetricAlgorithm::RSA1024,
+        AsymmetricAlgorithm::DSA1024,
+        AsymmetricAlgorithm::DSA2048,
+        AsymmetricAlgorithm::DSA3072,
+        AsymmetricAlgorithm::DSA4096,
+    ] {
+        policy.accept_asymmetric_algo(algorithm);
+    }
+    policy
+}
+
+/// The time at which self-signatures are looked at: now, unless the clock is behind the signature.
+fn evaluation_time(signature: &Signature, now: SystemTime) -> SystemTime {
+    signature.signature_creation_time().map_or(now, |made| made.max(now))
+}
+
+/// The keys of a certificate that may sign and that the signature names.
+fn signing_keys<'a>(
+    cert: &'a Cert,
+    signature: &Signature,
+    policy: &'a StandardPolicy<'static>,
+    time: SystemTime,
+) -> Vec<SigningKey<'a>> {
+    let issuers = signature.get_issuers();
+    let at = |time| cert.keys().with_policy(policy, time).for_signing().key_handles(issuers.iter()).collect();
+    let keys: Vec<SigningKey<'a>> = at(time);
+    // A self-signature may bear an expiry of its own and be gone by now.
+    if keys.is_empty() { signature.signature_creation_time().map(at).unwrap_or_default() } else { keys }
+}
+
+fn judge(
+    document: &[u8],
+    signature: &Signature,
+    key: &SigningKey<'_>,
+    now: SystemTime,
+) -> Result<Verified, SignatureError> {
+    let primary = fingerprint(&key.cert().fingerprint().to_hex())?;
+    check(document, signature, key.key()).map_err(|error| refusal(&error, &primary))?;
+    if is_revoked(key) {
+        return Err(SignatureError::Revoked(primary));
+    }
+    if let Some(weakness) = weakness(signature, key) {
+        return Err(SignatureError::Weak { key: primary, weakness });
+    }
+    let made = signature.signature_creation_time().unwrap_or(now);
+    let subkey = (!key.primary()).then(|| fingerprint(&key.key().fingerprint().to_hex()));
+    let signing_subkey = subkey.transpose()?;
+    let over = signature.signature_expiration_time().is_some_and(|end| end <= now);
+    let expired = over || made > now || had_expired(key, made);
+    let expired_now = expired || had_expired(key, now);
+    Ok(Verified {
+        key_id: primary.short().to_owned(),
+        fingerprint: primary,
+        made,
+        expired,
+        expired_now,
+        signing_subkey,
+    })
+}
+
+fn fingerprint(hex: &str) -> Result<Fingerprint, SignatureError> {
+    hex.parse().map_err(|_| SignatureError::Malformed("it was made by a key of an unknown version".to_owned()))
+}
+
+/// Checks the mathematics only.
+fn check<R: KeyRole>(document: &[u8], signature: &Signature, key: &Key<PublicParts, R>) -> OpenPgpResult<()> {
+    let mut hash = signature.hash_algo().context()?.for_signature(signature.version());
+    if let Signature::V6(signature) = signature {
+        hash.update(signature.salt());
+    }
+    match signature.typ() {
+        SignatureType::Text => update_text(&mut hash, document),
+        _ => hash.update(document),
+    }
+    signature.verify_hash(key, hash)
+}
+
+/// Hashes a text with all its line ends as CR LF.
+///
+/// Source: `NewCanonicalTextHash` of go-crypto: a line feed after anything but a carriage return gets one.
+fn update_text(hash: &mut Context, document: &[u8]) {
+    let mut last = 0;
+    for (at, _) in document.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        let line = &document[last..at];
+        hash.update(line.strip_suffix(b"\r").unwrap_or(line));
+        hash.update(b"\r\n");
+        last = at + 1;
+    }
+    hash.update(&document[last..]);
+}
+
+fn refusal(error: &sequoia_openpgp::anyhow::Error, key: &Fingerprint) -> SignatureError {
+    match error.downcast_ref::<OpenPgpError>() {
+        Some(
+            OpenPgpError::UnsupportedHashAlgorithm(_)
+            | OpenPgpError::UnsupportedPublicKeyAlgorithm(_)
+            | OpenPgpError::UnsupportedEllipticCurve(_),
+        ) => SignatureError::Unsupported { key: key.clone(), reason: one_line(error) },
+        _ => SignatureError::Bad(key.clone()),
+    }
+}
+
+/// True if the key, its primary key or all user ids have been revoked by their owner.
+///
+/// Neither reason nor time counts: whoever holds a key that was retired can date a signature back.
+///
+/// Source: `checkSignatureDetails` of go-crypto.
+fn is_revoked(key: &SigningKey<'_>) -> bool {
+    let cert = key.cert();
+    let mut names = cert.userids().peekable();
+    let nameless = names.peek().is_some() && names.all(|name| name.bundle().self_revocations().next().is_some());
+    nameless
+        || cert.primary_key().bundle().self_revocations().next().is_some()
+        || key.bundle().self_revocations().next().is_some()
+}
+
+fn weakness(signature: &Signature, key: &SigningKey<'_>) -> Option<String> {
+    let hash = signature.hash_algo();
+    if matches!(hash, HashAlgorithm::MD5 | HashAlgorithm::SHA1 | HashAlgorithm::RipeMD) {
+        return Some(format!("it is over a {hash} digest"));
+    }
+    let primary = key.cert().primary_key();
+    weak_key(key.key()).or_else(|| weak_key(primary.key()))
+}
+
+fn weak_key<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
+    #[expect(deprecated, reason = "old keys have old algorithms")]
+    let name = match key.pk_algo() {
+        PublicKeyAlgorithm::RSAEncryptSign | PublicKeyAlgorithm::RSASign => "RSA",
+        PublicKeyAlgorithm::DSA => "DSA",
+        _ => return None,
+    };
+    key.mpis().bits().filter(|bits| *bits < 2048).map(|bits| format!("its key is {name} with {bits} bits"))
+}
+
+/// True if the key or its primary key had expired at a time, by their newest self-signatures.
+fn had_expired(key: &SigningKey<'_>, time: SystemTime) -> bool {
+    let passed = |end: Option<SystemTime>| end.is_some_and(|end| end <= time);
+    passed(key.key_expiration_time()) || passed(key.valid_cert().primary_key().key_expiration_time())
+}

@@ -1,0 +1,72 @@
+//! The detached signature over the SHA256SUMS document of a release: the only use of `sequoia`.
+//!
+//! The semantics are those of the tools, with three differences on purpose: weak signatures (SHA-1, RSA-1024) are
+//! refused; expiry is judged at the time of signing and reported, not decided; and copies of one key are taken
+//! together, so that a renewed copy makes a key un-expired and a revoked copy makes it revoked, in whatever order they
+//! are listed.
+//!
+//! Source: `internal/getproviders/package_authentication.go` in both tools, and `CheckDetachedSignature` of
+//! `github.com/ProtonMail/go-crypto/openpgp`.
+
+mod canonical;
+mod document;
+mod error;
+mod judge;
+mod keyring;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::SystemTime;
+
+pub use error::SignatureError;
+
+use super::Fingerprint;
+use document::Signatures;
+use keyring::Keyring;
+
+/// A signature that verifies, and by whom it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// The primary key: what a pin names, also where a subkey signed.
+    pub fingerprint: Fingerprint,
+    /// The id of the primary key, 16 upper-case digits, as the tools print it.
+    pub key_id: String,
+    /// When the signature was made, by its own word.
+    pub made: SystemTime,
+    /// True if the signature should not have been made any more, or does not count any more.
+    ///
+    /// That is: when it was made, its key or the primary key had expired by the newest self-signature among all copies
+    /// of the key; or it bears an expiry of its own that has passed by now; or it is dated after now. False for a key
+    /// that has expired since: what it signed before stays signed.
+    pub expired: bool,
+    /// True if `expired`, or if the key has expired by now: what `OpenTofu` asks about when it enforces expiry.
+    pub expired_now: bool,
+    /// The subkey that signed, if it was not the primary key.
+    pub signing_subkey: Option<Fingerprint>,
+}
+
+/// Verifies a detached signature against ASCII-armored keys, in the order in which they are listed.
+///
+/// The first listed key that made the signature decides; keys after it matter only as further copies of the same key.
+/// The signature must be binary. Only `now` is taken for the time; a clock that is behind the signature does no harm.
+///
+/// # Errors
+///
+/// [`SignatureError`]: no key of the list verifies the signature, or one does that must not be believed.
+///
+/// Source: the tools decode keys one after the other, so that a key which does not decode aborts only if no key before
+/// it made the signature.
+pub fn verify(document: &[u8], signature: &[u8], keys: &[&str], now: SystemTime) -> Result<Verified, SignatureError> {
+    if keys.is_empty() {
+        return Err(SignatureError::NoKeys);
+    }
+    let signatures = Signatures::decode(signature)?;
+    let keyring = Keyring::decode(keys);
+    for key in keyring.in_order() {
+        if let Some(verified) = judge::by_key(document, &signatures, key?, now)? {
+            return Ok(verified);
+        }
+    }
+    Err(SignatureError::UnknownIssuer { issuer: signatures.issuer() })
+}

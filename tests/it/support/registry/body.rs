@@ -1,0 +1,65 @@
+//! Bodies of answers: whole, in slow pieces, or broken off.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::body::{Body, Bytes, Frame};
+use tokio::time::Sleep;
+
+/// The pieces of a body.
+pub struct Pieces {
+    left: VecDeque<Bytes>,
+    pause: Option<Duration>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    end: End,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Proper,
+    /// The connection is to break, once what was said before is on its way.
+    Broken,
+    BreakingNow,
+}
+
+impl Pieces {
+    pub fn whole(bytes: &[u8]) -> Self {
+        Self { left: VecDeque::from([Bytes::copy_from_slice(bytes)]), pause: None, sleep: None, end: End::Proper }
+    }
+
+    /// Ends in an error, upon which the server drops the connection.
+    pub fn first_half(bytes: &[u8]) -> Self {
+        Self { end: End::Broken, ..Self::whole(&bytes[..bytes.len() / 2]) }
+    }
+
+    pub fn slow(bytes: &[u8], pause: Duration) -> Self {
+        let pieces = bytes.chunks(bytes.len().div_ceil(4).max(1)).map(Bytes::copy_from_slice).collect();
+        Self { left: pieces, pause: Some(pause), sleep: None, end: End::Proper }
+    }
+}
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(pause) = self.pause.filter(|_| !self.left.is_empty()) {
+            let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(pause)));
+            ready!(sleep.as_mut().poll(cx));
+            self.sleep = None;
+        }
+        Poll::Ready(match self.left.pop_front() {
+            Some(piece) => Some(Ok(Frame::data(piece))),
+            None if self.end == End::Broken => {
+                self.end = End::BreakingNow;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            None if self.end == End::BreakingNow => Some(Err(io::Error::other("broken off on purpose"))),
+            None => None,
+        })
+    }
+}

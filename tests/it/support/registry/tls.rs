@@ -1,0 +1,58 @@
+//! The certificate authority of a test process, and the certificate of its servers.
+
+use std::sync::{Arc, OnceLock};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Names a server of the fixture goes by.
+const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
+
+struct Authority {
+    pem: String,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+fn authority() -> &'static Authority {
+    static AUTHORITY: OnceLock<Authority> = OnceLock::new();
+    AUTHORITY.get_or_init(|| {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "authority of the fixture");
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.self_signed(&key).unwrap();
+        let issuer = Issuer::new(params, key);
+
+        let mut params = CertificateParams::new(NAMES.map(str::to_owned)).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "fixture");
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        let key = KeyPair::generate().unwrap();
+        let server = params.signed_by(&key, &issuer).unwrap();
+        Authority { pem: certificate.pem(), chain: vec![server.der().clone()], key: key.into() }
+    })
+}
+
+/// The authority's certificate, to be trusted by clients.
+pub fn ca_pem() -> &'static str {
+    &authority().pem
+}
+
+/// Accepts connections under all names of the fixture.
+pub fn acceptor() -> TlsAcceptor {
+    let Authority { chain, key, .. } = authority();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain.clone(), key.clone_key())
+        .unwrap();
+    TlsAcceptor::from(Arc::new(config))
+}

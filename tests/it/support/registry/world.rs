@@ -1,0 +1,66 @@
+//! What the registry serves, and what it was asked: the state that builder, tests and server share.
+
+use std::collections::BTreeMap;
+
+use super::answer::{Answer, Endpoint};
+use super::modules::Module;
+use super::release::Release;
+
+/// One request, as it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub endpoint: Endpoint,
+    pub method: String,
+    /// The `Host` header: `localhost:PORT` or the other host.
+    pub host: String,
+    pub path: String,
+    /// `namespace/type`; of modules `namespace/name/system`; empty if the request is about neither.
+    pub provider: String,
+    pub authorization: Option<String>,
+    pub user_agent: Option<String>,
+}
+
+/// A document that a test brought along.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub content_type: String,
+    pub body: Vec<u8>,
+}
+
+/// Everything the server knows.
+#[derive(Debug, Default)]
+pub struct World {
+    pub releases: Vec<Release>,
+    pub modules: Vec<Module>,
+    pub answers: Vec<(Endpoint, Answer)>,
+    pub documents: BTreeMap<String, Document>,
+    /// The bearer token that the lists of versions and the download documents want.
+    pub token: Option<String>,
+    /// Service discovery names no provider registry.
+    pub no_providers: bool,
+    /// Archives, sums and signatures are served by the other host.
+    pub files_elsewhere: bool,
+    /// Addresses in download documents are relative.
+    pub relative: bool,
+    pub warnings: Vec<String>,
+    pub requests: Vec<Request>,
+    /// `127.0.0.1:PORT`, the same site under another name.
+    pub other_host: String,
+}
+
+impl World {
+    /// The releases of a provider; none if it is unknown.
+    pub fn releases_of(&self, provider: &str) -> impl Iterator<Item = &Release> {
+        self.releases.iter().filter(move |release| release.provider == provider)
+    }
+
+    pub fn release(&self, provider: &str, version: &str) -> Option<&Release> {
+        self.releases_of(provider).find(|release| release.version == version)
+    }
+
+    /// A release that the test has described before.
+    pub fn release_mut(&mut self, provider: &str, version: &str) -> &mut Release {
+        let found = self.releases.iter_mut().find(|it| it.provider == provider && it.version == version);
+        found.unwrap_or_else(|| panic!("{provider} has no release {version}"))
+    }
+}

@@ -1,0 +1,232 @@
+//! A program in a process of its own, and what came of it. Whatever differs from run to run is filtered here only.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::keys;
+use super::registry::Registry;
+
+/// A process to be.
+#[derive(Debug)]
+pub struct Invocation<'a> {
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    /// Everything the process may write to: `work`, `home`, `cache`, `tmp`.
+    pub sandbox: &'a Path,
+    /// The directory to run in.
+    pub directory: PathBuf,
+    pub registry: Option<&'a Registry>,
+    /// Beyond the environment that every process has.
+    pub environment: Vec<(String, String)>,
+}
+
+/// What a process did.
+#[derive(Debug)]
+pub struct Run {
+    /// None if a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    /// The files below `work` that differ from before, and all lock files.
+    files: BTreeMap<String, Fate>,
+    filters: Vec<(String, String)>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Fate {
+    Written(String),
+    Unchanged,
+    Removed,
+}
+
+impl Invocation<'_> {
+    /// Runs the process to its end.
+    pub fn run(self) -> Run {
+        let work = self.sandbox.join("work");
+        let before = files_below(&work);
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).current_dir(&self.directory).stdin(Stdio::null()).env_clear();
+        command.envs(hermetic(self.sandbox));
+        if let Some(registry) = self.registry {
+            command.env("SSL_CERT_FILE", registry.ca_file());
+        }
+        let output = command.envs(self.environment.iter().cloned()).output().expect("the program starts");
+        Run {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            files: fates(&before, files_below(&work)),
+            filters: filters(self.sandbox, self.registry),
+        }
+    }
+}
+
+/// The environment of every process: nothing of the caller's.
+fn hermetic(sandbox: &Path) -> Vec<(&'static str, OsString)> {
+    let folder = |name: &str| sandbox.join(name).into_os_string();
+    vec![
+        ("HOME", folder("home")),
+        ("TMPDIR", folder("tmp")),
+        ("TFLOCK_CACHE_DIR", folder("cache")),
+        ("PATH", "/usr/bin:/bin".into()),
+        ("LANG", "C.UTF-8".into()),
+        ("TZ", "UTC".into()),
+        ("CHECKPOINT_DISABLE", "1".into()),
+        ("GIT_CONFIG_NOSYSTEM", "1".into()),
+        ("GIT_AUTHOR_DATE", "2024-06-01T12:00:00Z".into()),
+        ("GIT_COMMITTER_DATE", "2024-06-01T12:00:00Z".into()),
+    ]
+}
+
+/// Texts by path. The folders of git and of the tools do not count.
+fn files_below(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(&next).unwrap() {
+            let entry = entry.unwrap();
+            let skipped = entry.file_name() == ".git" || entry.file_name() == ".terraform";
+            match entry.file_type().unwrap() {
+                _ if skipped => {}
+                kind if kind.is_dir() => folders.push(entry.path()),
+                _ => {
+                    let path = entry.path().strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+                    files.insert(
+                        path,
+                        String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap_or_default()).into_owned(),
+                    );
+                }
+            }
+        }
+    }
+    files
+}
+
+fn fates(before: &BTreeMap<String, String>, after: BTreeMap<String, String>) -> BTreeMap<String, Fate> {
+    let mut fates = BTreeMap::new();
+    for path in before.keys().filter(|path| !after.contains_key(*path)) {
+        fates.insert(path.clone(), Fate::Removed);
+    }
+    for (path, text) in after {
+        if before.get(&path) != Some(&text) {
+            fates.insert(path, Fate::Written(text));
+        } else if path.ends_with(".terraform.lock.hcl") {
+            fates.insert(path, Fate::Unchanged);
+        }
+    }
+    fates
+}
+
+fn filters(sandbox: &Path, registry: Option<&Registry>) -> Vec<(String, String)> {
+    let mut filters = Vec::new();
+    if let Some(registry) = registry {
+        filters.push((registry.host(), "localhost:PORT".to_owned()));
+        filters.push((registry.other_host(), "127.0.0.1:PORT".to_owned()));
+        filters.push((registry.ca_file().display().to_string(), "<ca>".to_owned()));
+    }
+    for key in keys::ALL {
+        filters.push((key.fingerprint(), format!("<key {}>", key.name())));
+        filters.push((key.id(), format!("<key {}>", key.name())));
+    }
+    // On some systems the directory for temporary files is a link, and messages show where it leads.
+    for sandbox in [sandbox.canonicalize().unwrap(), sandbox.to_owned()] {
+        filters.push((sandbox.join("work").display().to_string(), "<work>".to_owned()));
+        filters.push((sandbox.display().to_string(), "<sandbox>".to_owned()));
+    }
+    filters
+}
+
+impl Run {
+    /// The same run, if it ended with this exit code.
+    ///
+    /// # Panics
+    ///
+    /// If it did not, showing all of the run.
+    #[track_caller]
+    pub fn ended_with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "exit code\n{self}");
+        self
+    }
+
+    /// Standard output as one JSON document.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("no JSON: {error}\n{self}"))
+    }
+
+    /// The paths below `work` that were written or removed.
+    pub fn touched(&self) -> Vec<&str> {
+        let touched = self.files.iter().filter(|(_, fate)| **fate != Fate::Unchanged);
+        touched.map(|(path, _)| path.as_str()).collect()
+    }
+
+    /// A text of this run, fit for a snapshot.
+    pub fn filtered(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (from, to) in &self.filters {
+            text = text.replace(from, to).replace(&from.to_lowercase(), to);
+        }
+        without_durations(&text)
+    }
+}
+
+/// Exit code, standard output and error, and each file as written; stable from run to run.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Some(code) => writeln!(f, "exit code: {code}")?,
+            None => writeln!(f, "ended by a signal")?,
+        }
+        let mut section = |title: &str, text: &str| {
+            let text = self.filtered(text);
+            let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\\ no newline at end\n" };
+            let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            write!(f, "----- {title}\n{text}{separator}{end}")
+        };
+        section("stdout", &self.stdout)?;
+        section("stderr", &self.stderr)?;
+        for (path, fate) in &self.files {
+            match fate {
+                Fate::Written(text) => section(path, text)?,
+                Fate::Unchanged => section(&format!("{path} (unchanged)"), "")?,
+                Fate::Removed => section(&format!("{path} (removed)"), "")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts `<time>` in place of words such as `1.2s`, `340ms` and `2m`.
+fn without_durations(text: &str) -> String {
+    let mut filtered = String::with_capacity(text.len());
+    for word in text.split_inclusive(|c: char| c.is_whitespace() || "(),;:\"".contains(c)) {
+        let bare = word.trim_end_matches(|c: char| c.is_whitespace() || "(),;:\"".contains(c));
+        let number = bare.trim_end_matches(char::is_alphabetic);
+        let is_duration = number.starts_with(|c: char| c.is_ascii_digit())
+            && number.chars().all(|c| c.is_ascii_digit() || c == '.')
+            && ["ms", "s", "µs", "m"].contains(&&bare[number.len()..]);
+        if is_duration {
+            filtered.push_str("<time>");
+            filtered.push_str(&word[bare.len()..]);
+        } else {
+            filtered.push_str(word);
+        }
+    }
+    filtered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_durations;
+
+    #[test]
+    fn only_durations_are_filtered() {
+        assert_eq!(without_durations("done in 1.25s (340ms), 3 hashes\n"), "done in <time> (<time>), 3 hashes\n");
+        for kept in ["1.4.0", "v2s", "x5", "2 s", "10s4", "minimum_age"] {
+            assert_eq!(without_durations(kept), kept);
+        }
+    }
+}

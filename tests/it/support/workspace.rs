@@ -1,0 +1,198 @@
+//! A directory to work in, thrown away with the test, and programs run in it.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::registry::Registry;
+use super::run::{Invocation, Run};
+
+/// Where test data lies.
+pub const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+
+/// Files below `work`, and beside it `home`, `cache` and `tmp`.
+///
+/// Where a file says `{{registry}}` or `{{other-host}}`, the run puts the host of its registry.
+#[derive(Debug)]
+pub struct Workspace {
+    sandbox: TempDir,
+    environment: Vec<(String, String)>,
+    cli_config: String,
+}
+
+impl Workspace {
+    /// A copy of a folder of `testdata`, such as `modules/one-root`.
+    pub fn from(case: &str) -> Self {
+        let workspace = Self::with_files(&[]);
+        let source = Path::new(TESTDATA).join(case);
+        assert!(source.is_dir(), "testdata has no folder {case}");
+        copy(&source, &workspace.path(""));
+        workspace
+    }
+
+    /// These files only: path and text.
+    pub fn with_files(files: &[(&str, &str)]) -> Self {
+        let sandbox = tempfile::tempdir().unwrap();
+        for folder in ["work", "home", "cache", "tmp"] {
+            std::fs::create_dir(sandbox.path().join(folder)).unwrap();
+        }
+        let workspace = Self { sandbox, environment: Vec::new(), cli_config: String::new() };
+        for (path, text) in files {
+            workspace.write(path, text);
+        }
+        workspace
+    }
+
+    /// Programs see this variable. `{{registry}}` may stand in name and value.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Programs see this text in their CLI configuration, beside the `host` blocks of the registry.
+    #[must_use]
+    pub fn cli_config(mut self, text: &str) -> Self {
+        self.cli_config.push_str(text);
+        self
+    }
+
+    /// The absolute path of something below `work`; `""` is `work` itself.
+    pub fn path(&self, path: &str) -> PathBuf {
+        let work = self.sandbox.path().join("work");
+        if path.is_empty() { work } else { work.join(path) }
+    }
+
+    /// Writes a file below `work`, with its folders.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// The text of a file below `work`.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Whether there is such a file below `work`.
+    pub fn has(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// The text of `.terraform.lock.hcl` at the top.
+    #[track_caller]
+    pub fn lock_file(&self) -> String {
+        self.read(".terraform.lock.hcl")
+    }
+
+    /// Runs `tflock` at the top: `tflock(&registry, ["lock"])`, `tflock(None, ["fmt"])`.
+    pub fn tflock<'r, I>(&self, registry: impl Into<Option<&'r Registry>>, args: I) -> Run
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        self.run(Path::new(env!("CARGO_BIN_EXE_tflock")), registry.into(), args)
+    }
+
+    /// Runs `terraform` at the top. None, and a line on stderr, if it is not installed.
+    pub fn terraform<'r, I>(&self, registry: impl Into<Option<&'r Registry>>, args: I) -> Option<Run>
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        Some(self.run(&terraform()?, registry.into(), args))
+    }
+
+    /// Runs `git` at the top, as somebody, and expects success.
+    #[track_caller]
+    pub fn git<I>(&self, args: I) -> Run
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        let somebody =
+            ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com", "-c", "init.defaultBranch=main"];
+        let args = somebody.iter().map(OsString::from).chain(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self.run(Path::new("git"), None, args).ended_with(0)
+    }
+
+    fn run<I>(&self, program: &Path, registry: Option<&Registry>, args: I) -> Run
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        let fill = |text: &str| match registry {
+            Some(registry) => fill(text, registry),
+            None => text.to_owned(),
+        };
+        if let Some(registry) = registry {
+            fill_files(&self.path(""), registry);
+        }
+        let mut environment: Vec<_> = self.environment.iter().map(|(name, value)| (fill(name), fill(value))).collect();
+        let config = fill(&self.cli_config) + &registry.map(host_blocks).unwrap_or_default();
+        if !config.is_empty() {
+            let path = self.sandbox.path().join("cli.tfrc");
+            std::fs::write(&path, config).unwrap();
+            environment.push(("TF_CLI_CONFIG_FILE".to_owned(), path.display().to_string()));
+        }
+        let invocation = Invocation {
+            program: program.to_owned(),
+            args: args.into_iter().map(|arg| arg.as_ref().to_owned()).collect(),
+            sandbox: self.sandbox.path(),
+            directory: self.path(""),
+            registry,
+            environment,
+        };
+        invocation.run()
+    }
+}
+
+/// Where `terraform` is; a line on stderr if it is not.
+fn terraform() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("terraform")).find(|file| file.is_file());
+    if found.is_none() {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
+    }
+    found
+}
+
+fn host_blocks(registry: &Registry) -> String {
+    registry.hosts_stood_for().iter().fold(String::new(), |mut blocks, host| {
+        let url = format!("https://{}/v1/providers/", registry.host());
+        writeln!(blocks, "host \"{host}\" {{\n  services = {{\n    \"providers.v1\" = \"{url}\"\n  }}\n}}").unwrap();
+        blocks
+    })
+}
+
+fn fill(text: &str, registry: &Registry) -> String {
+    text.replace("{{registry}}", &registry.host()).replace("{{other-host}}", &registry.other_host())
+}
+
+fn fill_files(folder: &Path, registry: &Registry) {
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() && entry.file_name() != ".git" {
+            fill_files(&entry.path(), registry);
+        } else if kind.is_file() {
+            // What is not text has no placeholders.
+            let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
+            if text.contains("{{") {
+                std::fs::write(entry.path(), fill(&text, registry)).unwrap();
+            }
+        }
+    }
+}
+
+fn copy(source: &Path, target: &Path) {
+    std::fs::create_dir_all(target).unwrap();
+    for entry in std::fs::read_dir(source).unwrap().map(Result::unwrap) {
+        let target = target.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
