@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::evidence::Evidence;
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer};
 use crate::report::paint::{Paint, Painted};
@@ -31,9 +31,12 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 }
 
 /// The last line: what to do now.
-pub(super) fn conclusion(changes: &Changes) -> String {
+pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let path = slashed(&changes.path);
     let path = printable(&path);
+    if !changes.written && findings.iter().any(|finding| finding.level == Level::Deny) {
+        return format!("refused; {path} is as it was\n");
+    }
     match (changes.changed, changes.written) {
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}\n"),

@@ -31,7 +31,7 @@ fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes));
+            text.push_str(&changes::conclusion(changes, &root.findings));
             text
         }
         Body::Text(text) => text.clone(),
