@@ -23,6 +23,7 @@ pub mod requirements;
 pub mod settings;
 pub mod version;
 
+pub mod diff;
 pub mod error;
 pub mod evidence;
 pub mod finding;

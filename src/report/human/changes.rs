@@ -55,7 +55,10 @@ fn one(text: &mut String, change: &Change, style: Style) {
         ChangeKind::Added => ('+', Paint::Good),
         ChangeKind::Removed => ('-', Paint::Bad),
         ChangeKind::Downgraded => ('~', Paint::Bad),
-        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged => ('~', Paint::Careful),
+        ChangeKind::HashesReplaced => ('!', Paint::Bad),
+        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged | ChangeKind::Moved => {
+            ('~', Paint::Careful)
+        }
     };
     let sign = style.paint(paint, sign);
     let _ = write!(text, "{sign} {} {}", style.addr(&change.address), versions(change));
@@ -91,7 +94,9 @@ fn told(change: &Change) -> Vec<String> {
     }
     told.extend(hashes);
     // With a release go all of its hashes; that is not worth a word.
-    if change.kind == ChangeKind::HashesChanged && !change.hashes_removed.is_empty() {
+    if matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
+        && !change.hashes_removed.is_empty()
+    {
         told.push(format!("gone: {}", counted(&change.hashes_removed)));
     }
     told
