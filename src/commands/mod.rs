@@ -3,8 +3,12 @@
 //! A command prints nothing and knows no command line.
 
 pub mod hash;
+pub mod list;
+#[cfg(feature = "online")]
+pub mod lock;
 mod lock_options;
 mod run_settings;
+pub mod why;
 
 pub use lock_options::LockOptions;
 pub use run_settings::RunSettings;

@@ -1,1 +1,95 @@
-//! TODO(doc).
+//! Configuration: one module directory's files, and what they need.
+//!
+//! Texts go in, a [`Module`] comes out, or all errors at once. Read are block headers, the argument `provider`, and the
+//! few bodies that say something about providers and modules; all else is only checked for structure. Nothing is
+//! evaluated, except strings that are constant, and the sources of modules where that is easy. The folder knows neither
+//! directories nor the module tree: see `disk/roots.rs`.
+//!
+//! Source: `internal/configs` of both tools.
+
+mod body;
+mod contribute;
+mod decode;
+mod error;
+mod evaluate;
+mod files;
+mod json;
+mod manifest;
+mod module;
+mod module_source;
+mod module_version;
+mod overrides;
+pub mod scan;
+mod tests;
+mod value;
+
+use std::path::PathBuf;
+
+pub use contribute::Needs;
+pub use error::{ConfigError, ConfigErrorKind};
+pub use evaluate::Scope;
+pub use files::{ConfigFiles, Syntax};
+pub use json::JsonError;
+pub use manifest::{Installed, Manifest, ManifestError};
+pub use module::{
+    CallSource, CallVersion, Constraint, Import, Module, ModuleCall, Names, Place, ProviderConfig, RequiredProvider,
+    Resource, Text, Variable,
+};
+pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule};
+pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
+pub use tests::TestFile;
+pub use value::Part;
+
+use crate::dialect::Dialect;
+use decode::{Role, decode};
+
+/// A file with its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The path, relative to the root module; its suffix gives the syntax.
+    pub path: PathBuf,
+    /// The text. Bytes that are not UTF-8 matter to the tools only outside of comments, and are replaced.
+    pub text: String,
+}
+
+impl Module {
+    /// Reads the files of one directory, in the order of loading.
+    ///
+    /// # Errors
+    ///
+    /// All errors: the first of structure in each file, and every one in what is read.
+    pub fn decode(
+        primary: &[SourceFile],
+        overrides: &[SourceFile],
+        dialect: Dialect,
+    ) -> Result<Self, Vec<ConfigError>> {
+        let mut errors = Vec::new();
+        let mut read = |files: &[SourceFile], role| {
+            let mut all = Vec::with_capacity(files.len());
+            for file in files {
+                let (parts, found) = decode(&file.path, &file.text, dialect, role);
+                errors.extend(found);
+                all.push(parts);
+            }
+            all
+        };
+        let primary = read(primary, Role::Primary);
+        let overrides = read(overrides, Role::Override);
+        let module = overrides::assemble(primary, overrides, &mut errors);
+        if errors.is_empty() { Ok(module) } else { Err(errors) }
+    }
+}
+
+/// Reads a `.tfvars` or `.tfvars.json` file: the variables that it sets to a string, and those it sets otherwise.
+///
+/// A text with an error sets nothing; the tools will tell.
+pub fn decode_variables(path: &std::path::Path, text: &str) -> Vec<(String, Option<String>)> {
+    let (values, _) = decode::read_file(path, text, (Dialect::OpenTofu, Role::Primary, &[]), |_, contents| {
+        let read = |argument: &body::Argument<'_>| match argument.value.read().ok()?.value {
+            value::Value::Text(text) | value::Value::Number(text) => Some(text),
+            _ => None,
+        };
+        contents.arguments.iter().map(|argument| (argument.name.clone().into_owned(), read(argument))).collect()
+    });
+    values
+}

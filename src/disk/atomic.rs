@@ -75,9 +75,8 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreE
 /// [`StoreError`]; the old file is as it was, and nothing is left beside it.
 pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
     let target = resolve(path, within)?;
-    let (directory, name) = match (target.parent(), target.file_name()) {
-        (Some(directory), Some(name)) => (directory, name),
-        _ => return Err(StoreError::NotAFile(path.to_owned())),
+    let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
+        return Err(StoreError::NotAFile(path.to_owned()));
     };
     match std::fs::metadata(&target) {
         Ok(old) if !old.is_file() => return Err(StoreError::NotAFile(path.to_owned())),
@@ -153,22 +152,28 @@ fn sync_directory(directory: &Path) {
     let _ = directory;
 }
 
-/// Does some work while no other run does work under a lock on the same directory.
+/// A lock on a directory: while it lives, no other run holds one.
 ///
-/// Waits as long as it takes. Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary
-/// directory). Where the file system knows no locks the work is done without. Not to be nested for one directory.
-///
-/// # Errors
-///
-/// [`StoreError::System`] if there is no such directory.
-pub fn with_lock<T>(directory: &Path, work: impl FnOnce() -> T) -> Result<T, StoreError> {
-    let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
-    let locked = handle.lock().is_ok();
-    let result = work();
-    if locked {
-        drop(handle.unlock());
+/// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). Whoever locks
+/// several directories must do so in the order of their paths.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    /// Closing it gives the lock back. Where the file system knows no locks it stands for none.
+    _handle: File,
+}
+
+impl DirectoryLock {
+    /// Waits as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::System`] if there is no such directory.
+    pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
+        let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
+        // A file system without locks is no reason not to work.
+        let _ = handle.lock();
+        Ok(Self { _handle: handle })
     }
-    Ok(result)
 }
 
 #[cfg(not(windows))]
@@ -190,8 +195,7 @@ impl From<StoreError> for Error {
             StoreError::Outside { path, .. } => {
                 (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
             }
-            StoreError::NotAFile(path) => (path, None),
-            StoreError::System { path, .. } => (path, None),
+            StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };
         let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(file);
         hint.into_iter().fold(told, Self::hint)
@@ -294,11 +298,9 @@ mod tests {
         std::fs::write(&file, "0").unwrap();
         let add = || {
             for _ in 0..50 {
-                with_lock(directory.path(), || {
-                    let count: u32 = std::fs::read_to_string(&file).unwrap().parse().unwrap();
-                    std::fs::write(&file, (count + 1).to_string()).unwrap();
-                })
-                .unwrap();
+                let _lock = DirectoryLock::acquire(directory.path()).unwrap();
+                let count: u32 = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+                std::fs::write(&file, (count + 1).to_string()).unwrap();
             }
         };
         std::thread::scope(|scope| {
@@ -308,6 +310,6 @@ mod tests {
         });
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "200");
         assert_eq!(names(directory.path()), ["count"]);
-        assert!(with_lock(&directory.path().join("none"), || ()).is_err());
+        assert!(DirectoryLock::acquire(&directory.path().join("none")).is_err());
     }
 }

@@ -62,6 +62,9 @@ pub enum HelperError {
     /// Standard output is no JSON object. It is not shown, for it may hold a token.
     #[error("credentials helper {} did not answer with a JSON object", .0.display())]
     Answer(PathBuf),
+    /// The run ended while the helper was asked.
+    #[error("a credentials helper was interrupted: {0}")]
+    Interrupted(String),
 }
 
 fn shown(dirs: &[PathBuf]) -> String {
@@ -183,16 +186,18 @@ impl From<HelperError> for Error {
     fn from(error: HelperError) -> Self {
         let kind = match error {
             HelperError::NotFound { .. } | HelperError::Name(_) | HelperError::Start { .. } => ErrorKind::Settings,
-            HelperError::Timeout { .. } | HelperError::Failed { .. } | HelperError::Answer(_) => {
-                ErrorKind::Unauthorized
-            }
+            HelperError::Timeout { .. }
+            | HelperError::Failed { .. }
+            | HelperError::Answer(_)
+            | HelperError::Interrupted(_) => ErrorKind::Unauthorized,
         };
         Error::new(kind, error.to_string())
             .hint("a TF_TOKEN_… variable for the host is used before any helper is asked")
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

@@ -1,14 +1,17 @@
-#![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 //! Files and processes: what is read, written and started, by blocking calls.
 //!
 //! Paths come in and values go out, or the reverse. The folder judges nothing and knows neither the network nor the
 //! environment; the one directory of the user that it finds itself is the cache.
+#![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 
 pub mod atomic;
 pub mod cache;
 pub mod cli_config;
 pub mod hcl1;
 pub mod helper;
+pub mod lock_file;
 pub mod mirror;
 pub mod package;
+pub mod roots;
+pub mod state;
 pub mod worktree;

@@ -1,5 +1,27 @@
-//! The engine: from an intent to a written lock file, in four stages.
+//! The four stages of every command that may write a lock file: plan, gather, settle, commit.
+//!
+//! ```text
+//! requirements + lock file + intent ──plan──► steps ──gather──► facts ──settle──► new lock file, findings ──commit──► disk
+//! ```
+//!
+//! `plan` and `settle` are pure and hold all decisions. `gather` asks and downloads but decides nothing. `commit` is
+//! last and alone: an error before it leaves the disk as it was.
 
+pub mod commit;
+pub mod continuity;
 mod event;
+pub mod facts;
+pub mod known;
+pub mod mirrors;
+pub mod naming;
+pub mod plan;
+pub mod recall;
+pub mod rules;
+pub mod settle;
+
+#[cfg(feature = "online")]
+pub mod gather;
+#[cfg(feature = "online")]
+pub mod run;
 
 pub use event::{Event, Events, PackageKey};

@@ -1,1 +1,32 @@
-//! TODO(doc).
+//! The network: documents and archives from servers that we do not trust.
+//!
+//! Everything that comes in is bounded in size and time; every URL that goes out into a message is shown without secrets;
+//! a token goes to the host that it is for and to no other. What the documents mean is not known here, but for the one
+//! that says where the services of a host are.
+
+mod client;
+mod credentials;
+mod discovery;
+mod document;
+mod download;
+mod error;
+mod options;
+mod permits;
+mod redact;
+mod redirect;
+mod retry;
+mod shared;
+mod tls;
+
+#[cfg(test)]
+mod testing;
+
+pub use client::Client;
+pub use credentials::{Credentials, token_variable};
+pub use discovery::{Discovery, DiscoveryError, Service, ServiceMap};
+pub use document::{Ask, Document, Kind};
+pub use download::{Body, Download};
+pub use error::{Fault, NetError, RedirectFault};
+pub use options::ClientOptions;
+pub use redact::ShownUrl;
+pub use shared::Shared;

@@ -2,11 +2,16 @@
 //!
 //! Source: `internal/configs/config.go`, `ProviderRequirements`.
 
+mod state;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use state::{StateError, providers as providers_in_state};
+
 use crate::addr::ProviderAddr;
 use crate::finding::Position;
+use crate::lockfile::{LockEntry, LockFile};
 use crate::version::Constraints;
 
 /// The requirements of a whole module tree.
@@ -20,7 +25,7 @@ pub struct Requirements {
 pub struct Requirement {
     /// The terms of all modules together.
     pub constraints: Constraints,
-    /// Who asks, in the order of the module tree; never empty.
+    /// Who asks, in the order of the module tree; nobody where only a lock file was read.
     pub origins: Vec<Origin>,
 }
 
@@ -79,6 +84,13 @@ impl Requirements {
     /// No requirements.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What the entries of a lock file say that was required when it was written.
+    pub fn of_entries(lock: &LockFile) -> Self {
+        let requirement =
+            |entry: &LockEntry| Requirement { constraints: entry.constraints.clone(), origins: Vec::new() };
+        Self { providers: lock.iter().map(|(addr, entry)| (addr.clone(), requirement(entry))).collect() }
     }
 
     /// Adds one place that asks, with its constraint in parsed form.

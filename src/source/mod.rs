@@ -1,1 +1,45 @@
-//! TODO(doc).
+//! Sources of releases: what they offer, in our types.
+//!
+//! A source reports; it judges nothing and writes nothing. It keeps *absent* (the source says that there is no such
+//! thing) apart from *unavailable* (nobody knows).
+
+mod registry;
+mod wire;
+
+use std::collections::BTreeMap;
+
+pub use registry::{Package, Registry, SignedUrls, SourceError};
+pub use wire::WireError;
+
+use crate::hash::PackageHash;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// One version that a source offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The version.
+    pub version: Version,
+    /// The plugin protocols it speaks, such as `5.0`; empty if the source does not say.
+    pub protocols: Vec<String>,
+    /// The platforms it has packages for; empty if the source does not say.
+    pub platforms: Vec<Platform>,
+}
+
+/// What an origin reports about one package without signing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reported {
+    /// Hashes of known schemes.
+    pub hashes: Vec<PackageHash>,
+    /// The size of the archive in bytes, as served: may be nonsense.
+    pub size: i64,
+}
+
+/// By platform.
+pub type ReportedPackages = BTreeMap<Platform, Reported>;
+
+/// True if a list of protocols has one that the tools speak (5 or 6), or says nothing.
+pub fn speaks_supported_protocol(protocols: &[String]) -> bool {
+    let major = |text: &String| text.split('.').next().and_then(|number| number.parse::<u64>().ok());
+    protocols.is_empty() || protocols.iter().filter_map(major).any(|major| (5..7).contains(&major))
+}

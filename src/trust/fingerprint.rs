@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The full fingerprint of an OpenPGP key: 40 (version 4) or 64 (version 6) hexadecimal digits.
+/// The full fingerprint of an `OpenPGP` key: 40 (version 4) or 64 (version 6) hexadecimal digits.
 ///
 /// Kept and printed in upper case, so that equality and order are those of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -80,10 +80,11 @@ impl Cache {
     /// The cache at its place, which need not exist yet. Never fails: where there can be none, what is recorded lasts
     /// as long as the run, and [`Cache::note`] says why.
     pub fn open(options: CacheOptions) -> Self {
-        if options.disabled {
+        let CacheOptions { directory, work_trees, disabled } = options;
+        if disabled {
             return Self::at(None, None);
         }
-        match find_place(&options) {
+        match find_place(directory, &work_trees) {
             Ok(place) => Self::at(Some(place), None),
             Err(note) => Self::at(None, Some(note)),
         }
@@ -167,7 +168,7 @@ impl Cache {
         drop(state);
         let documents = documents.iter().map(|(digest, bytes)| document::store(&folder, digest, bytes));
         // Records come last, so that they never name documents that are not there.
-        let releases = releases.into_values().map(|record| release::store(&folder, record));
+        let releases = releases.values().map(|record| release::store(&folder, record));
         [index].into_iter().chain(documents).chain(releases).fold(Ok(()), Result::and)
     }
 
@@ -186,8 +187,8 @@ impl Drop for Cache {
     }
 }
 
-fn find_place(options: &CacheOptions) -> Result<PathBuf, String> {
-    let place = match options.directory.as_deref().filter(|given| !given.as_os_str().is_empty()) {
+fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<PathBuf, String> {
+    let place = match directory.filter(|given| !given.as_os_str().is_empty()) {
         Some(given) => std::path::absolute(given).map_err(|reason| format!("no cache is used: {reason}"))?,
         None => etcetera::choose_base_strategy()
             .map_err(|_| "no cache is used: the user has no home directory; set TFLOCK_CACHE_DIR".to_owned())?
@@ -198,7 +199,7 @@ fn find_place(options: &CacheOptions) -> Result<PathBuf, String> {
         return Err(format!("no cache is used: {} is not a directory", place.display()));
     }
     let real = real_path(&place);
-    match options.work_trees.iter().find(|tree| real.starts_with(real_path(tree))) {
+    match work_trees.iter().find(|tree| real.starts_with(real_path(tree))) {
         Some(tree) => Err(format!(
             "no cache is used: {} is inside the work tree {}, whose changes could forge it; set TFLOCK_CACHE_DIR",
             place.display(),

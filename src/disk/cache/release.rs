@@ -87,9 +87,9 @@ pub(super) fn load(folder: &Path, address: &ProviderAddr, version: &Version) -> 
     decode(&text, address, version)
 }
 
-pub(super) fn store(folder: &Path, record: ReleaseRecord) -> Result<(), CacheError> {
+pub(super) fn store(folder: &Path, record: &ReleaseRecord) -> Result<(), CacheError> {
     let path = fan_out(folder, FOLDER, &name(&record.address, &record.version));
-    let text = encode(&record);
+    let text = encode(record);
     match std::fs::read_to_string(&path) {
         Ok(before) if before == text => Ok(()),
         _ => replace(&path, text.as_bytes()),

@@ -20,7 +20,7 @@ fn computed(number: u32) -> IndexEntry {
 }
 
 fn log_of(directory: &Path, entry: &IndexEntry) -> PathBuf {
-    directory.join("v1/index").join(&entry.zh.to_hex()[..2])
+    directory.join("v1/index").join(&entry.zh.to_hex()[..3])
 }
 
 fn release(h1: Option<&str>) -> ReleaseRecord {
@@ -108,9 +108,9 @@ fn runs_may_write_at_once() {
         for run in 0..4_u32 {
             let directory = directory.path();
             scope.spawn(move || {
-                for round in 0..5 {
+                for round in 0..3 {
                     let cache = open(directory);
-                    for number in 0..100 {
+                    for number in 0..50 {
                         cache.record(computed(run * 1000 + round * 100 + number));
                     }
                     cache.put_document(b"the same");
@@ -121,7 +121,7 @@ fn runs_may_write_at_once() {
         }
     });
     let cache = open(directory.path());
-    assert_eq!(cache.entries().len(), 2000);
+    assert_eq!(cache.entries().len(), 600);
     assert_eq!((cache.stats().documents, cache.stats().releases), (1, 1));
 }
 
@@ -170,7 +170,7 @@ fn releases() {
     let file = std::fs::read_dir(directory.path().join("v1/releases")).unwrap().next().unwrap().unwrap().path();
     let file = std::fs::read_dir(file).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&file).unwrap();
-    for at in 0..text.len() {
+    for at in (0..text.len()).step_by(5) {
         let mut bytes = text.clone().into_bytes();
         bytes[at] ^= 1;
         std::fs::write(&file, bytes).unwrap();

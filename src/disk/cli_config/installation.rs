@@ -37,7 +37,7 @@ pub struct Method {
 pub enum MethodKind {
     /// The origin registry.
     Direct {
-        /// Further attempts of a download (OpenTofu).
+        /// Further attempts of a download (`tofu` only).
         download_retry_count: Option<u32>,
     },
     /// A directory.
@@ -49,12 +49,12 @@ pub enum MethodKind {
     NetworkMirror {
         /// The base URL as written.
         url: String,
-        /// Further attempts of a download (OpenTofu).
+        /// Further attempts of a download (`tofu` only).
         download_retry_count: Option<u32>,
-        /// Whether hashes of all platforms are believed (OpenTofu).
+        /// Whether hashes of all platforms are believed (`tofu` only).
         trust_all_hashes: bool,
     },
-    /// An OCI registry (OpenTofu).
+    /// An OCI registry (`tofu` only).
     OciMirror {
         /// The template over `hostname`, `namespace` and `type`, as written.
         repository_template: String,

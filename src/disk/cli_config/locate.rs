@@ -118,7 +118,7 @@ mod tests {
     fn find(dialect: Dialect, windows: bool, variables: &[(&str, &str)], existing: &[&str]) -> Locations {
         let exists = |path: &Path| existing.iter().any(|there| Path::new(there) == path);
         let system = System { windows, account_home: Some("/account".into()), exists: &exists };
-        Locations::find(&Variables::from_iter(variables.iter().copied()), dialect, &system)
+        Locations::find(&variables.iter().copied().collect::<Variables>(), dialect, &system)
     }
 
     fn main_and_dir(locations: &Locations) -> (&str, &str) {

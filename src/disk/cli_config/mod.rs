@@ -37,7 +37,7 @@ pub struct CliConfig {
     pub credentials_helper: Option<CredentialsHelper>,
     /// `provider_installation`; none means the implicit one.
     pub installation: Option<Installation>,
-    /// `registry_protocols` (OpenTofu).
+    /// `registry_protocols` (`tofu` only).
     pub registry_protocols: RegistryProtocols,
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,

@@ -87,8 +87,8 @@ impl<'a> Lexer<'a> {
             let rest = self.rest();
             if rest.starts_with('#') || rest.starts_with("//") {
                 self.take(|c| c != '\n');
-            } else if rest.starts_with("/*") {
-                let length = rest[2..].find("*/").ok_or((self.at, Fault::OpenComment))?;
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let length = comment.find("*/").ok_or((self.at, Fault::OpenComment))?;
                 self.at += length + 4;
             } else {
                 return Ok(());
@@ -119,10 +119,10 @@ impl<'a> Lexer<'a> {
             self.at = start + offset + 1;
         }
         let taken = &self.text[start..self.at];
-        match is_number(taken) {
-            true => Ok(Token::Number(taken.to_owned())),
-            false => Err((start, Fault::Unexpected { expected: "a number", got: format!("{taken:?}") })),
+        if !is_number(taken) {
+            return Err((start, Fault::Unexpected { expected: "a number", got: format!("{taken:?}") }));
         }
+        Ok(Token::Number(taken.to_owned()))
     }
 
     /// A quoted string. Inside `${…}` quotes and line breaks are allowed and nothing is unescaped.
@@ -162,7 +162,7 @@ impl<'a> Lexer<'a> {
         Err((open, Fault::OpenString))
     }
 
-    /// `<<NAME`, lines, `NAME`; with `<<-` the indent of the closing line is cut off all lines that have it.
+    /// `<<NAME`, lines, `NAME`, which may be indented; with `<<-` its indent is cut off all lines that have it.
     fn heredoc(&mut self) -> Faulty<String> {
         let open = self.at;
         self.at += 2;
@@ -180,8 +180,8 @@ impl<'a> Lexer<'a> {
             let Some(text) = line.strip_suffix('\n') else { break };
             self.at += line.len();
             let candidate = text.strip_suffix('\r').unwrap_or(text);
-            if candidate.trim_start_matches([' ', '\t']) == name && (indented || candidate == name) {
-                let indent = &candidate[..candidate.len() - name.len()];
+            if candidate.trim_start_matches([' ', '\t']) == name {
+                let indent = if indented { &candidate[..candidate.len() - name.len()] } else { "" };
                 return Ok(lines.iter().map(|line: &&str| line.strip_prefix(indent).unwrap_or(line)).collect());
             }
             lines.push(line);
@@ -206,7 +206,7 @@ fn is_number(text: &str) -> bool {
     }
     // Rust reads words such as `inf` and signs that HCL does not have.
     unsigned.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'))
-        && unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && (unsigned.starts_with(|c: char| c.is_ascii_digit()) || (text == unsigned && text.starts_with('.')))
         && unsigned.parse::<f64>().is_ok()
 }
 

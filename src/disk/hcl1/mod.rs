@@ -103,10 +103,7 @@ const MAX_DEPTH: usize = 64;
 ///
 /// The first [`Hcl1Error`], with its place.
 pub fn parse(text: &str) -> Result<Object, Hcl1Error> {
-    match text.trim_start().starts_with('{') {
-        true => json::parse(text),
-        false => parser::parse(text),
-    }
+    if text.trim_start().starts_with('{') { json::parse(text) } else { parser::parse(text) }
 }
 
 impl Value {
@@ -150,7 +147,7 @@ impl Object {
 fn position(text: &str, offset: usize) -> Position {
     use unicode_segmentation::UnicodeSegmentation;
 
-    let before = &text[..text.floor_char_boundary(offset)];
+    let before = text.get(..offset).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     Position { line: before.matches('\n').count() + 1, column: before[start..].graphemes(true).count() + 1 }
 }

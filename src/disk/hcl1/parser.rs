@@ -5,6 +5,9 @@ use super::{Fault, Hcl1Error, Item, MAX_DEPTH, Object, Value, position};
 
 /// Reads the native syntax.
 pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
+    if let Some(at) = text.find('\0') {
+        return Err(Hcl1Error { position: position(text, at), fault: Fault::Character('\0') });
+    }
     let parsed = Parser::new(text).and_then(|mut parser| parser.items(&Token::End, 0));
     parsed.map_err(|(at, fault)| Hcl1Error { position: position(text, at), fault })
 }
@@ -85,7 +88,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The elements of a list. Commas in a row are allowed, as in the tools; none between two elements is not.
+    /// The elements of a list. As in the tools commas in a row are allowed, and none is needed before a list.
     fn list(&mut self, depth: usize) -> Faulty<Vec<Value>> {
         let mut list = Vec::new();
         let mut separated = true;
@@ -99,7 +102,7 @@ impl<'a> Parser<'a> {
                     self.next()?;
                     separated = true;
                 }
-                _ if separated => {
+                _ if separated || self.token == Token::Sign('[') => {
                     list.push(self.value(depth)?);
                     separated = false;
                 }
@@ -143,7 +146,7 @@ mod tests {
     fn strings() {
         assert_eq!(string(r#"a = "\x41\101\u00e9\n\"""#), "AAé\n\"");
         assert_eq!(string(r#"a = "r/${namespace}/${"x\n"}""#), r#"r/${namespace}/${"x\n"}"#);
-        assert_eq!(string("a = <<EOT\nhi\n EOT\nEOT\n"), "hi\n EOT\n");
+        assert_eq!(string("a = <<EOT\n hi\n EOTS\n EOT\n"), " hi\n EOTS\n");
         assert_eq!(string("a = <<-EOT\n  hi\n    you\n  EOT\n"), "hi\n  you\n");
         assert_eq!(string("a = -1.5e-3"), "-1.5e-3");
         assert_eq!(string("a = 0x1F"), "0x1F");
@@ -151,11 +154,16 @@ mod tests {
 
     #[test]
     fn lists() {
-        assert_eq!(only("a = [,1,,[true], {b = 2},]").value, {
+        assert_eq!(only("a = [,1,,2 [true], {b = 2},]").value, {
             let inner = Item { keys: vec!["b".into()], assigned: true, ..only("b = 2") };
-            let inner = Item { position: Position { line: 1, column: 19 }, ..inner };
+            let inner = Item { position: Position { line: 1, column: 21 }, ..inner };
             let list = Value::List(vec![Value::Bool(true)]);
-            Value::List(vec![Value::Number("1".into()), list, Value::Object(Object { items: vec![inner] })])
+            Value::List(vec![
+                Value::Number("1".into()),
+                Value::Number("2".into()),
+                list,
+                Value::Object(Object { items: vec![inner] }),
+            ])
         });
     }
 
@@ -181,9 +189,19 @@ mod tests {
         assert_eq!(refused("é = \0"), (1, 5));
         assert_eq!(refused("\u{feff}a = 1"), (1, 1));
         assert_eq!(refused("{\n  \"a\": }"), (2, 8));
-        for text in
-            ["a = 1.2.3", "a = -", "a = 1e", "a = +1", "a = 12x", "a = << \nEOT\n", "a = \"${\"", "{} x", "a = \"\\"]
-        {
+        for text in [
+            "a = 1.2.3",
+            "a = -",
+            "a = 1e",
+            "a = +1",
+            "a = 12x",
+            "a = -.5",
+            "#\0",
+            "a = << \nEOT\n",
+            "a = \"${\"",
+            "{} x",
+            "a = \"\\",
+        ] {
             refused(text);
         }
     }

@@ -1,6 +1,6 @@
 //! Numbers of signatures in the one form that `sequoia` takes.
 //!
-//! A number (MPI) is stored behind the count of its bits. Some signers, HashiCorp's among them, write the count that
+//! A number (MPI) is stored behind the count of its bits. Some signers, `HashiCorp`'s among them, write the count that
 //! the size of their key suggests, though the number itself begins with zero bits. Other programs do not mind; `sequoia`
 //! refuses. No digest covers the numbers of a signature, so that they can be rewritten before it reads them.
 //!

@@ -17,10 +17,9 @@ impl Signatures {
         match bytes.first() {
             None => return Err(SignatureError::Malformed("it is empty".to_owned())),
             Some(first) if first & 0x80 == 0 => {
-                return Err(match bytes.trim_ascii_start().starts_with(b"-----BEGIN PGP ") {
-                    true => SignatureError::Armored,
-                    false => SignatureError::Malformed("it does not begin with a packet".to_owned()),
-                });
+                let armored = bytes.trim_ascii_start().starts_with(b"-----BEGIN PGP ");
+                let other = || SignatureError::Malformed("it does not begin with a packet".to_owned());
+                return Err(if armored { SignatureError::Armored } else { other() });
             }
             Some(_) => {}
         }

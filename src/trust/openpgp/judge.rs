@@ -6,7 +6,8 @@ use sequoia_openpgp::cert::Cert;
 use sequoia_openpgp::cert::amalgamation::ValidAmalgamation;
 use sequoia_openpgp::cert::amalgamation::key::{PrimaryKey, ValidErasedKeyAmalgamation};
 use sequoia_openpgp::crypto::hash::Context;
-use sequoia_openpgp::packet::key::PublicParts;
+use sequoia_openpgp::crypto::mpi;
+use sequoia_openpgp::packet::key::{KeyRole, PublicParts};
 use sequoia_openpgp::packet::{Key, Signature};
 use sequoia_openpgp::policy::{AsymmetricAlgorithm, HashAlgoSecurity, StandardPolicy};
 use sequoia_openpgp::types::{HashAlgorithm, PublicKeyAlgorithm, SignatureType};
@@ -16,6 +17,9 @@ use super::Verified;
 use super::document::Signatures;
 use super::error::{SignatureError, one_line};
 use crate::trust::Fingerprint;
+
+/// The backend takes no longer keys.
+const MAX_RSA_BITS: usize = 4096;
 
 type SigningKey<'a> = ValidErasedKeyAmalgamation<'a, PublicParts>;
 
@@ -30,6 +34,7 @@ pub(super) fn by_key(
     for signature in signatures.iter() {
         let mut refusal = None;
         for cert in certs {
+            refuse_unsupported(cert, signature)?;
             let time = evaluation_time(signature, now);
             for key in signing_keys(cert, signature, &policy, time) {
                 match judge(document, signature, &key, now) {
@@ -43,6 +48,32 @@ pub(super) fn by_key(
         }
     }
     Ok(None)
+}
+
+/// Refuses a certificate that made the signature but whose algorithms are not known here: neither the signature nor
+/// what binds the key could be checked, and it would look like somebody else's.
+fn refuse_unsupported(cert: &Cert, signature: &Signature) -> Result<(), SignatureError> {
+    let issuers = signature.get_issuers();
+    let reason = cert.keys().key_handles(issuers.iter()).find_map(|key| unsupported(key.key()));
+    let named = cert.keys().key_handles(issuers.iter()).next().is_some();
+    match reason.or_else(|| unsupported(cert.primary_key().key()).filter(|_| named)) {
+        Some(reason) => Err(SignatureError::Unsupported { key: fingerprint(&cert.fingerprint().to_hex())?, reason }),
+        None => Ok(()),
+    }
+}
+
+fn unsupported<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
+    match key.mpis() {
+        mpi::PublicKey::RSA { .. } => {
+            let bits = key.mpis().bits().filter(|bits| *bits > MAX_RSA_BITS)?;
+            Some(format!("its key is RSA with {bits} bits"))
+        }
+        mpi::PublicKey::ECDSA { curve, .. } | mpi::PublicKey::EdDSA { curve, .. } if !curve.is_supported() => {
+            Some(format!("its key is on the curve {curve}"))
+        }
+        _ if !key.pk_algo().is_supported() => Some(format!("its key is of the kind {}", key.pk_algo())),
+        _ => None,
+    }
 }
 
 /// What binds user ids and subkeys to a primary key. Weak algorithms pass here; they are named when a key signed.
@@ -88,7 +119,7 @@ fn judge(
     key: &SigningKey<'_>,
     now: SystemTime,
 ) -> Result<Verified, SignatureError> {
-    let primary = fingerprint(key.cert().fingerprint().to_hex())?;
+    let primary = fingerprint(&key.cert().fingerprint().to_hex())?;
     check(document, signature, key.key()).map_err(|error| refusal(&error, &primary))?;
     if is_revoked(key) {
         return Err(SignatureError::Revoked(primary));
@@ -97,25 +128,27 @@ fn judge(
         return Err(SignatureError::Weak { key: primary, weakness });
     }
     let made = signature.signature_creation_time().unwrap_or(now);
-    let signing_subkey = match key.primary() {
-        true => None,
-        false => Some(fingerprint(key.key().fingerprint().to_hex())?),
-    };
+    let subkey = (!key.primary()).then(|| fingerprint(&key.key().fingerprint().to_hex()));
+    let signing_subkey = subkey.transpose()?;
     let over = signature.signature_expiration_time().is_some_and(|end| end <= now);
     let expired = over || made > now || had_expired(key, made);
-    Ok(Verified { key_id: primary.short().to_owned(), fingerprint: primary, made, expired, signing_subkey })
+    let expired_now = expired || had_expired(key, now);
+    Ok(Verified {
+        key_id: primary.short().to_owned(),
+        fingerprint: primary,
+        made,
+        expired,
+        expired_now,
+        signing_subkey,
+    })
 }
 
-fn fingerprint(hex: String) -> Result<Fingerprint, SignatureError> {
+fn fingerprint(hex: &str) -> Result<Fingerprint, SignatureError> {
     hex.parse().map_err(|_| SignatureError::Malformed("it was made by a key of an unknown version".to_owned()))
 }
 
 /// Checks the mathematics only.
-fn check<R: sequoia_openpgp::packet::key::KeyRole>(
-    document: &[u8],
-    signature: &Signature,
-    key: &Key<PublicParts, R>,
-) -> OpenPgpResult<()> {
+fn check<R: KeyRole>(document: &[u8], signature: &Signature, key: &Key<PublicParts, R>) -> OpenPgpResult<()> {
     let mut hash = signature.hash_algo().context()?.for_signature(signature.version());
     if let Signature::V6(signature) = signature {
         hash.update(signature.salt());
@@ -175,7 +208,7 @@ fn weakness(signature: &Signature, key: &SigningKey<'_>) -> Option<String> {
     weak_key(key.key()).or_else(|| weak_key(primary.key()))
 }
 
-fn weak_key<R: sequoia_openpgp::packet::key::KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
+fn weak_key<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
     #[expect(deprecated, reason = "old keys have old algorithms")]
     let name = match key.pk_algo() {
         PublicKeyAlgorithm::RSAEncryptSign | PublicKeyAlgorithm::RSASign => "RSA",

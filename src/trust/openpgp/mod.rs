@@ -40,6 +40,8 @@ pub struct Verified {
     /// of the key; or it bears an expiry of its own that has passed by now; or it is dated after now. False for a key
     /// that has expired since: what it signed before stays signed.
     pub expired: bool,
+    /// True if `expired`, or if the key has expired by now: what `OpenTofu` asks about when it enforces expiry.
+    pub expired_now: bool,
     /// The subkey that signed, if it was not the primary key.
     pub signing_subkey: Option<Fingerprint>,
 }

@@ -74,7 +74,7 @@ fn fingerprint(cert: &Cert) -> Fingerprint {
 }
 
 /// A key with one user id, bound by hand over a digest of choice.
-fn bound_by_hand(key: Key<SecretParts, PrimaryRole>, hash: HashAlgorithm) -> Cert {
+fn bound_by_hand(key: &Key<SecretParts, PrimaryRole>, hash: HashAlgorithm) -> Cert {
     let mut pair = key.clone().into_keypair().unwrap();
     let cert = Cert::try_from(vec![Packet::from(key.clone())]).unwrap();
     let name = UserID::from("old@example.com");
@@ -104,6 +104,15 @@ fn good_signatures_name_the_primary_key() {
 
     let crlf = format!("Some text in front\r\n{}", armored.replace('\n', "\r\n"));
     assert!(verify(DOCUMENT, &sign(&author, day(9)), &[&crlf], day(10)).is_ok());
+    let headers = armored.replacen("\n\n", "\nVersion: GnuPG v2\nComment: x: y\n\n", 1);
+    let lines: Vec<&str> = armored.lines().filter(|line| !line.starts_with('=')).collect();
+    let without_checksum = lines.join(
+        "
+",
+    );
+    for text in [armored.trim_end(), &headers, &without_checksum] {
+        assert!(verify(DOCUMENT, &sign(&author, day(9)), &[text], day(10)).is_ok(), "{text}");
+    }
 }
 
 #[test]
@@ -151,9 +160,9 @@ fn encryption_subkeys_do_not_sign() {
 fn rsa_2048_passes_and_rsa_1024_is_weak() {
     let key = |bits| Key::from(Key4::<SecretParts, PrimaryRole>::generate_rsa(bits).unwrap());
     let now = day(5000);
-    let good = bound_by_hand(key(2048), HashAlgorithm::SHA256);
+    let good = bound_by_hand(&key(2048), HashAlgorithm::SHA256);
     assert!(!verify(DOCUMENT, &sign(&good, now), &[&armor(&[&good])], now).unwrap().expired);
-    let small = bound_by_hand(key(1024), HashAlgorithm::SHA256);
+    let small = bound_by_hand(&key(1024), HashAlgorithm::SHA256);
     let error = verify(DOCUMENT, &sign(&small, now), &[&armor(&[&small])], now).unwrap_err();
     assert!(matches!(&error, SignatureError::Weak { weakness, .. } if weakness.contains("1024")), "{error}");
 }
@@ -164,7 +173,7 @@ fn sha1_binds_a_key_but_signs_no_document() {
         Key4::<SecretParts, PrimaryRole>::generate_ecc(true, sequoia_openpgp::types::Curve::Ed25519).unwrap(),
     );
     let now = day(5000);
-    let author = bound_by_hand(key, HashAlgorithm::SHA1);
+    let author = bound_by_hand(&key, HashAlgorithm::SHA1);
     let armored = armor(&[&author]);
     assert!(verify(DOCUMENT, &sign(&author, now), &[&armored], now).is_ok());
     let weak = sign_with(primary_pair(&author), now, binary().set_hash_algo(HashAlgorithm::SHA1), DOCUMENT);
@@ -183,6 +192,11 @@ fn expiry_is_judged_at_signing_time() {
     assert!(expired(day(100), day(100)));
     assert!(expired(day(200), day(5000)));
     assert!(expired(day(50), day(49)), "dated after now");
+
+    let expired_now = |made, now| verify(DOCUMENT, &sign(&author, made), &[&armored], now).unwrap().expired_now;
+    assert!(!expired_now(day(1), day(99)));
+    assert!(expired_now(day(1), day(100)));
+    assert!(expired_now(day(101), day(102)));
 }
 
 #[test]
@@ -265,6 +279,23 @@ fn the_order_of_keys() {
         matches!(judge(&[&wrong]), Err(SignatureError::UnknownIssuer { issuer }) if issuer == fingerprint(&author).as_str())
     );
     assert_eq!(judge(&[]), Err(SignatureError::NoKeys));
+}
+
+#[test]
+fn keys_that_cannot_be_checked_are_not_strangers() {
+    let author = cert();
+    for bits in [4096_usize, 8192] {
+        let modulus: Vec<u8> = (0..bits / 8).map(|at| u8::try_from(at % 255).unwrap() | 0x81).collect();
+        let key = Key4::<_, PrimaryRole>::import_public_rsa(&[1, 0, 1], &modulus, Some(day(0))).unwrap();
+        let long = Cert::try_from(vec![Packet::from(Key::from(key))]).unwrap();
+        let builder = binary().set_issuer_fingerprint(long.fingerprint()).unwrap();
+        let signature = sign_with(primary_pair(&author), day(1), builder, DOCUMENT);
+        let error = verify(DOCUMENT, &signature, &[&armor(&[&long])], day(2)).unwrap_err();
+        match bits {
+            4096 => assert!(matches!(error, SignatureError::UnknownIssuer { .. }), "{error}"),
+            _ => assert!(matches!(&error, SignatureError::Unsupported { reason, .. } if reason.contains("8192"))),
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,188 @@
+//! Bodies in either syntax, behind one face, so that what blocks mean is written once.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::error::ConfigErrorKind;
+use super::json::{self, JsonNode, JsonValue};
+use super::scan;
+use super::value::{Node, Value};
+
+/// Which keys are block types, with the number of their labels. Only the JSON form needs it.
+pub(super) type Schema = &'static [(&'static str, usize)];
+
+/// A byte of the file and what is wrong there.
+pub(super) type Located = (usize, ConfigErrorKind);
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Contents<'a> {
+    pub(super) arguments: Vec<Argument<'a>>,
+    pub(super) blocks: Vec<Block<'a>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Argument<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) at: usize,
+    pub(super) value: RawValue<'a>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Block<'a> {
+    pub(super) kind: Cow<'a, str>,
+    pub(super) at: usize,
+    pub(super) labels: Vec<Label<'a>>,
+    pub(super) body: Body<'a>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Label<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) at: usize,
+}
+
+/// A body that was not looked into yet.
+#[derive(Debug, Clone)]
+pub(super) enum Body<'a> {
+    Native { text: &'a str, range: Range<usize>, provider: Option<Range<usize>> },
+    Json(&'a JsonNode<'a>),
+}
+
+/// A value that was not looked into yet.
+#[derive(Debug, Clone)]
+pub(super) enum RawValue<'a> {
+    Native { text: &'a str, range: Range<usize> },
+    Json(&'a JsonNode<'a>),
+}
+
+impl<'a> Body<'a> {
+    /// The arguments and blocks. An argument that comes twice is an error, and left out the second time.
+    pub(super) fn contents(&self, schema: Schema, errors: &mut Vec<Located>) -> Contents<'a> {
+        let mut contents = match self {
+            Body::Native { text, range, .. } => match scan::outline(text, range.clone()) {
+                Ok(outline) => native(text, outline),
+                Err(error) => {
+                    errors.push((error.at, error.kind.into()));
+                    Contents::default()
+                }
+            },
+            Body::Json(node) => json::body::contents(node, schema, errors),
+        };
+        let mut seen = std::collections::HashSet::new();
+        contents.arguments.retain(|argument| {
+            let first = seen.insert(argument.name.clone());
+            if !first {
+                errors.push((argument.at, ConfigErrorKind::DuplicateArgument(argument.name.clone().into_owned())));
+            }
+            first
+        });
+        contents
+    }
+
+    /// The argument `provider`, without reading the rest.
+    pub(super) fn provider(&self) -> Option<RawValue<'a>> {
+        match self {
+            Body::Native { text, provider, .. } => provider.clone().map(|range| RawValue::Native { text, range }),
+            Body::Json(node) => {
+                let objects: &[JsonNode<'_>] = match &node.value {
+                    JsonValue::Array(items) => items,
+                    _ => std::slice::from_ref(*node),
+                };
+                objects.iter().find_map(|object| match &object.value {
+                    JsonValue::Object(members) => members
+                        .iter()
+                        .find(|member| member.name == "provider")
+                        .map(|member| RawValue::Json(&member.value)),
+                    _ => None,
+                })
+            }
+        }
+    }
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn argument(&self, name: &str) -> Option<&Argument<'a>> {
+        self.arguments.iter().find(|argument| argument.name == name)
+    }
+
+    pub(super) fn blocks_of<'b>(&'b self, kind: &'b str) -> impl Iterator<Item = &'b Block<'a>> {
+        self.blocks.iter().filter(move |block| block.kind == kind)
+    }
+}
+
+impl Block<'_> {
+    /// Checks the number of labels.
+    pub(super) fn labelled(&self, wanted: usize) -> Result<(), Located> {
+        let found = self.labels.len();
+        if found == wanted {
+            return Ok(());
+        }
+        Err((self.at, ConfigErrorKind::Labels { kind: self.kind.clone().into_owned(), wanted, found }))
+    }
+}
+
+impl RawValue<'_> {
+    pub(super) fn at(&self) -> usize {
+        match self {
+            RawValue::Native { range, .. } => range.start,
+            RawValue::Json(node) => node.at,
+        }
+    }
+
+    /// The value; strings of JSON are plain text.
+    pub(super) fn read(&self) -> Result<Node, Located> {
+        match self {
+            RawValue::Native { text, range } => Node::native(text, range.clone()),
+            RawValue::Json(node) => Ok(json::body::value(node)),
+        }
+    }
+
+    /// The value; strings of JSON are templates.
+    pub(super) fn read_template(&self) -> Result<Node, Located> {
+        match self {
+            RawValue::Json(JsonNode { at, value: JsonValue::Text(text) }) => Ok(Node::template_in_text(text, *at)),
+            _ => self.read(),
+        }
+    }
+
+    /// The value where a reference is meant; strings hold one in either syntax.
+    pub(super) fn read_reference(&self) -> Result<Node, Located> {
+        let node = self.read()?;
+        Ok(match &node.value {
+            Value::Text(text) => Node::reference_in_text(text, node.at),
+            _ => node,
+        })
+    }
+}
+
+/// Gives the blocks of an outline their face.
+pub(super) fn native<'a>(text: &'a str, outline: scan::Outline<'a>) -> Contents<'a> {
+    let argument = |argument: scan::Argument<'a>| Argument {
+        name: Cow::Borrowed(argument.name),
+        at: argument.at,
+        value: RawValue::Native { text, range: argument.value },
+    };
+    let label = |label: scan::Label<'a>| Label { text: unescape(label.raw), at: label.at };
+    let block = |block: scan::Block<'a>| Block {
+        kind: Cow::Borrowed(block.kind),
+        at: block.at,
+        labels: block.labels.into_iter().map(label).collect(),
+        body: Body::Native { text, range: block.body, provider: block.provider },
+    };
+    Contents {
+        arguments: outline.arguments.into_iter().map(argument).collect(),
+        blocks: outline.blocks.into_iter().map(block).collect(),
+    }
+}
+
+/// The text of a label. Escapes in one are legal and as good as never used.
+fn unescape(raw: &str) -> Cow<'_, str> {
+    if !raw.contains(['\\', '$', '%']) && raw.is_ascii() {
+        return Cow::Borrowed(raw);
+    }
+    let quoted = format!("\"{raw}\"");
+    match Node::native(&quoted, 0..quoted.len()).map(|node| node.value) {
+        Ok(Value::Text(text)) => Cow::Owned(text),
+        _ => Cow::Borrowed(raw),
+    }
+}

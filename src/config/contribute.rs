@@ -1,0 +1,134 @@
+//! What one module adds to the requirements of its tree.
+//!
+//! Source: `internal/configs/config.go`, `addProviderRequirements`.
+
+use std::collections::BTreeSet;
+
+use crate::addr::ProviderSource;
+use crate::dialect::Dialect;
+use crate::requirements::{Origin, OriginKind, Requirements};
+use crate::version::Constraints;
+
+use super::decode::implied_local_name;
+use super::error::{ConfigError, ConfigErrorKind};
+use super::module::{Constraint, Import, Module, Place, ProviderConfig};
+
+/// The requirements of a module tree while it is walked.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// Providers that can be locked.
+    pub requirements: Requirements,
+    /// Providers that are part of the program.
+    pub built_in: BTreeSet<String>,
+    /// Places that give a built-in provider a version constraint, which `init` refuses; with its address.
+    pub constrained_built_in: Vec<(Place, String)>,
+    /// What cannot be required.
+    pub errors: Vec<ConfigError>,
+}
+
+/// Who asks.
+struct Asking<'a> {
+    module: &'a str,
+    place: &'a Place,
+    kind: OriginKind,
+    name: &'a str,
+}
+
+impl Module {
+    /// The provider that a local name stands for in this module.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigErrorKind::Source`] for a name that cannot be a type.
+    pub fn provider(&self, local_name: &str, dialect: Dialect) -> Result<ProviderSource, ConfigErrorKind> {
+        match self.required.get(local_name) {
+            Some(required) => Ok(required.source.clone()),
+            None => Ok(ProviderSource::implied(local_name, dialect)?),
+        }
+    }
+
+    /// Adds what this module needs, without the modules that it calls. `path` is its call names joined by dots.
+    pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
+        for (name, required) in &self.required {
+            let asking = Asking { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name };
+            needs.add(required.source.clone(), required.version.as_ref(), &asking);
+        }
+        for config in &self.providers {
+            self.contribute_config(config, path, dialect, needs);
+        }
+        for resource in &self.resources {
+            let asking = Asking { module: path, place: &resource.place, kind: resource.mode, name: &resource.provider };
+            self.ask(None, &asking, dialect, needs);
+        }
+        for import in &self.imports {
+            self.contribute_import(import, path, dialect, needs);
+        }
+    }
+
+    /// Adds a `provider` block, of this module or of a test file, which resolves names as the root module does.
+    pub fn contribute_config(&self, config: &ProviderConfig, path: &str, dialect: Dialect, needs: &mut Needs) {
+        let asking = Asking { module: path, place: &config.place, kind: OriginKind::ProviderBlock, name: &config.name };
+        self.ask(config.version.as_ref(), &asking, dialect, needs);
+    }
+
+    /// A target that the configuration holds speaks for itself; OpenTofu still asks for the type's provider.
+    fn contribute_import(&self, import: &Import, path: &str, dialect: Dialect, needs: &mut Needs) {
+        let (kind, name) = &import.target;
+        let is_target = |resource: &super::module::Resource| {
+            resource.mode == OriginKind::Resource && resource.kind == *kind && resource.name == *name
+        };
+        if dialect == Dialect::Terraform && (import.in_child || self.resources.iter().any(is_target)) {
+            return;
+        }
+        let implied;
+        let local_name = match &import.provider {
+            Some(given) => given,
+            None => match implied_local_name(kind, 0) {
+                Ok(name) => {
+                    implied = name;
+                    &implied
+                }
+                Err(_) => return,
+            },
+        };
+        let asking = Asking { module: path, place: &import.place, kind: OriginKind::Import, name: local_name };
+        self.ask(None, &asking, dialect, needs);
+    }
+
+    fn ask(&self, version: Option<&Constraint>, asking: &Asking<'_>, dialect: Dialect, needs: &mut Needs) {
+        match self.provider(asking.name, dialect) {
+            Ok(source) => needs.add(source, version, asking),
+            Err(kind) => needs.fail(asking.place, kind),
+        }
+    }
+}
+
+impl Needs {
+    fn add(&mut self, source: ProviderSource, version: Option<&Constraint>, asking: &Asking<'_>) {
+        match source {
+            ProviderSource::Provider(addr) => {
+                let origin = Origin {
+                    module: asking.module.to_owned(),
+                    file: asking.place.file.to_path_buf(),
+                    position: asking.place.position,
+                    kind: asking.kind,
+                    local_name: asking.name.to_owned(),
+                    constraint: version.map(|version| version.text.clone()),
+                };
+                let none = Constraints::default();
+                self.requirements.add(addr, version.map_or(&none, |version| &version.terms), origin);
+            }
+            ProviderSource::BuiltIn(text) => {
+                if version.is_some() {
+                    self.constrained_built_in.push((asking.place.clone(), text.clone()));
+                }
+                self.built_in.insert(text);
+            }
+            ProviderSource::Legacy(text) => self.fail(asking.place, ConfigErrorKind::LegacySource(text)),
+        }
+    }
+
+    fn fail(&mut self, place: &Place, kind: ConfigErrorKind) {
+        self.errors.push(ConfigError { file: place.file.to_path_buf(), position: place.position, kind });
+    }
+}

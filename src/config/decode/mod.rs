@@ -1,0 +1,234 @@
+//! One file: what its blocks mean. Whether it is an override decides only what must not be missing.
+
+mod calls;
+mod providers;
+mod required;
+mod resources;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::addr::normalise_part;
+use crate::dialect::Dialect;
+use crate::finding::LineIndex;
+use crate::requirements::OriginKind;
+use crate::version::Constraints;
+
+use super::body::{Argument, Block, Body, Contents, Located, Schema, native};
+use super::error::{ConfigError, ConfigErrorKind};
+use super::files::Syntax;
+use super::json;
+use super::module::{Constraint, Import, ModuleCall, Names, Place, ProviderConfig, RequiredProvider, Resource};
+use super::scan;
+use super::value::{Node, Value};
+
+pub(super) use resources::implied_local_name;
+
+/// What one file contributes to its module.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// Each `required_providers` block, with its entries.
+    pub(super) required: Vec<(Place, Vec<(String, RequiredProvider)>)>,
+    pub(super) providers: Vec<ProviderConfig>,
+    pub(super) resources: Vec<Resource>,
+    pub(super) imports: Vec<Import>,
+    pub(super) calls: Vec<ModuleCall>,
+    /// The first `check` block, which no override file may hold.
+    pub(super) check: Option<Place>,
+    pub(super) has_backend: bool,
+    pub(super) names: Names,
+}
+
+/// The part a file plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Primary,
+    Override,
+}
+
+/// The block types of a configuration file and their labels.
+const FILE: Schema = &[
+    ("terraform", 0),
+    ("provider", 1),
+    ("variable", 1),
+    ("locals", 0),
+    ("output", 1),
+    ("module", 1),
+    ("resource", 2),
+    ("data", 2),
+    ("ephemeral", 2),
+    ("action", 2),
+    ("moved", 0),
+    ("removed", 0),
+    ("import", 0),
+    ("check", 1),
+];
+const TERRAFORM: Schema = &[
+    ("required_providers", 0),
+    ("backend", 1),
+    ("cloud", 0),
+    ("provider_meta", 1),
+    ("encryption", 0),
+    ("state_store", 2),
+];
+
+/// A file while it is read: its places, and the errors so far.
+pub(super) struct Reader<'a> {
+    pub(super) dialect: Dialect,
+    role: Role,
+    path: Arc<Path>,
+    lines: LineIndex<'a>,
+    pub(super) errors: Vec<Located>,
+}
+
+/// Reads the top level of a file and hands it on, together with a reader for places and errors.
+pub(super) fn read_file<T>(
+    path: &Path,
+    text: &str,
+    (dialect, role, schema): (Dialect, Role, Schema),
+    decode: impl for<'a> FnOnce(&mut Reader<'a>, Contents<'a>) -> T,
+) -> (T, Vec<ConfigError>) {
+    let parsed;
+    let mut reader = Reader { dialect, role, path: Arc::from(path), lines: LineIndex::new(text), errors: Vec::new() };
+    let contents = match Syntax::of(&path.to_string_lossy()) {
+        Syntax::Native => match scan::outline(text, 0..text.len()) {
+            Ok(outline) => native(text, outline),
+            Err(error) => reader.fail((error.at, error.kind.into())),
+        },
+        Syntax::Json => match json::parse(text) {
+            Ok(node) => {
+                parsed = node;
+                Body::Json(&parsed).contents(schema, &mut reader.errors)
+            }
+            Err((at, error)) => reader.fail((at, error.into())),
+        },
+    };
+    let decoded = decode(&mut reader, contents);
+    let place = |at| reader.lines.position(at);
+    let errors = reader.errors.iter().map(|(at, kind)| ConfigError {
+        file: path.to_owned(),
+        position: place(*at),
+        kind: kind.clone(),
+    });
+    (decoded, errors.collect())
+}
+
+/// Reads one configuration file.
+pub(super) fn decode(path: &Path, text: &str, dialect: Dialect, role: Role) -> (Parts, Vec<ConfigError>) {
+    read_file(path, text, (dialect, role, FILE), |reader, contents| {
+        let mut parts = Parts::default();
+        if Syntax::of(&path.to_string_lossy()) == Syntax::Native {
+            for argument in &contents.arguments {
+                reader.unexpected(argument);
+            }
+        }
+        for block in &contents.blocks {
+            reader.block(block, &mut parts);
+        }
+        parts
+    })
+}
+
+impl<'a> Reader<'a> {
+    fn block(&mut self, block: &Block<'a>, parts: &mut Parts) {
+        let done = match &*block.kind {
+            "terraform" => block.labelled(0).map(|()| self.terraform(block, parts)),
+            "provider" => self.provider_config(block).map(|config| parts.providers.extend(config)),
+            "resource" => self.resource(block, OriginKind::Resource).map(|found| parts.resources.push(found)),
+            "data" => self.resource(block, OriginKind::Data).map(|found| parts.resources.push(found)),
+            "ephemeral" => self.resource(block, OriginKind::Ephemeral).map(|found| parts.resources.push(found)),
+            "action" => self.resource(block, OriginKind::Action).map(|found| parts.resources.push(found)),
+            "check" => block.labelled(1).map(|()| self.check(block, parts)),
+            "import" => self.import(block).map(|import| parts.imports.push(import)),
+            "module" => self.call(block).map(|call| parts.calls.push(call)),
+            "variable" => block.labelled(1).map(|()| self.variable(block, &mut parts.names)),
+            "locals" => block.labelled(0).map(|()| self.locals(block, &mut parts.names)),
+            _ => Ok(()),
+        };
+        if let Err(error) = done {
+            self.errors.push(error);
+        }
+    }
+
+    fn terraform(&mut self, block: &Block<'a>, parts: &mut Parts) {
+        let contents = block.body.contents(TERRAFORM, &mut self.errors);
+        parts.has_backend |= contents.blocks.iter().any(|inner| matches!(&*inner.kind, "backend" | "cloud"));
+        for inner in contents.blocks_of("required_providers") {
+            if let Err(error) = inner.labelled(0) {
+                self.errors.push(error);
+                continue;
+            }
+            let entries = self.required_providers(inner);
+            parts.required.push((self.place(inner.at), entries));
+        }
+    }
+
+    /// A check holds at most one data source, which is one of the module like any other.
+    fn check(&mut self, block: &Block<'a>, parts: &mut Parts) {
+        parts.check.get_or_insert(self.place(block.at));
+        let contents = block.body.contents(&[("data", 2), ("assert", 0)], &mut self.errors);
+        for inner in contents.blocks_of("data") {
+            match self.resource(inner, OriginKind::Data) {
+                Ok(data) => parts.resources.push(data),
+                Err(error) => self.errors.push(error),
+            }
+        }
+    }
+
+    pub(super) fn place(&self, at: usize) -> Place {
+        Place { file: self.path.clone(), position: self.lines.position(at) }
+    }
+
+    fn unexpected(&mut self, argument: &Argument<'_>) {
+        let name = argument.name.clone().into_owned();
+        self.errors.push((argument.at, ConfigErrorKind::UnexpectedArgument(name)));
+    }
+
+    fn fail(&mut self, error: Located) -> Contents<'a> {
+        self.errors.push(error);
+        Contents::default()
+    }
+
+    /// A constant string that is a version constraint; a number counts as its text, `null` as nothing.
+    pub(super) fn constraint(&mut self, argument: &Argument<'_>) -> Result<Option<Constraint>, Located> {
+        let node = argument.value.read()?;
+        match node.value {
+            Value::Null => Ok(None),
+            Value::Text(text) | Value::Number(text) => parse_constraint(text, node.at).map(Some),
+            Value::Bool(value) => parse_constraint(value.to_string(), node.at).map(Some),
+            _ => Err((node.at, ConfigErrorKind::VersionNotText)),
+        }
+    }
+}
+
+fn parse_constraint(text: String, at: usize) -> Result<Constraint, Located> {
+    match Constraints::parse_config(&text) {
+        Ok(terms) => Ok(Constraint { text, terms }),
+        Err(reason) => Err((at, ConfigErrorKind::Constraint { text, reason })),
+    }
+}
+
+/// Local names of providers must be written in normalised form.
+fn check_local_name(name: &str, at: usize) -> Result<(), Located> {
+    match normalise_part(name) {
+        Err(reason) => Err((at, ConfigErrorKind::LocalName { name: name.to_owned(), reason })),
+        Ok(normalised) if normalised == name => Ok(()),
+        Ok(normalised) => Err((at, ConfigErrorKind::NotNormalised { name: name.to_owned(), normalised })),
+    }
+}
+
+/// The local name in `NAME` or `NAME.ALIAS`. OpenTofu also takes a key in brackets behind the alias.
+fn provider_reference(node: &Node, dialect: Dialect) -> Result<String, Located> {
+    use super::value::Step::{Index, Name};
+    let Value::Reference(steps) = &node.value else { return Err((node.at, ConfigErrorKind::ProviderReference)) };
+    let name = match &steps[..] {
+        [Name(name)] | [Name(name), Name(_)] => name,
+        [Name(name), Name(_), Index] | [Name(name), Index] if dialect == Dialect::OpenTofu => name,
+        _ => return Err((node.at, ConfigErrorKind::ProviderReference)),
+    };
+    check_local_name(name, node.at)?;
+    Ok(name.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! What can be wrong with a configuration.
+
+use std::path::PathBuf;
+
+use crate::addr::{AddrError, PartError};
+use crate::error::{Error, ErrorKind};
+use crate::finding::Position;
+use crate::version::ConstraintError;
+
+use super::json::JsonError;
+use super::module_source::ModuleSourceError;
+use super::module_version::ModuleVersionError;
+use super::scan::StructureError;
+
+/// One error of a configuration, at its place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct ConfigError {
+    /// The file, relative to the root module.
+    pub file: PathBuf,
+    /// The place in the file.
+    pub position: Position,
+    /// What is wrong.
+    #[source]
+    pub kind: ConfigErrorKind,
+}
+
+/// What is wrong at one place of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigErrorKind {
+    /// The text is no native syntax.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+    /// The text is no JSON, or not in the shape of a configuration.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A value that matters here does not parse.
+    #[error("this value cannot be read as an expression")]
+    Expression,
+    /// Too few labels or too many.
+    #[error("a {kind:?} block takes {wanted} labels, and this one has {found}")]
+    Labels {
+        /// The block type.
+        kind: String,
+        /// How many there must be.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// An argument where none can stand.
+    #[error("an argument named {0:?} is not expected here")]
+    UnexpectedArgument(String),
+    /// A block where none can stand.
+    #[error("a block of type {0:?} is not expected here")]
+    UnexpectedBlock(String),
+    /// The same argument twice in one body.
+    #[error("the argument {0:?} is set twice")]
+    DuplicateArgument(String),
+    /// Two `required_providers` blocks in the primary files of a module.
+    #[error("a module may have only one required_providers block; the other one is at {0}")]
+    DuplicateRequiredProviders(String),
+    /// The same resource, module call or provider configuration twice.
+    #[error("{what} was already declared at {earlier}")]
+    Duplicate {
+        /// What, such as `module "x"`.
+        what: String,
+        /// Where it stands first.
+        earlier: String,
+    },
+    /// An override of what does not exist.
+    #[error("there is no {0} for this override file to change")]
+    MissingBase(String),
+    /// A block that override files must not hold.
+    #[error("a {0:?} block is not allowed in an override file")]
+    NotInOverride(&'static str),
+    /// A name that cannot be the local name of a provider.
+    #[error("{name:?} is not a valid local name of a provider: {reason}")]
+    LocalName {
+        /// The name as written, or implied.
+        name: String,
+        /// The rule it breaks.
+        #[source]
+        reason: PartError,
+    },
+    /// A local name in another form than the normalised one.
+    #[error("the local name {name:?} of a provider must be normalised: replace it with {normalised:?}")]
+    NotNormalised {
+        /// The name as written.
+        name: String,
+        /// The form that it must have.
+        normalised: String,
+    },
+    /// Neither a version constraint nor an object.
+    #[error("the entry {0:?} of required_providers must be a string or an object")]
+    RequirementShape(String),
+    /// A key that an entry of `required_providers` cannot have.
+    #[error(
+        "an entry of required_providers can hold only \"source\", \"version\" and \"configuration_aliases\", not {0:?}"
+    )]
+    RequirementKey(String),
+    /// Anything but `NAME.ALIAS` with the entry's own name.
+    #[error("configuration_aliases of {0:?} must be references of the form {0}.ALIAS")]
+    ConfigurationAliases(String),
+    /// The source of a provider is not a plain string.
+    #[error("the source of a provider must be a constant string")]
+    SourceNotText,
+    /// The source of a provider is refused.
+    #[error(transparent)]
+    Source(#[from] AddrError),
+    /// A provider of Terraform 0.12 that nobody can install.
+    #[error("provider source {0:?} is a legacy one, which cannot be installed")]
+    LegacySource(String),
+    /// A version that is not a plain string.
+    #[error("a version constraint must be a constant string")]
+    VersionNotText,
+    /// A version constraint is refused.
+    #[error("invalid version constraint {text:?}: {reason}")]
+    Constraint {
+        /// The constraint as written.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        reason: ConstraintError,
+    },
+    /// `provider =` with anything but a name and an alias.
+    #[error("the argument \"provider\" takes the local name of a provider, and after a dot perhaps an alias")]
+    ProviderReference,
+    /// `to` of an `import` block is not the address of a resource.
+    #[error("the argument \"to\" of an import block must be the address of a resource")]
+    ImportTarget,
+    /// A module call without a source.
+    #[error("module {0:?} has no source")]
+    MissingModuleSource(String),
+    /// The source of a module is no text at all.
+    #[error("the source of module {0:?} must be a string")]
+    ModuleSourceNotText(String),
+    /// The source of a module is refused.
+    #[error("invalid source of module {name:?}: {reason}")]
+    ModuleSource {
+        /// The module's name.
+        name: String,
+        /// The rule that is broken.
+        #[source]
+        reason: ModuleSourceError,
+    },
+    /// The version constraint of a module is refused.
+    #[error("invalid version constraint of module {name:?}: {reason}")]
+    ModuleVersion {
+        /// The module's name.
+        name: String,
+        /// The rule that is broken.
+        #[source]
+        reason: ModuleVersionError,
+    },
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        let mapped = Error::new(ErrorKind::Configuration, error.to_string()).in_file(error.file).at(error.position);
+        match error.kind {
+            ConfigErrorKind::Constraint { .. } => {
+                mapped.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")
+            }
+            ConfigErrorKind::LegacySource(_) => {
+                mapped.hint("write the full source address, NAMESPACE/TYPE, into required_providers")
+            }
+            _ => mapped,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Which files of a directory are configuration, and in which part they play.
+//!
+//! Source: `internal/configs/parser_config_dir.go`, and for OpenTofu `internal/configs/parser_file_matcher.go`.
+
+use std::collections::HashSet;
+
+use crate::dialect::Dialect;
+
+/// The names of one directory's configuration files, each list in the order of loading.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigFiles {
+    /// Loaded first.
+    pub primary: Vec<String>,
+    /// Merged into what the primary files say.
+    pub overrides: Vec<String>,
+    /// Test files.
+    pub tests: Vec<String>,
+}
+
+/// The two syntaxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// HCL's own.
+    Native,
+    /// The mapping of it into JSON.
+    Json,
+}
+
+impl Syntax {
+    /// The syntax of a file, by its name.
+    pub fn of(name: &str) -> Self {
+        if name.ends_with(".json") { Syntax::Json } else { Syntax::Native }
+    }
+}
+
+/// Suffixes of configuration, each OpenTofu one behind the one of Terraform that it shadows.
+const CONFIGURATION: [(&str, &str); 2] = [(".tf", ".tofu"), (".tf.json", ".tofu.json")];
+const TESTS: [(&str, &str); 2] = [(".tftest.hcl", ".tofutest.hcl"), (".tftest.json", ".tofutest.json")];
+
+impl ConfigFiles {
+    /// Sorts the names of a directory's files into their parts; those that are no configuration are dropped.
+    pub fn select(names: impl IntoIterator<Item = String>, dialect: Dialect) -> Self {
+        let mut files = Self::default();
+        for name in names.into_iter().filter(|name| !is_ignored(name)) {
+            if suffix(&name, &TESTS, dialect).is_some() {
+                files.tests.push(name);
+            } else if let Some(suffix) = suffix(&name, &CONFIGURATION, dialect) {
+                let base = &name[..name.len() - suffix.len()];
+                let list = if base == "override" || base.ends_with("_override") {
+                    &mut files.overrides
+                } else {
+                    &mut files.primary
+                };
+                list.push(name);
+            }
+        }
+        for (list, pairs) in
+            [(&mut files.primary, &CONFIGURATION), (&mut files.overrides, &CONFIGURATION), (&mut files.tests, &TESTS)]
+        {
+            list.sort();
+            drop_shadowed(list, pairs);
+        }
+        files
+    }
+
+    /// True if nothing here is configuration; test files do not count.
+    pub fn is_empty(&self) -> bool {
+        self.primary.is_empty() && self.overrides.is_empty()
+    }
+}
+
+/// A test file's name without its suffix, as it stands in the keys of `modules.json`.
+pub(super) fn test_stem(name: &str) -> &str {
+    let suffix = suffix(name, &TESTS, Dialect::OpenTofu).unwrap_or_default();
+    &name[..name.len() - suffix.len()]
+}
+
+fn suffix(name: &str, pairs: &[(&'static str, &'static str)], dialect: Dialect) -> Option<&'static str> {
+    pairs.iter().find_map(|(terraform, tofu)| {
+        if name.ends_with(terraform) {
+            Some(*terraform)
+        } else {
+            (dialect == Dialect::OpenTofu && name.ends_with(tofu)).then_some(*tofu)
+        }
+    })
+}
+
+/// Files of editors and hidden ones.
+fn is_ignored(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
+}
+
+fn drop_shadowed(names: &mut Vec<String>, pairs: &[(&str, &str)]) {
+    let all: HashSet<String> = names.iter().cloned().collect();
+    names.retain(|name| {
+        !pairs.iter().any(|(terraform, tofu)| {
+            name.strip_suffix(terraform).is_some_and(|base| all.contains(&format!("{base}{tofu}")))
+        })
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(names: &[&str], dialect: Dialect) -> ConfigFiles {
+        ConfigFiles::select(names.iter().map(|name| (*name).to_owned()), dialect)
+    }
+
+    #[test]
+    fn suffixes_belong_to_a_tool() {
+        let names =
+            ["z.tf", "a.tf.json", "x.tofu", "y.tofu.json", "notes.txt", "t.tftest.hcl", "u.tofutest.json", "tf"];
+        let files = select(&names, Dialect::Terraform);
+        assert_eq!(
+            (files.primary, files.tests),
+            (vec!["a.tf.json".into(), "z.tf".into()], vec!["t.tftest.hcl".into()])
+        );
+        let files = select(&names, Dialect::OpenTofu);
+        assert_eq!(files.primary, ["a.tf.json", "x.tofu", "y.tofu.json", "z.tf"]);
+        assert_eq!(files.tests, ["t.tftest.hcl", "u.tofutest.json"]);
+    }
+
+    #[test]
+    fn files_of_editors_are_ignored() {
+        assert_eq!(select(&[".hidden.tf", "bak.tf~", "#e.tf#", "#f.tf"], Dialect::Terraform).primary, ["#f.tf"]);
+    }
+
+    #[test]
+    fn overrides_are_known_by_their_base_name() {
+        let names = ["override.tf", "x_override.tf.json", "xoverride.tf", "override_x.tf", "_override.tf"];
+        let files = select(&names, Dialect::Terraform);
+        assert_eq!(files.overrides, ["_override.tf", "override.tf", "x_override.tf.json"]);
+        assert_eq!(files.primary, ["override_x.tf", "xoverride.tf"]);
+    }
+
+    #[test]
+    fn tofu_files_shadow_within_one_syntax_and_list() {
+        let names =
+            ["a.tf", "a.tofu", "b.tf", "b.tofu.json", "c.tf.json", "c.tofu.json", "override.tf", "override.tofu"];
+        let files = select(&names, Dialect::OpenTofu);
+        assert_eq!(files.primary, ["a.tofu", "b.tf", "b.tofu.json", "c.tofu.json"]);
+        assert_eq!(files.overrides, ["override.tofu"]);
+        assert_eq!(select(&names, Dialect::Terraform).primary, ["a.tf", "b.tf", "c.tf.json"]);
+    }
+}

@@ -1,0 +1,256 @@
+//! The JSON form of configuration: a reader that keeps places and duplicate keys, and the mapping of blocks.
+//!
+//! A general JSON library tells neither where a value stands nor that a key came twice, and both matter here.
+//!
+//! Source: `github.com/hashicorp/hcl/v2/json`.
+
+pub(super) mod body;
+
+use std::borrow::Cow;
+
+/// A JSON value and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JsonNode<'a> {
+    pub(super) at: usize,
+    pub(super) value: JsonValue<'a>,
+}
+
+/// A JSON value. Objects keep the order of their keys, and all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum JsonValue<'a> {
+    Null,
+    Bool(bool),
+    Number(&'a str),
+    Text(Cow<'a, str>),
+    Array(Vec<JsonNode<'a>>),
+    Object(Vec<Member<'a>>),
+}
+
+/// A key with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) at: usize,
+    pub(super) value: JsonNode<'a>,
+}
+
+/// What is wrong with a JSON text, or with its shape.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    /// Something other than a value where one must stand.
+    #[error("a JSON value is required here")]
+    Value,
+    /// Something other than a key where one must stand.
+    #[error("a key in double quotes is required here")]
+    Key,
+    /// No colon behind a key.
+    #[error("a colon is required behind a key")]
+    Colon,
+    /// Neither a comma nor the end behind an item.
+    #[error("a comma or {0:?} is required here")]
+    Separator(char),
+    /// A string that does not end on its line, or with an unknown escape.
+    #[error("this is not a valid JSON string")]
+    Text,
+    /// Something behind the value.
+    #[error("nothing can follow the value of a JSON file")]
+    Trailing,
+    /// Nested too deeply.
+    #[error("values are nested more than {DEPTH} levels deep")]
+    TooDeep,
+    /// The file holds neither an object nor an array of objects.
+    #[error("a JSON object or an array of objects is required here")]
+    Body,
+    /// Labels of a block are keys, and here is none.
+    #[error("a JSON object is required here, whose keys are the labels of {0:?} blocks")]
+    Label(String),
+}
+
+/// The deepest nesting that is read.
+pub(super) const DEPTH: usize = 200;
+
+/// Reads a text that holds one value.
+///
+/// # Errors
+///
+/// [`JsonError`] with its byte offset.
+pub(super) fn parse(text: &str) -> Result<JsonNode<'_>, (usize, JsonError)> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    let node = reader.value(0)?;
+    reader.skip_blank();
+    if reader.at < reader.bytes.len() { Err((reader.at, JsonError::Trailing)) } else { Ok(node) }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, depth: usize) -> Result<JsonNode<'a>, (usize, JsonError)> {
+        self.skip_blank();
+        let at = self.at;
+        if depth > DEPTH {
+            return Err((at, JsonError::TooDeep));
+        }
+        let value = match self.bytes.get(at) {
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => JsonValue::Text(self.string()?),
+            Some(b'-' | b'0'..=b'9') => JsonValue::Number(self.word()),
+            Some(b'a'..=b'z') => match self.word() {
+                "null" => JsonValue::Null,
+                "true" => JsonValue::Bool(true),
+                "false" => JsonValue::Bool(false),
+                _ => return Err((at, JsonError::Value)),
+            },
+            _ => return Err((at, JsonError::Value)),
+        };
+        Ok(JsonNode { at, value })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<JsonValue<'a>, (usize, JsonError)> {
+        let mut members = Vec::new();
+        self.at += 1;
+        self.skip_blank();
+        if self.take(b'}') {
+            return Ok(JsonValue::Object(members));
+        }
+        loop {
+            self.skip_blank();
+            let at = self.at;
+            if self.bytes.get(at) != Some(&b'"') {
+                return Err((at, JsonError::Key));
+            }
+            let name = self.string()?;
+            self.skip_blank();
+            if !self.take(b':') {
+                return Err((self.at, JsonError::Colon));
+            }
+            members.push(Member { name, at, value: self.value(depth + 1)? });
+            if self.ends_with(b'}')? {
+                return Ok(JsonValue::Object(members));
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<JsonValue<'a>, (usize, JsonError)> {
+        let mut items = Vec::new();
+        self.at += 1;
+        self.skip_blank();
+        if self.take(b']') {
+            return Ok(JsonValue::Array(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            if self.ends_with(b']')? {
+                return Ok(JsonValue::Array(items));
+            }
+        }
+    }
+
+    /// A comma (false) or the end (true).
+    fn ends_with(&mut self, close: u8) -> Result<bool, (usize, JsonError)> {
+        self.skip_blank();
+        if self.take(close) {
+            return Ok(true);
+        }
+        if self.take(b',') { Ok(false) } else { Err((self.at, JsonError::Separator(char::from(close)))) }
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, (usize, JsonError)> {
+        let open = self.at;
+        self.at += 1;
+        let wrong = || (open, JsonError::Text);
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).ok_or_else(wrong)?;
+            self.at += length;
+            match self.bytes[self.at] {
+                b'"' => {
+                    self.at += 1;
+                    break;
+                }
+                b'\\' => self.at += 2,
+                _ => return Err(wrong()),
+            }
+        }
+        let inner = &self.text[open + 1..self.at - 1];
+        if inner.is_ascii() && !inner.contains('\\') {
+            return Ok(Cow::Borrowed(inner));
+        }
+        // Escapes are rare: let the library undo them.
+        serde_json::from_str(&self.text[open..self.at]).map(Cow::Owned).map_err(|_| wrong())
+    }
+
+    fn word(&mut self) -> &'a str {
+        let start = self.at;
+        let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+        while self.bytes.get(self.at).is_some_and(|byte| part(*byte)) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.bytes.get(self.at) == Some(&byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn skip_blank(&mut self) {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn duplicate_keys_and_places_are_kept() {
+        let node = parse(" {\"a\": 1, \"a\" : [\"\\u00e9\"]}\n").unwrap();
+        let JsonValue::Object(members) = node.value else { panic!() };
+        let places: Vec<_> = members.iter().map(|member| (&*member.name, member.at, member.value.at)).collect();
+        assert_eq!(places, [("a", 2, 7), ("a", 10, 16)]);
+        let JsonValue::Array(items) = &members[1].value.value else { panic!() };
+        assert_eq!(items[0], JsonNode { at: 17, value: JsonValue::Text("é".into()) });
+    }
+
+    #[test]
+    fn errors_have_their_place() {
+        use JsonError as E;
+        for (text, at, error) in [
+            ("", 0, E::Value),
+            ("{a: 1}", 1, E::Key),
+            ("{\"a\" 1}", 5, E::Colon),
+            ("{\"a\": 1 \"b\": 2}", 8, E::Separator('}')),
+            ("[1", 2, E::Separator(']')),
+            ("[1,]", 3, E::Value),
+            ("\"a", 0, E::Text),
+            ("\"\\", 0, E::Text),
+            ("\"\\q\"", 0, E::Text),
+            ("\"a\nb\"", 0, E::Text),
+            ("{} {}", 3, E::Trailing),
+            ("nul", 0, E::Value),
+        ] {
+            assert_eq!(parse(text), Err((at, error)), "{text:?}");
+        }
+        assert_eq!(parse(&"[".repeat(100_000)).unwrap_err().1, E::TooDeep);
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_the_library(text in "[\\[\\]{}\":,0-9a-z\\\\ é\n]{0,20}") {
+            if serde_json::from_str::<serde_json::Value>(&text).is_ok() {
+                prop_assert!(parse(&text).is_ok());
+            }
+            let _ = parse(&text);
+        }
+    }
+}

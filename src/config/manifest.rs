@@ -1,0 +1,126 @@
+//! `modules.json`: which modules are installed, and where.
+//!
+//! Source: `internal/modsdir/manifest.go`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::module_version::ModuleVersion;
+
+/// The installed modules, by their path of call names joined by dots.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manifest(BTreeMap<String, Installed>);
+
+/// An installed module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The source in its full form.
+    pub source: String,
+    /// The version; only modules of registries have one.
+    pub version: Option<ModuleVersion>,
+    /// The directory, relative to the root module, with forward slashes.
+    pub dir: String,
+}
+
+/// Why a text is no `modules.json`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// Not JSON, or not of the right shape.
+    #[error("this is not a list of installed modules (line {line}, column {column})")]
+    Json {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// Two records of one module.
+    #[error("module {0:?} is recorded twice")]
+    Duplicate(String),
+    /// A version that is none.
+    #[error("module {key:?} is recorded with the version {version:?}, which is none")]
+    Version {
+        /// The module.
+        key: String,
+        /// What stands there.
+        version: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(rename = "Modules", default)]
+    modules: Option<Vec<Record>>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    #[serde(rename = "Key", default)]
+    key: String,
+    #[serde(rename = "Source", default)]
+    source: String,
+    #[serde(rename = "Version", default)]
+    version: Option<String>,
+    #[serde(rename = "Dir", default)]
+    dir: String,
+}
+
+impl Manifest {
+    /// Reads the text of a manifest; an empty one lists nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ManifestError`].
+    pub fn decode(text: &str) -> Result<Self, ManifestError> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let document: Document = serde_json::from_str(text)
+            .map_err(|error| ManifestError::Json { line: error.line(), column: error.column() })?;
+        let mut modules = BTreeMap::new();
+        for Record { key, source, version, dir } in document.modules.unwrap_or_default() {
+            let version = match version.filter(|version| !version.is_empty()) {
+                None => None,
+                Some(text) => match text.parse() {
+                    Ok(version) => Some(version),
+                    Err(_) => return Err(ManifestError::Version { key, version: text }),
+                },
+            };
+            if modules.insert(key.clone(), Installed { source, version, dir }).is_some() {
+                return Err(ManifestError::Duplicate(key));
+            }
+        }
+        Ok(Self(modules))
+    }
+
+    /// The record of a module.
+    pub fn get(&self, key: &str) -> Option<&Installed> {
+        self.0.get(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_found_by_key() {
+        let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"a.b","Source":"h.io/x/y/z","Version":"1.2.0","Dir":"d"}]}"#;
+        let manifest = Manifest::decode(text).unwrap();
+        let installed = manifest.get("a.b").unwrap();
+        assert_eq!((&*installed.source, &*installed.dir), ("h.io/x/y/z", "d"));
+        assert_eq!(installed.version.as_ref().map(ModuleVersion::as_str), Some("1.2.0"));
+        assert_eq!(manifest.get("").unwrap().version, None);
+        assert_eq!(Manifest::decode(""), Ok(Manifest::default()));
+        assert_eq!(Manifest::decode("{}"), Ok(Manifest::default()));
+    }
+
+    #[test]
+    fn what_the_tools_refuse_is_refused() {
+        let twice = r#"{"Modules":[{"Key":"a"},{"Key":"a"}]}"#;
+        assert_eq!(Manifest::decode(twice), Err(ManifestError::Duplicate("a".into())));
+        let version = r#"{"Modules":[{"Key":"a","Version":"x"}]}"#;
+        assert!(matches!(Manifest::decode(version), Err(ManifestError::Version { .. })));
+        assert_eq!(Manifest::decode("[1"), Err(ManifestError::Json { line: 1, column: 1 }));
+    }
+}

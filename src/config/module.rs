@@ -1,0 +1,176 @@
+//! What one module directory says, as far as requirements go.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::addr::ProviderSource;
+use crate::finding::Position;
+use crate::requirements::OriginKind;
+use crate::version::Constraints;
+
+use super::module_version::ModuleConstraints;
+use super::value::Part;
+
+/// A module directory's configuration after overrides. Nothing of it was evaluated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Module {
+    /// The entries of `required_providers`, by local name.
+    pub required: BTreeMap<String, RequiredProvider>,
+    /// The `provider` blocks, in the order of the files.
+    pub providers: Vec<ProviderConfig>,
+    /// The resources of all modes, in the order of the files.
+    pub resources: Vec<Resource>,
+    /// The `import` blocks, in the order of the files.
+    pub imports: Vec<Import>,
+    /// The module calls, by name.
+    pub calls: BTreeMap<String, ModuleCall>,
+    /// True if there is a `backend` or `cloud` block, which only root modules have.
+    pub has_backend: bool,
+    /// What references in the sources of modules can mean.
+    pub names: Names,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, relative to the root module.
+    pub file: Arc<Path>,
+    /// Where in the file.
+    pub position: Position,
+}
+
+/// `FILE:LINE:COLUMN`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.position)
+    }
+}
+
+/// An entry of `required_providers`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequiredProvider {
+    /// Where the entry begins.
+    pub place: Place,
+    /// What the local name stands for, given or implied.
+    pub source: ProviderSource,
+    /// The source as written, if it is.
+    pub source_text: Option<String>,
+    /// The constraint.
+    pub version: Option<Constraint>,
+}
+
+/// A version constraint of a provider, with its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Constraint {
+    /// As written.
+    pub text: String,
+    /// What it means.
+    pub terms: Constraints,
+}
+
+/// A `provider` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderConfig {
+    /// Where the block begins.
+    pub place: Place,
+    /// The local name.
+    pub name: String,
+    /// The alias, if there is one that is constant.
+    pub alias: Option<String>,
+    /// The constraint, in the deprecated argument `version`.
+    pub version: Option<Constraint>,
+}
+
+/// A `resource`, `data`, `ephemeral` or `action` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// Where the block begins.
+    pub place: Place,
+    /// Which of the four.
+    pub mode: OriginKind,
+    /// The type, such as `aws_instance`.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+    /// The local name of the provider: given, else implied by the type.
+    pub provider: String,
+    /// True if the argument `provider` gives it.
+    pub explicit: bool,
+}
+
+/// An `import` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// Where the block begins.
+    pub place: Place,
+    /// True if the target is in a module below.
+    pub in_child: bool,
+    /// The type and the name of the target.
+    pub target: (String, String),
+    /// The local name of the provider: given, else none.
+    pub provider: Option<String>,
+}
+
+/// A `module` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleCall {
+    /// Where the block begins.
+    pub place: Place,
+    /// The name.
+    pub name: String,
+    /// Where the module comes from; absent only in override files.
+    pub source: Option<CallSource>,
+    /// Which versions of it will do.
+    pub version: Option<CallVersion>,
+    /// The arguments that the block sets.
+    pub inputs: Vec<String>,
+}
+
+/// The source of a module call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSource {
+    /// Where the value begins.
+    pub place: Place,
+    /// The value.
+    pub text: Text,
+}
+
+/// The version of a module call. Absent constraints mean that they are not constant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallVersion {
+    /// Where the value begins.
+    pub place: Place,
+    /// What it means.
+    pub constraints: Option<ModuleConstraints>,
+}
+
+/// A string that may need evaluation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text {
+    /// A constant.
+    Known(String),
+    /// Made of constants and references.
+    Template(Vec<Part>),
+    /// Only the tools can tell.
+    Unknown,
+}
+
+/// Variables and local values of a module that are strings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Variables, by name.
+    pub variables: BTreeMap<String, Variable>,
+    /// Local values, by name.
+    pub locals: BTreeMap<String, Text>,
+}
+
+/// A variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// The default, if there is one.
+    pub default: Option<Text>,
+    /// True for `const = true`, which Terraform 1.15 and later asks for.
+    pub constant: bool,
+}

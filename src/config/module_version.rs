@@ -1,0 +1,257 @@
+//! Versions and version constraints of modules, whose rules are not those of providers.
+//!
+//! Any number of parts, an optional `v`, and pre-releases by their own comparison.
+//!
+//! Source: `github.com/hashicorp/go-version` v1.9.0, `version.go` and `constraint.go`.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+/// A version of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleVersion {
+    /// At least three.
+    segments: Vec<u64>,
+    /// How many of them were written.
+    written: usize,
+    pre: String,
+    text: String,
+}
+
+/// A version constraint of a module call: terms that all have to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleConstraints {
+    terms: Vec<(Operator, ModuleVersion)>,
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    Pessimistic,
+}
+
+/// Why a text is no version, or no constraint, of a module.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModuleVersionError {
+    /// Not a version.
+    #[error("{0:?} is not a version")]
+    Version(String),
+    /// Not a constraint.
+    #[error("{0:?} does not use correct version constraint syntax")]
+    Constraint(String),
+}
+
+impl FromStr for ModuleVersion {
+    type Err = ModuleVersionError;
+
+    fn from_str(text: &str) -> Result<Self, ModuleVersionError> {
+        Self::read(text).ok_or_else(|| ModuleVersionError::Version(text.to_owned()))
+    }
+}
+
+impl ModuleVersion {
+    /// The text it was read from.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// True if there is a pre-release part.
+    pub fn is_prerelease(&self) -> bool {
+        !self.pre.is_empty()
+    }
+
+    /// Compares by numbers, then pre-release; metadata does not count.
+    pub fn precedence(&self, other: &Self) -> Ordering {
+        self.compare_segments(other).then_with(|| compare_prerelease(&self.pre, &other.pre))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let digits_end = |text: &str| text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let body = text.strip_prefix('v').unwrap_or(text);
+        let (numbers, rest) = body.split_at(digits_end(body));
+        let mut segments = Vec::new();
+        for number in numbers.split('.') {
+            let number: u64 = number.parse().ok()?;
+            segments.push(i64::try_from(number).ok().and(Some(number))?);
+        }
+        let written = segments.len();
+        segments.resize(written.max(3), 0);
+        let (pre, build) = rest.split_once('+').map_or((rest, None), |(pre, build)| (pre, Some(build)));
+        let pre = match pre.strip_prefix('-') {
+            Some(pre) => pre,
+            None if pre.starts_with(|c: char| c.is_ascii_digit()) => return None,
+            None => pre,
+        };
+        let word = |part: &str| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'~'))
+        };
+        let words = |text: &str| text.split('.').all(word);
+        let has_pre = rest.starts_with(['-']) || !pre.is_empty();
+        ((!has_pre || words(pre)) && build.is_none_or(words)).then(|| Self {
+            segments,
+            written,
+            pre: pre.to_owned(),
+            text: text.to_owned(),
+        })
+    }
+
+    fn compare_segments(&self, other: &Self) -> Ordering {
+        let length = self.segments.len().max(other.segments.len());
+        let segment = |version: &Self, at: usize| version.segments.get(at).copied().unwrap_or(0);
+        (0..length)
+            .map(|at| segment(self, at).cmp(&segment(other, at)))
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+}
+
+impl FromStr for ModuleConstraints {
+    type Err = ModuleVersionError;
+
+    fn from_str(text: &str) -> Result<Self, ModuleVersionError> {
+        let term = |term: &str| {
+            let term = term.trim();
+            let (operator, rest) = Operator::ALL
+                .iter()
+                .find_map(|(sign, operator)| term.strip_prefix(sign).map(|rest| (*operator, rest)))?;
+            Some((operator, ModuleVersion::read(rest.trim_start())?))
+        };
+        let terms = text.split(',').map(term).collect::<Option<Vec<_>>>();
+        let terms = terms.ok_or_else(|| ModuleVersionError::Constraint(text.to_owned()))?;
+        Ok(Self { terms, text: text.to_owned() })
+    }
+}
+
+impl ModuleConstraints {
+    /// The text it was read from.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// True if a version satisfies all terms.
+    pub fn allows(&self, version: &ModuleVersion) -> bool {
+        self.terms.iter().all(|(operator, boundary)| operator.holds(version, boundary))
+    }
+}
+
+impl Operator {
+    const ALL: [(&str, Operator); 8] = [
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("!=", Operator::NotEqual),
+        ("~>", Operator::Pessimistic),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+        ("=", Operator::Equal),
+        ("", Operator::Equal),
+    ];
+
+    fn holds(self, version: &ModuleVersion, boundary: &ModuleVersion) -> bool {
+        let order = version.precedence(boundary);
+        match self {
+            Operator::Equal => order.is_eq(),
+            Operator::NotEqual => order.is_ne(),
+            _ if !comparable(version, boundary) => false,
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+            Operator::Less => order.is_lt(),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Pessimistic => order.is_ge() && pessimistic(version, boundary),
+        }
+    }
+}
+
+/// A pre-release is in a range only if the boundary is one of the same numbers.
+fn comparable(version: &ModuleVersion, boundary: &ModuleVersion) -> bool {
+    match (boundary.is_prerelease(), version.is_prerelease()) {
+        (true, true) => version.segments == boundary.segments,
+        (false, true) => false,
+        (_, false) => true,
+    }
+}
+
+fn pessimistic(version: &ModuleVersion, boundary: &ModuleVersion) -> bool {
+    let fixed = boundary.written.saturating_sub(1);
+    let last = boundary.segments.len() - 1;
+    (!boundary.is_prerelease() || version.is_prerelease())
+        && boundary.segments.len() <= version.segments.len()
+        && version.segments[..fixed] == boundary.segments[..fixed]
+        && boundary.segments[last] <= version.segments[last]
+}
+
+/// A release is above its pre-releases; parts compare as numbers where both are, and numbers are below words.
+fn compare_prerelease(a: &str, b: &str) -> Ordering {
+    match (a.is_empty(), b.is_empty()) {
+        (true, true) => return Ordering::Equal,
+        (true, false) => return Ordering::Greater,
+        (false, true) => return Ordering::Less,
+        (false, false) => {}
+    }
+    let (mut a, mut b) = (a.split('.'), b.split('.'));
+    loop {
+        let order = match (a.next(), b.next()) {
+            (None, None) => return Ordering::Equal,
+            (None, Some(_)) => Ordering::Less,
+            (Some(_), None) => Ordering::Greater,
+            (Some(a), Some(b)) => match (a.parse::<u64>(), b.parse::<u64>()) {
+                (Ok(a), Ok(b)) => a.cmp(&b),
+                (Ok(_), Err(_)) => Ordering::Less,
+                (Err(_), Ok(_)) => Ordering::Greater,
+                (Err(_), Err(_)) => a.cmp(b),
+            },
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(constraint: &str, version: &str) -> bool {
+        constraint.parse::<ModuleConstraints>().unwrap().allows(&version.parse().unwrap())
+    }
+
+    #[test]
+    fn terms_mean_what_go_version_says() {
+        for (constraint, version, expected) in [
+            ("1.2", "1.2.0", true),
+            ("= v1.2.0", "1.2", true),
+            ("1.2.0+a", "1.2.0+b", true),
+            ("~> 1.0", "1.9.9", true),
+            ("~> 1.0", "2.0.0", false),
+            ("~> 1", "9.0.0", true),
+            ("~> 1.2.3", "1.2.9", true),
+            ("~> 1.2.3", "1.3.0", false),
+            ("~> 1.2.3.4", "1.2.3.5", true),
+            ("~> 1.2.3.4", "1.2.3", false),
+            (">= 1.0, != 1.5.0", "1.5.0", false),
+            (">= 1.0", "1.1.0-beta", false),
+            (">= 1.1.0-alpha", "1.1.0-beta", true),
+            ("> 1.1.0-alpha", "1.1.0", true),
+            ("~> 1.1.0-alpha", "1.1.0", false),
+            ("1.1.0-beta", "1.1.0-beta", true),
+            ("<= 1.1.0", "1.1.0", true),
+            (">= 1.0-rc.2", "1.0-rc.10", true),
+        ] {
+            assert_eq!(allows(constraint, version), expected, "{constraint} {version}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in
+            ["", "foo", "^1", "1..2", "=> 1", "1.0,", "1.0 2.0", "99999999999999999999", "1.0-", "1.0-a..b", "x"]
+        {
+            assert!(text.parse::<ModuleConstraints>().is_err(), "{text:?}");
+        }
+    }
+}

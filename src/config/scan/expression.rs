@@ -1,0 +1,250 @@
+//! Expressions: finding their end, nothing else.
+//!
+//! What is open (brackets, strings, heredocs, interpolations) stands on a stack of our own, so that no text can exhaust
+//! the one of the thread.
+
+use std::ops::Range;
+
+use super::{ScanError, Scanner, StructureError, continues_name, error, starts_name};
+
+/// Something open within an expression, with the byte that opened it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// `(`, `[` or `{`.
+    Bracket(usize),
+    /// `${` or `%{`.
+    Interpolation(usize),
+    /// `"`.
+    Quote(usize),
+    /// `<<`.
+    Heredoc { at: usize, marker: Range<usize>, line_start: bool },
+}
+
+/// The bytes that mean something in code; all others are skipped.
+const CODE: [bool; 256] = table(b"\"#/<()[]{}\n");
+/// The bytes that mean something in a quoted string.
+const QUOTED: [bool; 256] = table(b"\"\\$%\n");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
+/// What one step through code met.
+#[derive(PartialEq, Eq)]
+enum Step {
+    Code,
+    Comment,
+    End,
+}
+
+impl Scanner<'_> {
+    /// Skips white space and one expression; gives its range without white space and comments at either end.
+    pub(super) fn expression(&mut self) -> Result<Range<usize>, ScanError> {
+        self.skip_blank(false)?;
+        let start = self.at;
+        let mut end = start;
+        self.frames.clear();
+        loop {
+            let before = self.at;
+            match self.frames.last() {
+                Some(Frame::Quote(_)) => self.quoted()?,
+                Some(Frame::Heredoc { .. }) => self.heredoc()?,
+                Some(Frame::Bracket(_) | Frame::Interpolation(_)) | None => match self.code()? {
+                    Step::Code => {}
+                    Step::Comment => continue,
+                    Step::End => return Ok(start..end),
+                },
+            }
+            if self.frames.is_empty() {
+                end = end.max(self.end_without_blank(before));
+            }
+        }
+    }
+
+    /// The end of the last byte before here that is no white space, but not before `floor`.
+    fn end_without_blank(&self, floor: usize) -> usize {
+        let mut end = self.at;
+        while end > floor && matches!(self.bytes[end - 1], b' ' | b'\t' | b'\r') {
+            end -= 1;
+        }
+        // A step of nothing but white space moves no end.
+        if end == floor { 0 } else { end }
+    }
+
+    /// Goes on to the next byte that means something, or over it.
+    fn code(&mut self) -> Result<Step, ScanError> {
+        let at = self.at;
+        self.skip_plain(&CODE);
+        if self.at > at {
+            return Ok(Step::Code);
+        }
+        let Some(byte) = self.peek() else { return self.end_of_text() };
+        let outermost = self.frames.is_empty();
+        match byte {
+            b'\n' | b'#' | b'}' if outermost => return Ok(Step::End),
+            b'#' => {
+                self.skip_line();
+                return Ok(Step::Comment);
+            }
+            b'/' => match self.bytes.get(at + 1) {
+                Some(b'/') if outermost => return Ok(Step::End),
+                Some(b'/') => {
+                    self.skip_line();
+                    return Ok(Step::Comment);
+                }
+                Some(b'*') => {
+                    self.skip_comment()?;
+                    return Ok(Step::Comment);
+                }
+                _ => self.at += 1,
+            },
+            b'"' => self.enter(Frame::Quote(at), 1),
+            b'(' | b'[' | b'{' => self.enter(Frame::Bracket(at), 1),
+            b'<' => self.less_than(),
+            b')' | b']' | b'}' => self.close_bracket(byte)?,
+            _ => self.at += 1,
+        }
+        Ok(Step::Code)
+    }
+
+    fn end_of_text(&self) -> Result<Step, ScanError> {
+        match self.frames.last() {
+            None => Ok(Step::End),
+            Some(Frame::Bracket(at) | Frame::Interpolation(at)) => {
+                Err(error(*at, StructureError::UnclosedBracket(char::from(self.bytes[*at]))))
+            }
+            Some(Frame::Quote(at)) => Err(error(*at, StructureError::UnterminatedString)),
+            Some(Frame::Heredoc { at, .. }) => Err(error(*at, StructureError::UnterminatedHeredoc)),
+        }
+    }
+
+    fn skip_plain(&mut self, special: &[bool; 256]) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|byte| special[usize::from(*byte)]).unwrap_or(rest.len());
+    }
+
+    fn enter(&mut self, frame: Frame, length: usize) {
+        self.frames.push(frame);
+        self.at += length;
+    }
+
+    fn close_bracket(&mut self, byte: u8) -> Result<(), ScanError> {
+        let opened = match self.frames.last() {
+            Some(Frame::Bracket(at)) => match self.bytes[*at] {
+                b'(' => b')',
+                b'[' => b']',
+                _ => b'}',
+            },
+            Some(Frame::Interpolation(_)) => b'}',
+            _ => 0,
+        };
+        if byte != opened {
+            return Err(error(self.at, StructureError::UnexpectedBracket(char::from(byte))));
+        }
+        self.frames.pop();
+        self.at += 1;
+        Ok(())
+    }
+
+    /// `<<EOT` and a line break begin a heredoc; any other `<` is an operator.
+    fn less_than(&mut self) {
+        let at = self.at;
+        let rest = &self.bytes[at..];
+        let dash = usize::from(rest.starts_with(b"<<-"));
+        let name = 2 + dash;
+        let length = match rest.get(name) {
+            Some(byte) if rest.starts_with(b"<<") && starts_name(*byte) => {
+                rest[name..].iter().position(|byte| !continues_name(*byte)).unwrap_or(rest.len() - name)
+            }
+            _ => 0,
+        };
+        let behind = name + length;
+        let line_break = match rest.get(behind..) {
+            Some([b'\n', ..]) => 1,
+            Some([b'\r', b'\n', ..]) => 2,
+            _ => 0,
+        };
+        if length == 0 || line_break == 0 {
+            self.at += 1;
+            return;
+        }
+        let marker = at + name..at + behind;
+        self.enter(Frame::Heredoc { at, marker, line_start: true }, behind + line_break);
+    }
+
+    fn quoted(&mut self) -> Result<(), ScanError> {
+        self.skip_plain(&QUOTED);
+        let at = self.at;
+        match self.peek() {
+            None => return self.end_of_text().map(|_| ()),
+            Some(b'"') => {
+                self.frames.pop();
+                self.at += 1;
+            }
+            Some(b'\n') => return Err(error(at, StructureError::NewlineInString)),
+            Some(b'\\') => self.at += if matches!(self.bytes.get(at + 1), None | Some(b'\n')) { 1 } else { 2 },
+            Some(_) if self.template_begins() => self.enter(Frame::Interpolation(at), 2),
+            Some(_) => self.skip_template_sign(),
+        }
+        Ok(())
+    }
+
+    /// One line of a heredoc, or the part of it up to an interpolation.
+    fn heredoc(&mut self) -> Result<(), ScanError> {
+        let Some(length) = memchr::memchr(b'\n', &self.bytes[self.at..]) else {
+            return self.last_line_of_heredoc();
+        };
+        let line_end = self.at + length;
+        if let Some(Frame::Heredoc { marker, line_start, .. }) = self.frames.last_mut() {
+            let line = &self.bytes[self.at..line_end];
+            if *line_start && line.trim_ascii() == &self.bytes[marker.clone()] {
+                self.at = line_end - usize::from(line.ends_with(b"\r"));
+                self.frames.pop();
+                return Ok(());
+            }
+            *line_start = true;
+        }
+        self.heredoc_text(line_end + 1);
+        Ok(())
+    }
+
+    /// An end marker needs a line break behind it, so what can follow here is an interpolation or an error.
+    fn last_line_of_heredoc(&mut self) -> Result<(), ScanError> {
+        self.heredoc_text(self.bytes.len());
+        if self.peek().is_none() { self.end_of_text().map(|_| ()) } else { Ok(()) }
+    }
+
+    fn heredoc_text(&mut self, end: usize) {
+        while self.at < end {
+            let Some(length) = memchr::memchr2(b'$', b'%', &self.bytes[self.at..end]) else { break };
+            self.at += length;
+            if self.template_begins() {
+                if let Some(Frame::Heredoc { line_start, .. }) = self.frames.last_mut() {
+                    *line_start = false;
+                }
+                return self.enter(Frame::Interpolation(self.at), 2);
+            }
+            self.skip_template_sign();
+        }
+        self.at = self.at.max(end);
+    }
+
+    /// True at `${` and `%{`.
+    pub(super) fn template_begins(&self) -> bool {
+        matches!(self.bytes.get(self.at..self.at + 2), Some([b'$' | b'%', b'{']))
+    }
+
+    /// Skips a `$` or `%` that begins no template, or the whole of `$${` and `%%{`.
+    pub(super) fn skip_template_sign(&mut self) {
+        self.at += match self.bytes.get(self.at..self.at + 3) {
+            Some([b'$', b'$', b'{'] | [b'%', b'%', b'{']) => 3,
+            _ => 1,
+        };
+    }
+}

@@ -1,0 +1,314 @@
+//! A scanner for the outline of native syntax: which blocks and arguments stand in a body, and where.
+//!
+//! It checks structure everywhere (brackets, strings, heredocs, comments, block headers) and looks into nothing: values
+//! and nested bodies come out as byte ranges. A nested body can be scanned again by its range. Parsing every expression
+//! with a general parser costs twenty times as much, and nearly none of them matter here.
+//!
+//! Source: `github.com/hashicorp/hcl/v2`, `hclsyntax/scan_tokens.rl` and `hclsyntax/parser.go`.
+
+mod expression;
+mod header;
+
+use std::ops::Range;
+
+use expression::Frame;
+
+/// What stands directly in a body.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline<'a> {
+    /// The arguments, in order, duplicates kept.
+    pub arguments: Vec<Argument<'a>>,
+    /// The blocks, in order.
+    pub blocks: Vec<Block<'a>>,
+}
+
+/// `name = value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Where the name begins.
+    pub at: usize,
+    /// The value without surrounding white space and comments.
+    pub value: Range<usize>,
+}
+
+/// `kind "label" { … }`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// The block type.
+    pub kind: &'a str,
+    /// Where the block type begins.
+    pub at: usize,
+    /// The labels.
+    pub labels: Vec<Label<'a>>,
+    /// What stands between the braces.
+    pub body: Range<usize>,
+    /// The value of the argument `provider` that stands directly in the body, which is all that is asked of most blocks.
+    pub provider: Option<Range<usize>>,
+}
+
+/// A label, quoted or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label<'a> {
+    /// The text between the quotes, escapes as written.
+    pub raw: &'a str,
+    /// Where it begins, with its quote.
+    pub at: usize,
+}
+
+/// A place where the structure of a text is broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScanError {
+    /// The byte.
+    pub at: usize,
+    /// What is wrong there.
+    pub kind: StructureError,
+}
+
+/// How structure can be broken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StructureError {
+    /// A body without its closing brace.
+    #[error("there is no closing brace for this block before the end of the file")]
+    UnclosedBlock,
+    /// A bracket of an expression without its partner.
+    #[error("there is no closing bracket for this {0:?}")]
+    UnclosedBracket(char),
+    /// A closing bracket that nothing opened, or that closes another one.
+    #[error("unexpected closing bracket {0:?}")]
+    UnexpectedBracket(char),
+    /// A quoted string that the text ends in.
+    #[error("this string is not terminated")]
+    UnterminatedString,
+    /// A line break in a quoted string.
+    #[error("a quoted string must not span lines; use a heredoc or the escape sequence \\n")]
+    NewlineInString,
+    /// A heredoc without a line that holds its marker, which a line break must follow.
+    #[error("this heredoc has no end marker")]
+    UnterminatedHeredoc,
+    /// A `/*` without `*/`.
+    #[error("this comment is not terminated")]
+    UnterminatedComment,
+    /// Something else than a name at the place of an argument or a block.
+    #[error("an argument or block definition is required here")]
+    NotAnItem,
+    /// A name in quotes at the place of an argument or a block.
+    #[error("argument names must not be quoted")]
+    QuotedName,
+    /// Neither `=` nor labels and `{` after a name.
+    #[error("to set an argument, use the equals sign; to open a block, use \"{{\" on the same line as its header")]
+    Header,
+    /// `${` in a label.
+    #[error("template sequences are not allowed in a block label")]
+    TemplateInLabel,
+    /// Nothing after `=`.
+    #[error("an expression is required after the equals sign")]
+    MissingValue,
+    /// Something behind an argument or a block on its line.
+    #[error("{0} must end with a newline")]
+    MissingNewline(&'static str),
+    /// `a { b {} }`, or two arguments.
+    #[error("a block on a single line can hold only one argument")]
+    SingleLineBlock,
+}
+
+/// Finds the arguments and blocks of a body: a whole file, or what stands between two braces.
+///
+/// Offsets are those of the whole text. A byte order mark at its start is skipped.
+///
+/// # Errors
+///
+/// The first place where the structure is broken.
+pub fn outline(text: &str, body: Range<usize>) -> Result<Outline<'_>, ScanError> {
+    let mut scanner = Scanner {
+        text,
+        bytes: &text.as_bytes()[..body.end],
+        at: body.start,
+        open: Vec::new(),
+        frames: Vec::new(),
+        outline: Outline::default(),
+    };
+    if body.start == 0 && text.starts_with('\u{feff}') {
+        scanner.at = '\u{feff}'.len_utf8();
+    }
+    scanner.body()?;
+    Ok(scanner.outline)
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    /// The text up to the end of the body.
+    bytes: &'a [u8],
+    at: usize,
+    /// Where the headers of the blocks around stand.
+    open: Vec<usize>,
+    /// What is open within the current expression.
+    frames: Vec<Frame>,
+    outline: Outline<'a>,
+}
+
+impl<'a> Scanner<'a> {
+    fn body(&mut self) -> Result<(), ScanError> {
+        loop {
+            self.skip_blank(true)?;
+            let Some(byte) = self.peek() else {
+                return match self.open.pop() {
+                    None => Ok(()),
+                    Some(header) => Err(error(header, StructureError::UnclosedBlock)),
+                };
+            };
+            match byte {
+                b'}' => self.close_block()?,
+                b'"' => return Err(error(self.at, StructureError::QuotedName)),
+                _ if starts_name(byte) => self.item()?,
+                b')' | b']' => return Err(error(self.at, StructureError::UnexpectedBracket(char::from(byte)))),
+                _ => return Err(error(self.at, StructureError::NotAnItem)),
+            }
+        }
+    }
+
+    fn item(&mut self) -> Result<(), ScanError> {
+        let at = self.at;
+        let name = self.name();
+        self.skip_blank(false)?;
+        if self.at_assignment() {
+            self.argument(at, name)?;
+            return self.end_of("an argument definition");
+        }
+        let labels = self.labels()?;
+        let body = self.at..self.at;
+        if self.open.is_empty() {
+            self.outline.blocks.push(Block { kind: name, at, labels, body, provider: None });
+        }
+        self.open.push(at);
+        self.skip_blank(false)?;
+        match self.peek() {
+            None | Some(b'\n' | b'}' | b'#') => Ok(()),
+            Some(b'/') if self.bytes[self.at..].starts_with(b"//") => Ok(()),
+            _ => self.single_argument(),
+        }
+    }
+
+    /// The rest of `a { b = 1 }`, behind the opening brace.
+    fn single_argument(&mut self) -> Result<(), ScanError> {
+        let at = self.at;
+        let wrong = |at| Err(error(at, StructureError::SingleLineBlock));
+        if !self.peek().is_some_and(starts_name) {
+            return wrong(at);
+        }
+        let name = self.name();
+        self.skip_blank(false)?;
+        if !self.at_assignment() {
+            return wrong(at);
+        }
+        self.argument(at, name)?;
+        self.skip_blank(false)?;
+        match self.peek() {
+            Some(b'}') => self.close_block(),
+            _ => wrong(self.at),
+        }
+    }
+
+    fn close_block(&mut self) -> Result<(), ScanError> {
+        let end = self.at;
+        self.at += 1;
+        if self.open.pop().is_none() {
+            return Err(error(end, StructureError::UnexpectedBracket('}')));
+        }
+        if self.open.is_empty()
+            && let Some(block) = self.outline.blocks.last_mut()
+        {
+            block.body.end = end;
+        }
+        self.end_of("a block definition")
+    }
+
+    /// `= value`; what is recorded depends on the depth.
+    fn argument(&mut self, at: usize, name: &'a str) -> Result<(), ScanError> {
+        self.at += 1;
+        let value = self.expression()?;
+        if value.is_empty() {
+            return Err(error(value.start, StructureError::MissingValue));
+        }
+        match self.open.len() {
+            0 => self.outline.arguments.push(Argument { name, at, value }),
+            1 if name == "provider" => {
+                if let Some(block) = self.outline.blocks.last_mut() {
+                    block.provider = Some(value);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn at_assignment(&self) -> bool {
+        self.peek() == Some(b'=') && self.bytes.get(self.at + 1) != Some(&b'=')
+    }
+
+    /// White space and comments up to the end of a line, which must be all that is left on it.
+    fn end_of(&mut self, what: &'static str) -> Result<(), ScanError> {
+        self.skip_blank(false)?;
+        match self.peek() {
+            None | Some(b'\n' | b'#') => Ok(()),
+            Some(b'/') if self.bytes[self.at..].starts_with(b"//") => Ok(()),
+            Some(_) => Err(error(self.at, StructureError::MissingNewline(what))),
+        }
+    }
+
+    /// Skips white space and `/* */`, and with `lines` also line breaks and comments that end with one.
+    fn skip_blank(&mut self, lines: bool) -> Result<(), ScanError> {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' if lines => self.at += 1,
+                b'#' if lines => self.skip_line(),
+                b'/' if lines && self.bytes[self.at..].starts_with(b"//") => self.skip_line(),
+                b'/' if self.bytes[self.at..].starts_with(b"/*") => self.skip_comment()?,
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_line(&mut self) {
+        self.at = memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length);
+    }
+
+    fn skip_comment(&mut self) -> Result<(), ScanError> {
+        let Some(length) = memchr::memmem::find(&self.bytes[self.at + 2..], b"*/") else {
+            return Err(error(self.at, StructureError::UnterminatedComment));
+        };
+        self.at += 2 + length + 2;
+        Ok(())
+    }
+
+    fn name(&mut self) -> &'a str {
+        let start = self.at;
+        while self.peek().is_some_and(continues_name) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+}
+
+fn error(at: usize, kind: StructureError) -> ScanError {
+    ScanError { at, kind }
+}
+
+/// Letters beyond ASCII are not told apart from other characters: the parts that are read are checked there.
+fn starts_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+fn continues_name(byte: u8) -> bool {
+    starts_name(byte) || byte.is_ascii_digit() || byte == b'-'
+}
+
+#[cfg(test)]
+mod tests;

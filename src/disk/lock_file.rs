@@ -1,0 +1,71 @@
+//! The bytes of a lock file.
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+
+/// The most bytes of a lock file; no real one comes near.
+const LIMIT: u64 = 16 << 20;
+
+/// Why a lock file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LockFileError {
+    /// Larger than any lock file.
+    #[error("the lock file {0} is larger than 16 MiB")]
+    TooLarge(PathBuf),
+    /// The system refused.
+    #[error("cannot read the lock file {path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        reason: io::Error,
+    },
+}
+
+/// The bytes of a lock file; none if there is none.
+///
+/// # Errors
+///
+/// [`LockFileError`] if something is there that cannot be read as a file.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, LockFileError> {
+    let unreadable = |reason| LockFileError::Unreadable { path: path.to_owned(), reason };
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        // A link that leads nowhere is not an absent file.
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(None),
+        Err(reason) => return Err(unreadable(reason)),
+    };
+    let mut bytes = Vec::new();
+    file.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(LockFileError::TooLarge(path.to_owned()));
+    }
+    Ok(Some(bytes))
+}
+
+impl From<LockFileError> for Error {
+    fn from(error: LockFileError) -> Self {
+        let path = match &error {
+            LockFileError::TooLarge(path) | LockFileError::Unreadable { path, .. } => path,
+        };
+        Self::new(ErrorKind::LockFile, error.to_string()).in_file(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_is_not_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        assert_eq!(read(&path).unwrap(), None);
+        std::fs::write(&path, "x").unwrap();
+        assert_eq!(read(&path).unwrap().as_deref(), Some(&b"x"[..]));
+        assert!(matches!(read(folder.path()), Err(LockFileError::Unreadable { .. })));
+    }
+}

@@ -1,0 +1,116 @@
+//! Why a module tree cannot be read.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::config::{ConfigError, ManifestError, ModuleSourceError, Place};
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+
+/// Why a module tree cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// A configuration file is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A file or a directory cannot be read.
+    #[error("cannot read {path:?}: {kind}", path = path.display().to_string())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        kind: io::ErrorKind,
+    },
+    /// The root module has no configuration.
+    #[error("no configuration files in {path:?}", path = .0.display().to_string())]
+    NoConfiguration(PathBuf),
+    /// `modules.json` is damaged.
+    #[error("cannot read the list of installed modules: {reason}")]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        #[source]
+        reason: ManifestError,
+    },
+    /// A module cannot be found.
+    #[error("module {key:?}: {problem}")]
+    Module {
+        /// Its path of call names joined by dots.
+        key: String,
+        /// Who calls it.
+        place: Place,
+        /// The tool, for the next step.
+        dialect: Dialect,
+        /// Why.
+        problem: ModuleProblem,
+    },
+}
+
+/// Why a module cannot be found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModuleProblem {
+    /// A local module's directory is not there.
+    #[error("there is no directory {0:?}")]
+    NoDirectory(String),
+    /// A module from elsewhere that is not on disk.
+    #[error("the module from {0:?} is not installed")]
+    NotInstalled(String),
+    /// It is installed from elsewhere.
+    #[error("it is installed from {installed:?}, but its source is {source_text:?}")]
+    SourceChanged {
+        /// The source on record.
+        installed: String,
+        /// The source of the call.
+        source_text: String,
+    },
+    /// Another version is installed.
+    #[error("version {installed:?} is installed, which does not satisfy {constraint:?}")]
+    VersionChanged {
+        /// The version on record, or nothing.
+        installed: String,
+        /// The constraint of the call.
+        constraint: String,
+    },
+    /// The source is not constant, and cannot be told.
+    #[error("its source cannot be determined statically{because}", because = because(.0))]
+    NotStatic(Option<String>),
+    /// The source is refused.
+    #[error("invalid source: {0}")]
+    Source(#[from] ModuleSourceError),
+    /// It calls itself, through others perhaps.
+    #[error("it calls itself, or the modules are nested too deeply")]
+    Cycle,
+}
+
+fn because(reference: &Option<String>) -> String {
+    reference.as_ref().map(|reference| format!(", because it depends on {reference}")).unwrap_or_default()
+}
+
+impl From<TreeError> for Error {
+    fn from(error: TreeError) -> Self {
+        let message = error.to_string();
+        match error {
+            TreeError::Config(error) => error.into(),
+            TreeError::Read { path, .. } => Error::new(ErrorKind::Disk, message).in_file(path),
+            TreeError::NoConfiguration(_) => Error::new(ErrorKind::Configuration, message)
+                .hint("name the directory of a root module with -C, or complete the lock file alone with --from-lock"),
+            TreeError::Manifest { path, .. } => {
+                Error::new(ErrorKind::Configuration, message).in_file(path).hint("install the modules anew with `init`")
+            }
+            TreeError::Module { place, dialect, problem, .. } => {
+                let error =
+                    Error::new(ErrorKind::Configuration, message).in_file(place.file.to_path_buf()).at(place.position);
+                match problem {
+                    ModuleProblem::NotInstalled(_)
+                    | ModuleProblem::SourceChanged { .. }
+                    | ModuleProblem::VersionChanged { .. }
+                    | ModuleProblem::NotStatic(_) => {
+                        error.hint(format!("install the modules with `{} get`", dialect.program()))
+                    }
+                    _ => error,
+                }
+            }
+        }
+    }
+}

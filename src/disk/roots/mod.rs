@@ -1,0 +1,129 @@
+//! Root modules: the tree of modules below one, and what it needs.
+//!
+//! Local modules are read where they stand, others where `modules.json` says they are installed. Each directory is read
+//! once. What the texts mean is the business of `config/`.
+//!
+//! Source: `internal/configs/configload`, `internal/configs/config_build.go`; for test files `internal/configs/config.go`.
+
+mod error;
+mod read;
+mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use error::{ModuleProblem, TreeError};
+
+use crate::config::Place;
+use crate::dialect::Dialect;
+use crate::requirements::Requirements;
+
+/// How a tree is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeOptions {
+    /// Decides which files count and what short addresses mean.
+    pub dialect: Dialect,
+    /// `TF_DATA_DIR`, relative to the root module; else `.terraform`.
+    pub data_dir: Option<PathBuf>,
+    /// Whether test files count, as they do for `init` and not for `providers lock`.
+    pub with_tests: bool,
+    /// What to do about modules that are not installed.
+    pub missing: MissingModules,
+    /// The values of `TF_VAR_*`, for sources of modules that depend on them. Files of variables go before them.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// What to do about modules that are not installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingModules {
+    /// It is an error.
+    Refuse,
+    /// The tree is incomplete, and says so.
+    Skip,
+}
+
+/// What a root module with all modules below it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// The providers, with who asks. Files are relative to the root module.
+    pub requirements: Requirements,
+    /// False if a module is missing: then providers may be needed that are not in the requirements.
+    pub complete: bool,
+    /// The modules that are missing.
+    pub missing: Vec<MissingModule>,
+    /// Providers that are part of the program, in full form.
+    pub built_in: BTreeSet<String>,
+    /// True if the root module has a `backend` or `cloud` block.
+    pub has_backend: bool,
+    /// The directories of local modules, relative to the root module.
+    pub local_modules: BTreeSet<PathBuf>,
+    /// What people should know.
+    pub warnings: Vec<TreeWarning>,
+    /// Every configuration file that was read, relative to the root module.
+    pub files_read: Vec<PathBuf>,
+}
+
+/// A module that is not installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingModule {
+    /// Its path of call names joined by dots.
+    pub key: String,
+    /// Its source, in full form.
+    pub source: String,
+    /// Which versions will do, as written.
+    pub version: Option<String>,
+    /// Who calls it.
+    pub place: Place,
+}
+
+/// Something odd that does not keep a tree from being read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TreeWarning {
+    /// A version constraint on a provider that is part of the program, which `init` refuses.
+    ConstrainedBuiltIn {
+        /// Where it stands.
+        place: Place,
+        /// The provider.
+        address: String,
+    },
+    /// A local module without a single configuration file.
+    EmptyModule {
+        /// Who calls it.
+        place: Place,
+        /// Its path of call names.
+        key: String,
+    },
+}
+
+impl fmt::Display for TreeWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConstrainedBuiltIn { place, address } => {
+                write!(f, "{place}: built-in provider {address} does not support a version constraint")
+            }
+            Self::EmptyModule { place, key } => {
+                write!(f, "{place}: the directory of module {key:?} has no configuration")
+            }
+        }
+    }
+}
+
+impl TreeOptions {
+    /// As `providers lock` reads a tree.
+    pub fn new(dialect: Dialect) -> Self {
+        Self { dialect, data_dir: None, with_tests: false, missing: MissingModules::Refuse, variables: BTreeMap::new() }
+    }
+}
+
+/// Reads a root module and all modules below it.
+///
+/// # Errors
+///
+/// All errors of all modules that could be reached.
+pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeError>> {
+    walk::load(root, options)
+}
+
+#[cfg(test)]
+mod tests;

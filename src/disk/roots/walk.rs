@@ -1,0 +1,288 @@
+//! The walk through a tree of modules.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::error::{ModuleProblem, TreeError};
+use super::{MissingModule, MissingModules, Tree, TreeOptions, TreeWarning, read};
+use crate::config::{Manifest, Module, ModuleCall, ModuleSource, Needs, Scope, TestFile, Text};
+use crate::dialect::Dialect;
+
+/// Deeper trees are taken for endless ones.
+const DEPTH: usize = 128;
+
+/// The directory of test files, beside the root module's own.
+const TESTS: &str = "tests";
+
+pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeError>> {
+    let mut walk = Walk {
+        root,
+        options,
+        manifest: OnceCell::new(),
+        given: OnceCell::new(),
+        modules: HashMap::new(),
+        needs: Needs::default(),
+        errors: Vec::new(),
+        missing: Vec::new(),
+        local_modules: BTreeSet::new(),
+        warnings: Vec::new(),
+        files_read: Vec::new(),
+    };
+    walk.whole_tree();
+    walk.finish()
+}
+
+struct Walk<'o> {
+    root: &'o Path,
+    options: &'o TreeOptions,
+    manifest: OnceCell<Manifest>,
+    /// Variables of the root module that are set from outside.
+    given: OnceCell<BTreeMap<String, Option<String>>>,
+    /// By directory; none for those with errors.
+    modules: HashMap<PathBuf, Option<Rc<Module>>>,
+    needs: Needs,
+    errors: Vec<TreeError>,
+    missing: Vec<MissingModule>,
+    local_modules: BTreeSet<PathBuf>,
+    warnings: Vec<TreeWarning>,
+    files_read: Vec<PathBuf>,
+}
+
+/// A module in the tree.
+struct Node {
+    dir: PathBuf,
+    /// The path of call names joined by dots.
+    key: String,
+    module: Rc<Module>,
+    /// The arguments of the call that made it; none for the root module.
+    inputs: Option<Vec<String>>,
+}
+
+impl Walk<'_> {
+    fn whole_tree(&mut self) {
+        let dir = PathBuf::new();
+        let files = match read::list(self.root, self.options.dialect) {
+            Ok(files) => files,
+            Err(error) => {
+                return self.errors.push(TreeError::Read { path: self.root.to_owned(), kind: error.kind() });
+            }
+        };
+        if files.is_empty() {
+            return self.errors.push(TreeError::NoConfiguration(self.root.to_owned()));
+        }
+        let Some(module) = self.module(&dir, None) else { return };
+        let root = Node { dir, key: String::new(), module, inputs: None };
+        self.visit(&root, &mut Vec::new());
+        if self.options.with_tests {
+            self.tests(&root, &files.tests);
+        }
+    }
+
+    fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
+        self.errors.extend(self.needs.errors.into_iter().map(TreeError::Config));
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let constrained = self.needs.constrained_built_in.into_iter();
+        self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
+        let root = self.modules.get(Path::new("")).cloned().flatten();
+        Ok(Tree {
+            requirements: self.needs.requirements,
+            complete: self.missing.is_empty(),
+            missing: self.missing,
+            built_in: self.needs.built_in,
+            has_backend: root.is_some_and(|module| module.has_backend),
+            local_modules: self.local_modules,
+            warnings: self.warnings,
+            files_read: self.files_read,
+        })
+    }
+
+    /// Adds what a module and those below it need. `above` are the directories from the root module down to this one.
+    fn visit(&mut self, node: &Node, above: &mut Vec<PathBuf>) {
+        node.module.contribute(&node.key, self.options.dialect, &mut self.needs);
+        above.push(node.dir.clone());
+        for call in node.module.calls.values() {
+            let key = if node.key.is_empty() { call.name.clone() } else { format!("{}.{}", node.key, call.name) };
+            self.follow(node, call, key, above);
+        }
+        above.pop();
+    }
+
+    /// Finds the module of a call, and goes there.
+    fn follow(&mut self, from: &Node, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) {
+        let found = self.locate(from, call, &key).and_then(|dir| match dir {
+            Some(dir) if above.contains(&dir) || above.len() >= DEPTH => Err(ModuleProblem::Cycle),
+            dir => Ok(dir),
+        });
+        match found {
+            Ok(Some(dir)) => {
+                if let Some(module) = self.module(&dir, Some((call, &key))) {
+                    self.visit(&Node { dir, key, module, inputs: Some(call.inputs.clone()) }, above);
+                }
+            }
+            Ok(None) => {}
+            Err(problem) => self.fail(call, key, problem),
+        }
+    }
+
+    /// The directory of a called module; none if it is missing and that is accepted, or told already.
+    fn locate(&mut self, from: &Node, call: &ModuleCall, key: &str) -> Result<Option<PathBuf>, ModuleProblem> {
+        let Some(source) = &call.source else { return Ok(None) };
+        let text = match &source.text {
+            Text::Known(text) => text.clone(),
+            // Whoever installed the module has evaluated it already.
+            _ if self.manifest().get(key).is_some() => return self.installed(None, call, key),
+            text => self.evaluate(from, text)?,
+        };
+        let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
+        if let ModuleSource::Local(path) = &source {
+            let dir = read::join(&from.dir, path);
+            self.local_modules.insert(dir.clone());
+            return Ok(Some(dir));
+        }
+        self.installed(Some(&source), call, key)
+    }
+
+    fn evaluate(&self, from: &Node, text: &Text) -> Result<String, ModuleProblem> {
+        let inputs;
+        let given = match &from.inputs {
+            None => self.given.get_or_init(|| read::variables(self.root, &self.options.variables)),
+            Some(names) => {
+                inputs = names.iter().map(|name| (name.clone(), None)).collect();
+                &inputs
+            }
+        };
+        let scope = Scope { dialect: self.options.dialect, names: &from.module.names, given };
+        scope.evaluate(text).map_err(ModuleProblem::NotStatic)
+    }
+
+    /// The directory that `modules.json` gives, if its record is still true.
+    fn installed(
+        &mut self,
+        source: Option<&ModuleSource>,
+        call: &ModuleCall,
+        key: &str,
+    ) -> Result<Option<PathBuf>, ModuleProblem> {
+        let constraints = call.version.as_ref().and_then(|version| version.constraints.as_ref());
+        let Some(record) = self.manifest().get(key) else {
+            let source = source.map(ToString::to_string).unwrap_or_default();
+            if self.options.missing == MissingModules::Refuse {
+                return Err(ModuleProblem::NotInstalled(source));
+            }
+            let version = constraints.map(|constraints| constraints.as_str().to_owned());
+            self.missing.push(MissingModule { key: key.to_owned(), source, version, place: call.place.clone() });
+            return Ok(None);
+        };
+        if let Some(source) = source.filter(|source| !source.matches_record(&record.source)) {
+            let installed = record.source.clone();
+            return Err(ModuleProblem::SourceChanged { installed, source_text: source.to_string() });
+        }
+        if let Some(constraints) = constraints
+            && !record.version.as_ref().is_some_and(|version| constraints.allows(version))
+        {
+            let installed = record.version.as_ref().map(|version| version.as_str().to_owned()).unwrap_or_default();
+            return Err(ModuleProblem::VersionChanged { installed, constraint: constraints.as_str().to_owned() });
+        }
+        Ok(Some(read::join(Path::new(""), &record.dir)))
+    }
+
+    /// The list of installed modules, read when the first question comes.
+    fn manifest(&mut self) -> &Manifest {
+        if self.manifest.get().is_none() {
+            let manifest = read::manifest(self.root, self.options.data_dir.as_deref()).unwrap_or_else(|error| {
+                self.errors.push(error);
+                Manifest::default()
+            });
+            let _ = self.manifest.set(manifest);
+        }
+        self.manifest.get_or_init(Manifest::default)
+    }
+
+    /// The module in a directory, read once. None if it has errors, which are on record then.
+    fn module(&mut self, dir: &Path, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
+        if let Some(known) = self.modules.get(dir) {
+            return known.clone();
+        }
+        let module = match self.read_module(dir, call) {
+            Ok(module) => Some(Rc::new(module)),
+            Err(errors) => {
+                self.errors.extend(errors);
+                None
+            }
+        };
+        self.modules.insert(dir.to_owned(), module.clone());
+        module
+    }
+
+    fn read_module(&mut self, dir: &Path, call: Option<(&ModuleCall, &str)>) -> Result<Module, Vec<TreeError>> {
+        let files = match read::list(&self.root.join(dir), self.options.dialect) {
+            Ok(files) => files,
+            Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
+        };
+        if let (true, Some((call, key))) = (files.is_empty(), call) {
+            self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned() });
+        }
+        let primary = read::texts(self.root, dir, &files.primary).map_err(|error| vec![error])?;
+        let overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![error])?;
+        self.files_read.extend(primary.iter().chain(&overrides).map(|file| file.path.clone()));
+        Module::decode(&primary, &overrides, self.options.dialect)
+            .map_err(|errors| errors.into_iter().map(TreeError::Config).collect())
+    }
+
+    fn unreadable(&self, dir: &Path, error: &io::Error, call: Option<(&ModuleCall, &str)>) -> TreeError {
+        match (error.kind(), call) {
+            (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Some((call, key))) => {
+                self.problem(call, key.to_owned(), ModuleProblem::NoDirectory(dir.display().to_string()))
+            }
+            (kind, _) => TreeError::Read { path: dir.to_owned(), kind },
+        }
+    }
+
+    fn fail(&mut self, call: &ModuleCall, key: String, problem: ModuleProblem) {
+        let error = self.problem(call, key, problem);
+        self.errors.push(error);
+    }
+
+    fn problem(&self, call: &ModuleCall, key: String, problem: ModuleProblem) -> TreeError {
+        let place = match (&problem, &call.source) {
+            (ModuleProblem::Source(_) | ModuleProblem::NotStatic(_), Some(source)) => source.place.clone(),
+            _ => call.place.clone(),
+        };
+        TreeError::Module { key, place, dialect: self.options.dialect, problem }
+    }
+
+    /// The modules that the runs of test files are made of and, for OpenTofu, the providers that test files configure.
+    fn tests(&mut self, root: &Node, beside: &[String]) {
+        let below = read::list(&self.root.join(TESTS), self.options.dialect).unwrap_or_default().tests;
+        let beside = beside.iter().map(PathBuf::from);
+        for path in beside.chain(below.iter().map(|name| Path::new(TESTS).join(name))) {
+            let file = match read::text(self.root, path) {
+                Ok(file) => file,
+                Err(error) => {
+                    self.errors.push(error);
+                    continue;
+                }
+            };
+            match TestFile::decode(&file.path, &file.text, self.options.dialect) {
+                Ok(test) => self.test(root, &test),
+                Err(errors) => self.errors.extend(errors.into_iter().map(TreeError::Config)),
+            }
+            self.files_read.push(file.path);
+        }
+    }
+
+    fn test(&mut self, root: &Node, test: &TestFile) {
+        if self.options.dialect == Dialect::OpenTofu {
+            for config in &test.providers {
+                root.module.contribute_config(config, &test.key, self.options.dialect, &mut self.needs);
+            }
+        }
+        for call in &test.calls {
+            self.follow(root, call, format!("{}.{}", test.key, call.name), &mut Vec::new());
+        }
+    }
+}

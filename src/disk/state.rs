@@ -1,0 +1,17 @@
+//! The bytes of a state file.
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+
+/// The bytes of a state, as `state pull` prints it.
+///
+/// # Errors
+///
+/// Whatever the system says.
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|reason| {
+        let message = format!("cannot read the state {}: {reason}", path.display());
+        Error::new(ErrorKind::Disk, message).in_file(path).hint("write it with `terraform state pull > FILE`")
+    })
+}

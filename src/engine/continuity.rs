@@ -1,0 +1,163 @@
+//! Hash continuity: is the release on offer the one that was recorded?
+//!
+//! Before anything is added to a recorded address and version, the release must be shown to be the recorded one. The
+//! judgment is pure; what it is shown comes from `facts`.
+//!
+//! Source: our own rule, stricter than the tools, which add whatever is served.
+
+use std::collections::BTreeSet;
+
+use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
+
+/// A signed release, as far as continuity looks at it.
+#[derive(Debug, Clone, Default)]
+pub struct Offered {
+    /// The digests on lines of the sums that name archives.
+    pub archives: BTreeSet<Sha256Digest>,
+    /// The digests on all other lines, such as manifests.
+    pub others: BTreeSet<Sha256Digest>,
+    /// The `h1:` hashes computed from archives of the release.
+    pub computed: BTreeSet<PackageHash>,
+}
+
+/// What continuity says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The entry records no hash of a known scheme.
+    FirstUse,
+    /// The release is the recorded one; recorded `zh:` that it does not have stay unexplained.
+    Shown {
+        /// Recorded, but no line of the sums has it.
+        unexplained: Vec<PackageHash>,
+    },
+    /// All that was recorded stands, and there is more.
+    Grew {
+        /// How many archives are new.
+        new: usize,
+    },
+    /// Another release under the same version.
+    Republished {
+        /// Recorded `zh:` that are gone.
+        gone: Vec<PackageHash>,
+        /// Archives that were not recorded.
+        new: usize,
+    },
+    /// Only `h1:` is recorded, and no archive of the release gives one of them.
+    NotReproduced,
+}
+
+/// Judges a signed release against what is recorded under its version.
+pub fn judge(recorded: &PackageHashes, offered: &Offered) -> Verdict {
+    let zh: BTreeSet<&PackageHash> = recorded.of(HashScheme::Zh).collect();
+    let h1: BTreeSet<&PackageHash> = recorded.of(HashScheme::H1).collect();
+    match (zh.is_empty(), h1.is_empty()) {
+        (true, true) => Verdict::FirstUse,
+        (true, false) if offered.computed.iter().any(|hash| h1.contains(hash)) => {
+            Verdict::Shown { unexplained: Vec::new() }
+        }
+        (true, false) => Verdict::NotReproduced,
+        (false, _) => judge_sums(&zh, offered),
+    }
+}
+
+fn judge_sums(recorded: &BTreeSet<&PackageHash>, offered: &Offered) -> Verdict {
+    let hashes = |digests: &BTreeSet<Sha256Digest>| -> BTreeSet<PackageHash> {
+        digests.iter().map(|digest| PackageHash::zh(*digest)).collect()
+    };
+    let (archives, others) = (hashes(&offered.archives), hashes(&offered.others));
+    let known = archives.iter().filter(|hash| recorded.contains(hash)).count();
+    let new = archives.len() - known;
+    let gone: Vec<PackageHash> = recorded
+        .iter()
+        .filter(|hash| !archives.contains(hash) && !others.contains(hash))
+        .map(|hash| (*hash).clone())
+        .collect();
+    match (known, new, gone.is_empty()) {
+        (0, _, _) | (_, 1.., false) => Verdict::Republished { gone, new },
+        (_, 0, _) => Verdict::Shown { unexplained: gone },
+        (_, new, true) => Verdict::Grew { new },
+    }
+}
+
+/// Judges one package that no signed list vouches for: its own `zh:` or `h1:` must be recorded.
+pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
+    let known = |scheme| recorded.of(scheme).next().is_some();
+    if !known(HashScheme::Zh) && !known(HashScheme::H1) {
+        Verdict::FirstUse
+    } else if own.iter().any(|hash| recorded.contains(hash)) {
+        Verdict::Shown { unexplained: Vec::new() }
+    } else {
+        Verdict::Republished { gone: Vec::new(), new: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(byte: u8) -> Sha256Digest {
+        Sha256Digest::from_bytes([byte; 32])
+    }
+
+    fn zh(byte: u8) -> PackageHash {
+        PackageHash::zh(digest(byte))
+    }
+
+    fn offer(archives: &[u8], others: &[u8]) -> Offered {
+        Offered {
+            archives: archives.iter().map(|byte| digest(*byte)).collect(),
+            others: others.iter().map(|byte| digest(*byte)).collect(),
+            computed: BTreeSet::new(),
+        }
+    }
+
+    fn recorded(bytes: &[u8]) -> PackageHashes {
+        bytes.iter().map(|byte| zh(*byte)).collect()
+    }
+
+    #[test]
+    fn the_same_release_is_shown() {
+        assert_eq!(judge(&recorded(&[1, 2, 9]), &offer(&[1, 2], &[9])), Verdict::Shown { unexplained: vec![] });
+    }
+
+    #[test]
+    fn a_planted_hash_beside_true_ones_stays_unexplained() {
+        assert_eq!(judge(&recorded(&[1, 2, 7]), &offer(&[1, 2], &[])), Verdict::Shown { unexplained: vec![zh(7)] });
+    }
+
+    #[test]
+    fn a_release_may_grow_while_all_that_was_recorded_stands() {
+        assert_eq!(judge(&recorded(&[1, 2]), &offer(&[1, 2, 3], &[])), Verdict::Grew { new: 1 });
+    }
+
+    #[test]
+    fn a_swapped_archive_is_a_republished_release() {
+        let verdict = judge(&recorded(&[1, 2]), &offer(&[1, 3], &[]));
+        assert_eq!(verdict, Verdict::Republished { gone: vec![zh(2)], new: 1 });
+    }
+
+    #[test]
+    fn a_shared_manifest_proves_nothing() {
+        let verdict = judge(&recorded(&[1, 9]), &offer(&[3], &[9]));
+        assert_eq!(verdict, Verdict::Republished { gone: vec![zh(1)], new: 1 });
+        assert!(matches!(judge(&recorded(&[9]), &offer(&[3], &[9])), Verdict::Republished { .. }));
+    }
+
+    #[test]
+    fn only_h1_wants_one_reproduced() {
+        let h1: PackageHash = "h1:a".parse().unwrap();
+        let recorded: PackageHashes = [h1.clone()].into_iter().collect();
+        assert_eq!(judge(&recorded, &offer(&[1], &[])), Verdict::NotReproduced);
+        let computed = Offered { computed: [h1].into_iter().collect(), ..offer(&[1], &[]) };
+        assert_eq!(judge(&recorded, &computed), Verdict::Shown { unexplained: vec![] });
+    }
+
+    #[test]
+    fn unknown_schemes_record_nothing() {
+        let other: PackageHashes = ["h2:x".parse().unwrap()].into_iter().collect();
+        assert_eq!(judge(&other, &offer(&[1], &[])), Verdict::FirstUse);
+        assert_eq!(judge_package(&other, &[zh(1)]), Verdict::FirstUse);
+        assert_eq!(judge_package(&recorded(&[1]), &[zh(1)]), Verdict::Shown { unexplained: vec![] });
+        assert!(matches!(judge_package(&recorded(&[1]), &[zh(2)]), Verdict::Republished { .. }));
+    }
+}

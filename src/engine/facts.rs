@@ -1,0 +1,99 @@
+//! What was found out about a release, by whom, and nothing about what follows from it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::hash::sums::Sums;
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// The answers about one provider, or why there are none.
+pub type Answer = Result<Arc<ReleaseFacts>, Refusal>;
+
+/// Why a release cannot be locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A question found no answer.
+    Error(Error),
+    /// The answer is bad.
+    Finding(Finding),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Finding> for Refusal {
+    fn from(finding: Finding) -> Self {
+        Self::Finding(finding)
+    }
+}
+
+/// One release of a provider as its source offers it.
+#[derive(Debug, Clone)]
+pub struct ReleaseFacts {
+    /// The version.
+    pub version: Version,
+    /// Where it comes from and who vouches for it.
+    pub origin: Origin,
+    /// The packages that were looked at.
+    pub packages: BTreeMap<Platform, PackageFacts>,
+    /// Platforms without a package, with the newest version that has one.
+    pub missing: BTreeMap<Platform, Option<Version>>,
+    /// False if the release speaks none of the protocols that the tools do.
+    pub supported_protocol: bool,
+    /// The newest version that does, where this one does not.
+    pub newest_supported: Option<Version>,
+    /// What the origin reports about packages, of platforms that nobody asked for too, without a signature.
+    pub reported: BTreeMap<Platform, Vec<PackageHash>>,
+    /// What was noticed on the way: expired keys, several versions of one precedence.
+    pub findings: Vec<Finding>,
+}
+
+/// The source of a release.
+#[derive(Debug, Clone)]
+pub enum Origin {
+    /// The registry at the address's own host.
+    Registry {
+        /// Who signed the checksums.
+        signer: Signature,
+        /// The checksums.
+        sums: Arc<Sums>,
+    },
+    /// A directory of packages, which says nothing but what the packages are.
+    Mirror,
+}
+
+/// What is known of the signature over the checksums.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signature {
+    /// It verifies; the fingerprint of the primary key.
+    By(String),
+    /// There is none that could be checked, and policy allows that.
+    Unsigned,
+}
+
+/// One package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageFacts {
+    /// The digest of the archive; none for an unpacked directory.
+    pub zh: Option<Sha256Digest>,
+    /// The hash over its files in the form that is installed, where it was needed.
+    pub h1: Option<PackageHash>,
+    /// Whether `h1` was computed here (now or earlier), not reported.
+    pub computed: bool,
+    /// The name of its line in the checksums, or of its file.
+    pub file_name: String,
+}
+
+impl PackageFacts {
+    /// The `zh:` hash of the archive.
+    pub fn zh_hash(&self) -> Option<PackageHash> {
+        self.zh.map(PackageHash::zh)
+    }
+}

@@ -1,0 +1,154 @@
+//! One archive: downloaded and hashed as it arrives, written to disk only if its layout demands it.
+
+use std::path::Path;
+
+use super::{Gatherer, PackageKey};
+use crate::addr::ProviderAddr;
+use crate::disk::cache::{IndexEntry, Origin};
+use crate::disk::package::Spool;
+use crate::engine::Event;
+use crate::engine::facts::Refusal;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::archive::{ArchiveError, ArchiveHasher, ArchiveHashes, Limits, Refusal as ArchiveRefusal};
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::net::{Body, NetError, ShownUrl};
+use crate::source::Package;
+use crate::version::Version;
+
+/// Where the bytes of an archive go.
+enum Sink {
+    /// Through the hasher, in constant memory.
+    Stream(Box<ArchiveHasher>),
+    /// Into a file without a name, to be read by its central directory.
+    Spool(Spool),
+}
+
+/// Why one pass over an archive gave no hashes.
+enum Pass {
+    /// The body broke off; another attempt may help.
+    Broken(NetError),
+    /// The archive can only be read by its central directory.
+    NeedsSpool,
+    /// The archive is what it is.
+    Refused(Refusal),
+}
+
+impl Gatherer {
+    /// The `h1:` of a package, computed from an archive with the announced digest; each archive once in a run.
+    pub(super) async fn archive(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        package: &Package,
+    ) -> Result<PackageHash, Refusal> {
+        let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
+        self.archives.answer(package.shasum, self.download(key, package)).await
+    }
+
+    async fn download(&self, key: PackageKey, package: &Package) -> Result<PackageHash, Refusal> {
+        let hashes = self.attempts(&key, package).await;
+        self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok() });
+        let hashes = hashes?;
+        if !hashes.has_program(key.address.kind()) {
+            let message = format!(
+                "the package of {} {} for {} has no provider binary: no file in it is named terraform-provider-{}",
+                key.address,
+                key.version,
+                key.platform,
+                key.address.kind(),
+            );
+            let url = ShownUrl::new(&package.url);
+            return Err(Error::new(ErrorKind::Package, message).about_url(url.as_str()).into());
+        }
+        if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
+            self.cache.record(entry);
+        }
+        Ok(hashes.h1)
+    }
+
+    /// Reads the archive until one pass succeeds, streaming first.
+    async fn attempts(&self, key: &PackageKey, package: &Package) -> Result<ArchiveHashes, Refusal> {
+        let failed = |error: NetError| {
+            let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
+            let cause = Error::from(error);
+            Refusal::Error(Error { message, ..cause })
+        };
+        let mut download = self.registry.client().download(&package.url);
+        let mut spool = false;
+        loop {
+            let mut body = download.open().await.map_err(failed)?;
+            self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
+            let sink = if spool {
+                Sink::Spool(Spool::new().map_err(|error| Refusal::Error(error.into()))?)
+            } else {
+                Sink::Stream(Box::new(ArchiveHasher::on(self.threads, Limits::default())))
+            };
+            match self.pass(key, package, &mut body, sink).await {
+                Ok(hashes) => return Ok(hashes),
+                Err(Pass::Refused(refusal)) => return Err(refusal),
+                Err(Pass::NeedsSpool) => spool = true,
+                Err(Pass::Broken(error)) => {
+                    // The permit of the host goes back while we wait.
+                    drop(body);
+                    download.again(error).await.map_err(failed)?;
+                }
+            }
+            self.events.emit(Event::PackageRestarted { package: key.clone() });
+        }
+    }
+
+    async fn pass(
+        &self,
+        key: &PackageKey,
+        package: &Package,
+        body: &mut Body,
+        mut sink: Sink,
+    ) -> Result<ArchiveHashes, Pass> {
+        let mut buffer = Vec::new();
+        while body.fill(&mut buffer).await.map_err(Pass::Broken)? {
+            let bytes = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+            self.events.emit(Event::PackageBytes { package: key.clone(), bytes });
+            match &mut sink {
+                Sink::Stream(hasher) => hasher.update(&buffer).map_err(|error| refused(key, package, &error))?,
+                Sink::Spool(spool) => {
+                    spool.write(&buffer).map_err(|error| Pass::Refused(Refusal::Error(error.into())))?
+                }
+            }
+            buffer.clear();
+        }
+        match sink {
+            Sink::Stream(hasher) => match hasher.finish() {
+                Ok(hashes) => checked(key, package, hashes.zh).map(|()| hashes),
+                Err(ArchiveRefusal { zh, error, .. }) => {
+                    checked(key, package, zh)?;
+                    Err(refused(key, package, &error))
+                }
+            },
+            Sink::Spool(spool) => {
+                checked(key, package, spool.zh())?;
+                let name = Path::new(&package.file_name);
+                spool.finish(name).map_err(|error| Pass::Refused(Refusal::Error(error.into())))
+            }
+        }
+    }
+}
+
+/// The bytes must be the announced ones before anything that is wrong with them counts.
+fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest) -> Result<(), Pass> {
+    if zh == package.shasum {
+        return Ok(());
+    }
+    let message = format!(
+        "the archive of {} {} for {} has the checksum {zh}, where the signed checksums give {}",
+        key.address, key.version, key.platform, package.shasum,
+    );
+    Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
+}
+
+fn refused(key: &PackageKey, package: &Package, error: &ArchiveError) -> Pass {
+    let ArchiveError::Bad(bad) = error else { return Pass::NeedsSpool };
+    let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
+    let url = ShownUrl::new(&package.url);
+    Pass::Refused(Error::new(ErrorKind::Package, message).about_url(url.as_str()).into())
+}

@@ -1,0 +1,56 @@
+//! What a run leaves in the cache for the next one, and what it finds there.
+
+use super::Gatherer;
+use super::signed::SignedSums;
+use crate::addr::ProviderAddr;
+use crate::disk::cache::{ReleasePackage, ReleaseRecord};
+use crate::engine::facts::ReleaseFacts;
+use crate::engine::{naming, recall};
+use crate::hash::HashScheme;
+use crate::platform::Platform;
+use crate::version::Version;
+
+impl Gatherer {
+    /// True if an earlier run hashed the archives of all these platforms.
+    pub(super) fn knows_archives(&self, addr: &ProviderAddr, version: &Version, platforms: &[Platform]) -> bool {
+        let known = recall::recall(&self.cache, addr, version);
+        known.is_some_and(|known| platforms.iter().all(|platform| known.packages.contains_key(platform)))
+    }
+
+    /// Leaves what was found out about a release to later runs.
+    pub(super) fn remember(&self, addr: &ProviderAddr, facts: &ReleaseFacts, signed: &SignedSums) {
+        let reported = |platform: &Platform| {
+            let hashes = facts.reported.get(platform)?;
+            hashes.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned()
+        };
+        let mut packages: Vec<ReleasePackage> = signed
+            .sums
+            .archives(addr.kind(), &facts.version)
+            .map(|(platform, zh)| ReleasePackage {
+                file_name: naming::conventional(addr, &facts.version, &platform),
+                h1: reported(&platform),
+                platform,
+                zh,
+            })
+            .collect();
+        for (platform, package) in &facts.packages {
+            let Some(zh) = package.zh else { continue };
+            if !packages.iter().any(|known| known.platform == *platform) {
+                packages.push(ReleasePackage {
+                    platform: platform.clone(),
+                    file_name: package.file_name.clone(),
+                    zh,
+                    h1: reported(platform),
+                });
+            }
+        }
+        self.cache.put_release(ReleaseRecord {
+            address: addr.clone(),
+            version: facts.version.clone(),
+            sums: signed.sums_digest,
+            signature: Some(signed.signature_digest),
+            keys: Some(signed.keys_digest),
+            packages,
+        });
+    }
+}

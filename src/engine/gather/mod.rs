@@ -1,0 +1,139 @@
+//! Asks and downloads what the steps of a run need to know, each question once, and decides nothing.
+//!
+//! Every answer is a cell that the first asker fills and all others share, failures too: a dead host is asked once.
+//! Bytes of archives are hashed on the runtime's own threads, as many as there are cores, in the short stretches
+//! between two arrivals: inflating and hashing never outrun the download, nothing is queued, and memory stays flat
+//! however many packages are in flight.
+
+mod archives;
+mod binding;
+mod memory;
+mod release;
+mod signed;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tokio::task::JoinSet;
+
+use super::facts::{Answer, Refusal};
+use super::plan::Step;
+use super::{Events, PackageKey};
+use crate::addr::ProviderAddr;
+use crate::disk::cache::Cache;
+use crate::error::{Error, ErrorKind};
+use crate::hash::archive::Threads;
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::net::Shared;
+use crate::platform::Platform;
+use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
+use crate::version::Version;
+
+use signed::SignedSums;
+
+/// Asks the origin registries.
+#[derive(Debug)]
+pub struct Gatherer {
+    registry: Registry,
+    cache: Arc<Cache>,
+    events: Events,
+    host: Platform,
+    threads: Threads,
+    now: SystemTime,
+    offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Refusal>>,
+    packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
+    signed: Shared<SignedUrls, Result<Arc<SignedSums>, Refusal>>,
+    archives: Shared<Sha256Digest, Result<PackageHash, Refusal>>,
+}
+
+/// Why there is no package.
+#[derive(Debug, Clone)]
+enum Miss {
+    /// The registry says that there is none.
+    Absent,
+    /// Nobody knows.
+    Refused(Refusal),
+}
+
+/// What a [`Gatherer`] works with.
+#[derive(Debug)]
+pub struct GatherOptions {
+    /// Whom to ask.
+    pub registry: Registry,
+    /// What is known already, and where new facts go.
+    pub cache: Arc<Cache>,
+    /// Where progress goes.
+    pub events: Events,
+    /// The time of the run, at which keys are judged.
+    pub now: SystemTime,
+}
+
+impl Gatherer {
+    /// A gatherer that has asked nothing yet and hashes each archive on so many threads.
+    pub fn new(options: GatherOptions, threads: Threads) -> Self {
+        Self {
+            registry: options.registry,
+            cache: options.cache,
+            events: options.events,
+            host: Platform::host(),
+            threads,
+            now: options.now,
+            offers: Shared::new(),
+            packages: Shared::new(),
+            signed: Shared::new(),
+            archives: Shared::new(),
+        }
+    }
+
+    /// The answers for all steps, asked side by side.
+    pub async fn gather(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
+        let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
+        self.each(steps, |gatherer, addr, step| async move { gatherer.release(&addr, &step).await }).await
+    }
+
+    /// Runs one task for each item, all at once, and collects what they give.
+    async fn each<K, V, R, F>(
+        self: &Arc<Self>,
+        items: impl IntoIterator<Item = (K, V)>,
+        work: impl Fn(Arc<Self>, K, V) -> F,
+    ) -> BTreeMap<K, R>
+    where
+        K: Ord + Clone + Send + 'static,
+        R: Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+    {
+        let mut tasks = JoinSet::new();
+        for (key, value) in items {
+            let task = work(Arc::clone(self), key.clone(), value);
+            tasks.spawn(async move { (key, task.await) });
+        }
+        tasks.join_all().await.into_iter().collect()
+    }
+
+    async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Refusal> {
+        let ask = async { self.registry.versions(addr).await.map(Arc::new).map_err(refusal) };
+        self.offers.answer(addr.clone(), ask).await
+    }
+
+    async fn package(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Result<Arc<Package>, Miss> {
+        let ask = async {
+            self.registry.package(addr, version, platform).await.map(Arc::new).map_err(|error| match error {
+                SourceError::NoPackage { .. } => Miss::Absent,
+                error => Miss::Refused(refusal(error)),
+            })
+        };
+        self.packages.answer((addr.clone(), version.clone(), platform.clone()), ask).await
+    }
+}
+
+fn refusal(error: SourceError) -> Refusal {
+    Refusal::Error(error.into())
+}
+
+fn not_offered(addr: &ProviderAddr, version: &Version) -> Error {
+    let message = format!("the locked version {version} of provider {addr} is no longer available");
+    Error::new(ErrorKind::NotFound, message)
+        .hint(format!("remove the entry of {addr} from the lock file and run `tflock lock` to select another release"))
+}

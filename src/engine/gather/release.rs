@@ -1,0 +1,338 @@
+//! One release: its version, its packages, what vouches for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::signed::SignedSums;
+use super::{Gatherer, Miss, binding, not_offered};
+use crate::addr::ProviderAddr;
+use crate::engine::continuity::{self, Verdict};
+use crate::engine::facts::{Answer, Origin, PackageFacts, Refusal, ReleaseFacts, Signature};
+use crate::engine::plan::{Selection, Step};
+use crate::engine::rules::ReportedRule;
+use crate::engine::{naming, settle};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::sums::Sums;
+use crate::hash::{HashScheme, Sha256Digest};
+use crate::lockfile::LockEntry;
+use crate::platform::Platform;
+use crate::source::{Offer, Package, speaks_supported_protocol};
+use crate::version::{Version, newest_allowed};
+
+/// What the registry said about the packages of one release.
+type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
+
+/// The line of one archive in the checksums.
+struct Line {
+    file_name: String,
+    zh: Sha256Digest,
+    package: Option<Arc<Package>>,
+}
+
+impl Gatherer {
+    /// Everything that a step needs to know.
+    pub(super) async fn release(self: &Arc<Self>, addr: &ProviderAddr, step: &Step) -> Answer {
+        let (version, offers, packages) = self.select(addr, step).await?;
+        let mut facts = Gathering::new(addr, step, &version, &offers);
+        let Some(first) = packages.values().find_map(|package| package.as_ref().ok()).cloned() else {
+            return facts.without_packages(packages);
+        };
+        facts.supported_protocol = speaks_supported_protocol(&first.protocols);
+        let signed = self.signed_sums(addr, &version, &first, step).await?;
+        facts.findings.extend(signed.findings.iter().cloned());
+        let lines = self.lines(&facts, packages, &signed).await?;
+        facts.missing = step.platforms.iter().filter(|platform| !lines.contains_key(platform)).cloned().collect();
+        if step.rules.reported != ReportedRule::Ignore {
+            facts.findings.extend(reported_findings(addr, &lines));
+        }
+        let mut known = self.finish(&facts, &lines, &signed, &first);
+        if shown_false(addr, step, &known) {
+            return Ok(Arc::new(known));
+        }
+        known.packages = self.hashed(&facts, lines).await?;
+        self.prove(&facts, &mut known, &signed).await?;
+        self.remember(addr, &known, &signed);
+        Ok(Arc::new(known))
+    }
+
+    /// The version, and what the registry says about its packages; both at once where the version is known.
+    async fn select(
+        self: &Arc<Self>,
+        addr: &ProviderAddr,
+        step: &Step,
+    ) -> Result<(Version, Arc<Vec<Offer>>, Packages), Refusal> {
+        match &step.selection {
+            Selection::Keep(version) => {
+                let (offers, packages) = tokio::join!(self.offers(addr), self.packages_of(addr, version, step));
+                let offers = offers?;
+                if !offers.iter().any(|offer| offer.version == *version) {
+                    return Err(not_offered(addr, version).into());
+                }
+                Ok((version.clone(), offers, packages))
+            }
+            Selection::Newest(constraints) => {
+                let offers = self.offers(addr).await?;
+                let newest = newest_allowed(offers.iter().map(|offer| &offer.version), constraints);
+                let version = newest.cloned().ok_or_else(|| nothing_allowed(addr, step, &offers))?;
+                let packages = self.packages_of(addr, &version, step).await;
+                Ok((version, offers, packages))
+            }
+        }
+    }
+
+    /// Asks about all wanted packages; about one only where everything else is known from an earlier run.
+    async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
+        let wanted = &step.platforms;
+        let asked = if self.knows_archives(addr, version, wanted) { &wanted[..wanted.len().min(1)] } else { wanted };
+        let items = asked.iter().map(|platform| (platform.clone(), (addr.clone(), version.clone())));
+        let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version): (ProviderAddr, Version)| async move {
+            gatherer.package(&addr, &version, &platform).await
+        };
+        self.each(items, ask).await
+    }
+
+    /// The line of each wanted platform that has a package.
+    async fn lines(
+        self: &Arc<Self>,
+        facts: &Gathering<'_>,
+        mut packages: Packages,
+        signed: &SignedSums,
+    ) -> Result<BTreeMap<Platform, Line>, Refusal> {
+        let mut lines = BTreeMap::new();
+        for platform in &facts.step.platforms {
+            let answer = match packages.remove(platform) {
+                Some(answer) => answer,
+                None => match self.known_line(facts, platform, &signed.sums) {
+                    Some(line) => {
+                        lines.insert(platform.clone(), line);
+                        continue;
+                    }
+                    None => self.package(facts.addr, facts.version, platform).await,
+                },
+            };
+            match answer {
+                Ok(package) => {
+                    self.signed_alike(facts, &package, signed).await?;
+                    lines.insert(platform.clone(), line_of(facts.addr, facts.version, package, &signed.sums)?);
+                }
+                Err(Miss::Absent) => {}
+                Err(Miss::Refused(refusal)) => return Err(refusal),
+            }
+        }
+        Ok(lines)
+    }
+
+    /// A registry may name other checksums for another platform: then they need a signature of their own, and must
+    /// be the same list.
+    async fn signed_alike(&self, facts: &Gathering<'_>, package: &Package, signed: &SignedSums) -> Result<(), Refusal> {
+        let other = self.signed_sums(facts.addr, facts.version, package, facts.step).await?;
+        if other.sums_digest == signed.sums_digest && other.signature == signed.signature {
+            return Ok(());
+        }
+        let message = format!(
+            "the registry names other checksums or another signer of {} {} for {} than for its other packages",
+            facts.addr, facts.version, package.platform,
+        );
+        Err(Finding::new(Rule::PackagesDiffer, message).about(facts.addr).into())
+    }
+
+    /// The line of a platform by its conventional name, if the index knows the archive.
+    fn known_line(&self, facts: &Gathering<'_>, platform: &Platform, sums: &Sums) -> Option<Line> {
+        let mut archives = sums.archives(facts.addr.kind(), facts.version);
+        let (_, zh) = archives.find(|(archive, _)| archive == platform)?;
+        self.cache.h1_of(&zh)?;
+        Some(Line { file_name: naming::conventional(facts.addr, facts.version, platform), zh, package: None })
+    }
+
+    /// The `h1:` of each line: from the index, from the origin where it is believed, from a download.
+    async fn hashed(
+        self: &Arc<Self>,
+        facts: &Gathering<'_>,
+        lines: BTreeMap<Platform, Line>,
+    ) -> Result<BTreeMap<Platform, PackageFacts>, Refusal> {
+        let believe = facts.step.rules.reported == ReportedRule::Write;
+        let items = lines.into_iter().map(|(platform, line)| (platform, (facts.package_key(), line)));
+        let hash = move |gatherer: Arc<Self>,
+                         platform: Platform,
+                         ((addr, version), line): ((ProviderAddr, Version), Line)| async move {
+            let reported = line.package.as_ref().and_then(|package| package.reported.get(&platform));
+            let reported = reported
+                .filter(|_| believe)
+                .and_then(|reported| reported.hashes.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned());
+            let facts =
+                |h1, computed| PackageFacts { zh: Some(line.zh), h1, computed, file_name: line.file_name.clone() };
+            if let Some((h1, _)) = gatherer.cache.h1_of(&line.zh) {
+                return Ok(facts(Some(h1), true));
+            }
+            match (reported, &line.package) {
+                (Some(h1), _) => Ok(facts(Some(h1), false)),
+                (None, Some(package)) => {
+                    let h1 = gatherer.archive(&addr, &version, package).await?;
+                    Ok(facts(Some(h1), true))
+                }
+                (None, None) => Ok(facts(None, false)),
+            }
+        };
+        let hashed: BTreeMap<Platform, Result<PackageFacts, Refusal>> = self.each(items, hash).await;
+        hashed.into_iter().map(|(platform, facts)| facts.map(|facts| (platform, facts))).collect()
+    }
+
+    /// Where only `h1:` is recorded, one of them has to be reproduced: this goes on through the release until one is.
+    async fn prove(
+        self: &Arc<Self>,
+        facts: &Gathering<'_>,
+        known: &mut ReleaseFacts,
+        signed: &SignedSums,
+    ) -> Result<(), Refusal> {
+        let Some(entry) = only_h1_recorded(facts.step, facts.version) else { return Ok(()) };
+        let archives = signed.sums.archives(facts.addr.kind(), facts.version);
+        let mut others: Vec<Platform> =
+            archives.map(|(platform, _)| platform).filter(|platform| !known.packages.contains_key(platform)).collect();
+        others.sort_by_key(|platform| *platform != self.host);
+        for platform in others {
+            let reproduced = known.packages.values().filter(|package| package.computed);
+            if reproduced.filter_map(|package| package.h1.as_ref()).any(|h1| entry.hashes.contains(h1)) {
+                return Ok(());
+            }
+            let Ok(package) = self.package(facts.addr, facts.version, &platform).await else { continue };
+            let line = line_of(facts.addr, facts.version, package, &signed.sums)?;
+            let lines = BTreeMap::from([(platform, line)]);
+            known.packages.extend(self.hashed(facts, lines).await?);
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &self,
+        facts: &Gathering<'_>,
+        lines: &BTreeMap<Platform, Line>,
+        signed: &SignedSums,
+        first: &Package,
+    ) -> ReleaseFacts {
+        let packages = lines.iter().map(|(platform, line)| {
+            let facts =
+                PackageFacts { zh: Some(line.zh), h1: None, computed: false, file_name: line.file_name.clone() };
+            (platform.clone(), facts)
+        });
+        let reported = if facts.step.rules.reported == ReportedRule::Write {
+            first.reported.iter().map(|(platform, reported)| (platform.clone(), reported.hashes.clone())).collect()
+        } else {
+            BTreeMap::new()
+        };
+        let missing = facts.missing.iter().map(|platform| (platform.clone(), facts.newest_with(platform))).collect();
+        ReleaseFacts {
+            version: facts.version.clone(),
+            origin: Origin::Registry { signer: signed.signature.clone(), sums: Arc::clone(&signed.sums) },
+            packages: packages.collect(),
+            missing,
+            supported_protocol: facts.supported_protocol,
+            newest_supported: facts.newest_supported(),
+            reported,
+            findings: facts.findings.clone(),
+        }
+    }
+}
+
+/// What is known of a release while it is asked about.
+struct Gathering<'a> {
+    addr: &'a ProviderAddr,
+    step: &'a Step,
+    version: &'a Version,
+    offers: &'a [Offer],
+    supported_protocol: bool,
+    missing: Vec<Platform>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(addr: &'a ProviderAddr, step: &'a Step, version: &'a Version, offers: &'a [Offer]) -> Self {
+        let mut findings = Vec::new();
+        let ties = offers.iter().filter(|offer| offer.version.precedence(version).is_eq()).count();
+        if ties > 1 && matches!(step.selection, Selection::Newest(_)) {
+            let message = format!("{ties} versions of {addr} differ from {version} in build metadata only");
+            findings.push(Finding::new(Rule::AmbiguousVersion, message).about(addr));
+        }
+        Self { addr, step, version, offers, supported_protocol: true, missing: Vec::new(), findings }
+    }
+
+    fn package_key(&self) -> (ProviderAddr, Version) {
+        (self.addr.clone(), self.version.clone())
+    }
+
+    /// The newest version that the constraints allow and that has a package for the platform, else the newest of all.
+    fn newest_with(&self, platform: &Platform) -> Option<Version> {
+        self.newest(|offer| offer.platforms.contains(platform))
+    }
+
+    fn newest_supported(&self) -> Option<Version> {
+        self.newest(|offer| !offer.protocols.is_empty() && speaks_supported_protocol(&offer.protocols))
+    }
+
+    fn newest(&self, good: impl Fn(&Offer) -> bool) -> Option<Version> {
+        let good = || self.offers.iter().filter(|offer| good(offer)).map(|offer| &offer.version);
+        newest_allowed(good(), &self.step.constraints).or_else(|| good().max()).cloned()
+    }
+
+    /// All packages are absent, or the first reason why nobody knows.
+    fn without_packages(&self, packages: Packages) -> Answer {
+        let mut errors = Vec::new();
+        for (platform, answer) in packages {
+            match answer {
+                Err(Miss::Refused(refusal)) => return Err(refusal),
+                _ => errors.push(platform),
+            }
+        }
+        let missing = errors.into_iter().map(|platform| (platform.clone(), self.newest_with(&platform))).collect();
+        Ok(Arc::new(ReleaseFacts {
+            version: self.version.clone(),
+            origin: Origin::Registry { signer: Signature::Unsigned, sums: Arc::new(Sums::default()) },
+            packages: BTreeMap::new(),
+            missing,
+            supported_protocol: true,
+            newest_supported: None,
+            reported: BTreeMap::new(),
+            findings: self.findings.clone(),
+        }))
+    }
+}
+
+fn nothing_allowed(addr: &ProviderAddr, step: &Step, offers: &[Offer]) -> Refusal {
+    let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
+    let message = match step.constraints.is_empty() {
+        true => format!("provider {addr} has no release that may be selected"),
+        false => {
+            format!("no available release of provider {addr} matches the version constraint \"{}\"", step.constraints)
+        }
+    };
+    let mut error = Error::new(ErrorKind::NotFound, message);
+    if let Some(version) = newest {
+        error = error.hint(format!("the newest release is {version}"));
+    }
+    error.hint(format!("`tflock why {addr}` shows which module asks for what")).into()
+}
+
+fn line_of(addr: &ProviderAddr, version: &Version, package: Arc<Package>, sums: &Sums) -> Result<Line, Refusal> {
+    let file_name = package.file_name.clone();
+    let zh = binding::listed(addr, version, &package, sums)?;
+    Ok(Line { file_name, zh, package: Some(package) })
+}
+
+/// True if continuity is refuted already, so that no download could help.
+fn shown_false(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> bool {
+    let Origin::Registry { signer: Signature::By(_), sums } = &facts.origin else { return false };
+    let Some(entry) = step.recorded.as_ref().filter(|entry| entry.version == facts.version) else { return false };
+    let verdict = continuity::judge(&entry.hashes, &settle::offered(addr, facts, sums));
+    matches!(verdict, Verdict::Republished { .. }) && !step.accept_republished
+}
+
+fn only_h1_recorded<'a>(step: &'a Step, version: &Version) -> Option<&'a LockEntry> {
+    let entry = step.recorded.as_ref().filter(|entry| entry.version == *version)?;
+    let has = |scheme| entry.hashes.of(scheme).next().is_some();
+    (has(HashScheme::H1) && !has(HashScheme::Zh)).then_some(entry)
+}
+
+fn reported_findings(addr: &ProviderAddr, lines: &BTreeMap<Platform, Line>) -> Vec<Finding> {
+    let lines = lines.iter().filter_map(|(platform, line)| Some((platform, line, line.package.as_ref()?)));
+    lines.filter_map(|(platform, line, package)| binding::contradiction(addr, platform, line.zh, package)).collect()
+}

@@ -1,0 +1,122 @@
+//! Checksums and their signature, fetched and checked once for each release.
+
+use std::sync::Arc;
+
+use super::{Gatherer, refusal};
+use crate::addr::ProviderAddr;
+use crate::engine::facts::{Refusal, Signature};
+use crate::engine::plan::Step;
+use crate::engine::rules::Rules;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::Sha256Digest;
+use crate::hash::sums::Sums;
+use crate::net::Kind;
+use crate::settings::{ExpiredKeyRule, SignatureRule};
+use crate::source::{Package, SourceError};
+use crate::trust::openpgp::{self, SignatureError};
+use crate::version::Version;
+
+/// Checksums with what is known of their signature.
+#[derive(Debug)]
+pub(super) struct SignedSums {
+    pub(super) sums: Arc<Sums>,
+    pub(super) sums_digest: Sha256Digest,
+    pub(super) signature_digest: Sha256Digest,
+    pub(super) keys_digest: Sha256Digest,
+    pub(super) signature: Signature,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Gatherer {
+    /// The checksums of the release that a package belongs to, signed as the rules ask.
+    pub(super) async fn signed_sums(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        package: &Package,
+        step: &Step,
+    ) -> Result<Arc<SignedSums>, Refusal> {
+        let urls = &package.signed;
+        let ask = async {
+            let (sums, signature) = tokio::join!(
+                self.registry.signed_document(addr, version, &urls.sums, Kind::Sums),
+                self.registry.signed_document(addr, version, &urls.signature, Kind::Signature),
+            );
+            let sums = sums.map_err(refusal)?;
+            let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
+            self.check(addr, version, &step.rules, Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
+        };
+        self.signed.answer(urls.clone(), ask).await
+    }
+
+    fn check(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        rules: &Rules,
+        documents: Documents<'_>,
+    ) -> Result<SignedSums, Refusal> {
+        let unsigned = match rules.signature {
+            SignatureRule::Always => false,
+            SignatureRule::IfKeysKnown => documents.keys.is_empty(),
+            SignatureRule::Never => true,
+        };
+        let mut findings = Vec::new();
+        let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
+        let signature = if unsigned {
+            let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
+            findings.push(Finding::new(Rule::Unsigned, message).about(addr));
+            Signature::Unsigned
+        } else {
+            let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
+                .map_err(|error| bad_signature(addr, version, &error))?;
+            if verified.expired {
+                findings.extend(expired(addr, version, rules, &verified.fingerprint.to_string()));
+            }
+            Signature::By(verified.fingerprint.to_string())
+        };
+        Ok(SignedSums {
+            sums_digest: self.cache.put_document(&documents.sums),
+            signature_digest: self.cache.put_document(&documents.signature),
+            keys_digest: self.cache.put_keys(&keys),
+            sums: Arc::new(Sums::decode(&documents.sums)),
+            signature,
+            findings,
+        })
+    }
+}
+
+struct Documents<'a> {
+    sums: Vec<u8>,
+    signature: Vec<u8>,
+    keys: &'a [String],
+}
+
+fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {
+    match error {
+        SourceError::NoDocument { .. } => {
+            let message = format!("{addr} {version} is not signed: {error}");
+            Finding::new(Rule::BadSignature, message).about(addr).into()
+        }
+        error => refusal(error),
+    }
+}
+
+fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError) -> Refusal {
+    let rule = match error {
+        SignatureError::Revoked { .. } => Rule::RevokedKey,
+        _ => Rule::BadSignature,
+    };
+    let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
+    Finding::new(rule, message).about(addr).into()
+}
+
+fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, fingerprint: &str) -> Option<Finding> {
+    let message = format!("the signing key {fingerprint} had expired when it signed {addr} {version}");
+    let finding = Finding::new(Rule::ExpiredKey, message).about(addr);
+    match rules.expired_key {
+        ExpiredKeyRule::Allow => None,
+        ExpiredKeyRule::Warn => Some(finding),
+        ExpiredKeyRule::Deny => Some(Finding { level: Level::Deny, ..finding }),
+    }
+}

@@ -1,0 +1,115 @@
+//! What an earlier run found out about a recorded release, and whether that spares every question.
+//!
+//! Pure: the facts come from the index and are hints; nothing is written on their account, they only show that there
+//! is nothing to write.
+
+use std::collections::BTreeMap;
+
+use super::plan::{Selection, Step};
+use super::rules::ReportedRule;
+use crate::hash::{PackageHash, PackageHashes};
+use crate::platform::Platform;
+
+/// A release as an earlier run saw it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownRelease {
+    /// The `zh:` hashes that its checksums give to a lock file.
+    pub listed: Vec<PackageHash>,
+    /// The hashes of each package whose archive was hashed here.
+    pub packages: BTreeMap<Platform, KnownPackage>,
+    /// What its origin reported.
+    pub reported: BTreeMap<Platform, Vec<PackageHash>>,
+}
+
+/// A package as an earlier run saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownPackage {
+    /// Over the bytes of the archive.
+    pub zh: PackageHash,
+    /// Over its files.
+    pub h1: PackageHash,
+}
+
+impl KnownRelease {
+    /// The platforms whose `h1:` is among some recorded hashes.
+    pub fn attributed(&self, recorded: &PackageHashes) -> impl Iterator<Item = &Platform> {
+        let computed = self.packages.iter().filter(|(_, package)| recorded.contains(&package.h1));
+        let reported = self.reported.iter().filter(|(_, hashes)| {
+            hashes.iter().any(|hash| hash.scheme() == crate::hash::HashScheme::H1 && recorded.contains(hash))
+        });
+        computed.map(|(platform, _)| platform).chain(reported.map(|(platform, _)| platform))
+    }
+}
+
+/// True if the recorded entry has all that this release could give to the step.
+pub fn is_complete(step: &Step, known: &KnownRelease) -> bool {
+    let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
+    let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
+    let covered = |platform: &Platform| {
+        known.packages.get(platform).is_some_and(|package| recorded(&package.h1) && recorded(&package.zh))
+            || step.rules.optional.contains(platform)
+    };
+    let reported = step.rules.reported != ReportedRule::Write || known.reported.values().flatten().all(recorded);
+    entry.version == *version
+        && !step.accept_republished
+        && !known.listed.is_empty()
+        && known.listed.iter().all(recorded)
+        && step.platforms.iter().all(covered)
+        && reported
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::rules::Rules;
+    use crate::hash::Sha256Digest;
+    use crate::lockfile::LockEntry;
+    use crate::version::{Constraints, Version};
+
+    fn zh(byte: u8) -> PackageHash {
+        PackageHash::zh(Sha256Digest::from_bytes([byte; 32]))
+    }
+
+    fn h1(byte: u8) -> PackageHash {
+        PackageHash::h1(Sha256Digest::from_bytes([byte; 32]))
+    }
+
+    fn known() -> KnownRelease {
+        let linux = ("linux_amd64".parse().unwrap(), KnownPackage { zh: zh(1), h1: h1(1) });
+        KnownRelease { listed: vec![zh(1), zh(2)], packages: [linux].into(), reported: BTreeMap::new() }
+    }
+
+    fn step(hashes: &[PackageHash], platforms: &[&str]) -> Step {
+        let version = Version::new(1, 0, 0);
+        let entry = LockEntry {
+            version: version.clone(),
+            constraints: Constraints::default(),
+            hashes: hashes.iter().cloned().collect(),
+        };
+        Step {
+            constraints: Constraints::default(),
+            selection: Selection::Keep(version),
+            platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
+            recorded: Some(entry),
+            accept_republished: false,
+            rules: Rules::default(),
+        }
+    }
+
+    #[test]
+    fn complete_only_with_every_hash() {
+        let all = [zh(1), zh(2), h1(1)];
+        assert!(is_complete(&step(&all, &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&all, &["linux_amd64", "darwin_arm64"]), &known()));
+        assert!(!is_complete(&step(&[zh(1), h1(1)], &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&[zh(1), zh(2)], &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&all, &["linux_amd64"]), &KnownRelease::default()));
+    }
+
+    #[test]
+    fn platforms_are_attributed_by_h1() {
+        let recorded = [h1(1)].into_iter().collect();
+        assert_eq!(known().attributed(&recorded).count(), 1);
+        assert_eq!(known().attributed(&PackageHashes::new()).count(), 0);
+    }
+}

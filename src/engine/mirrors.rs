@@ -1,0 +1,167 @@
+//! What a filesystem mirror says about the steps of a run: which packages it has, and what they are.
+//!
+//! A mirror signs nothing and names no hashes; everything is computed here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use super::facts::{Answer, Origin, PackageFacts, Refusal, ReleaseFacts};
+use super::plan::{Selection, Step};
+use super::{Event, Events, PackageKey};
+use crate::addr::ProviderAddr;
+use crate::disk::mirror::{FilesystemMirror, LocalPackage};
+use crate::disk::package;
+use crate::error::{Error, ErrorKind};
+use crate::hash::archive::Threads;
+use crate::platform::Platform;
+use crate::version::{Version, newest_allowed};
+
+/// The answers of a mirror for all steps.
+///
+/// Packages are hashed side by side, at most one for each core.
+pub fn gather(
+    mirror: &FilesystemMirror,
+    steps: &BTreeMap<ProviderAddr, Step>,
+    events: &Events,
+) -> BTreeMap<ProviderAddr, Answer> {
+    let mut jobs = Vec::new();
+    let mut releases = BTreeMap::new();
+    for (addr, step) in steps {
+        let selected = select(mirror, addr, step);
+        if let Ok(version) = &selected {
+            let packages = step.platforms.iter().filter_map(|platform| {
+                let found = mirror.package(addr, version, platform).transpose()?;
+                let package =
+                    PackageKey { address: addr.clone(), version: version.clone(), platform: platform.clone() };
+                Some((package, found.map_err(Error::from)))
+            });
+            jobs.extend(packages);
+        }
+        releases.insert(addr, (step, selected));
+    }
+    let mut hashed = hash_all(jobs, events);
+    let answers = releases.into_iter().map(|(addr, (step, selected))| {
+        let answer = selected.map_err(Refusal::Error).and_then(|version| {
+            let own = hashed.remove(addr).unwrap_or_default();
+            release(mirror, addr, step, version, own)
+        });
+        (addr.clone(), answer.map(Arc::new))
+    });
+    answers.collect()
+}
+
+type Hashed = BTreeMap<Platform, Result<PackageFacts, Refusal>>;
+
+fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result<Version, Error> {
+    let versions = mirror.versions(addr)?;
+    let chosen = match &step.selection {
+        Selection::Keep(version) => versions.iter().find(|offered| *offered == version),
+        Selection::Newest(constraints) => newest_allowed(&versions, constraints),
+    };
+    chosen.cloned().ok_or_else(|| {
+        let message = match (&step.selection, versions.is_empty()) {
+            (_, true) => format!("the mirror has no release of provider {addr}"),
+            (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
+            (Selection::Newest(constraints), _) => {
+                format!("no release of provider {addr} in the mirror matches the version constraint \"{constraints}\"")
+            }
+        };
+        let error = Error::new(ErrorKind::NotFound, message).in_file(mirror.base());
+        match versions.last() {
+            Some(newest) => error.hint(format!("the newest version in the mirror is {newest}")),
+            None => error.hint("check the directory: HOST/NAMESPACE/TYPE is looked for below it"),
+        }
+    })
+}
+
+fn release(
+    mirror: &FilesystemMirror,
+    addr: &ProviderAddr,
+    step: &Step,
+    version: Version,
+    hashed: Hashed,
+) -> Result<ReleaseFacts, Refusal> {
+    let mut packages = BTreeMap::new();
+    for (platform, facts) in hashed {
+        packages.insert(platform, facts?);
+    }
+    let missing = step.platforms.iter().filter(|platform| !packages.contains_key(platform)).map(|platform| {
+        let has = |version: &&Version| matches!(mirror.package(addr, version, platform), Ok(Some(_)));
+        let versions = mirror.versions(addr).unwrap_or_default();
+        (platform.clone(), versions.iter().filter(has).max().cloned())
+    });
+    Ok(ReleaseFacts {
+        missing: missing.collect(),
+        version,
+        origin: Origin::Mirror,
+        packages,
+        supported_protocol: true,
+        newest_supported: None,
+        reported: BTreeMap::new(),
+        findings: Vec::new(),
+    })
+}
+
+/// Hashes packages on as many threads as there are cores.
+fn hash_all(jobs: Vec<(PackageKey, Result<LocalPackage, Error>)>, events: &Events) -> BTreeMap<ProviderAddr, Hashed> {
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    let (results, received) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (results, jobs, next) = (results.clone(), &jobs, &next);
+            scope.spawn(move || {
+                while let Some((package, found)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let facts = found.clone().map_err(Refusal::Error).and_then(|found| hash(package, &found, events));
+                    // The receiver lives until all threads are done.
+                    let _ = results.send((package.clone(), facts));
+                }
+            });
+        }
+    });
+    drop(results);
+    let mut hashed: BTreeMap<ProviderAddr, Hashed> = BTreeMap::new();
+    for (package, facts) in received {
+        hashed.entry(package.address).or_default().insert(package.platform, facts);
+    }
+    hashed
+}
+
+fn hash(package: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
+    events.emit(Event::PackageStarted { package: package.clone(), total: None });
+    let facts = hash_quietly(&package.address, found);
+    events.emit(Event::PackageDone { package: package.clone(), ok: facts.is_ok() });
+    facts
+}
+
+fn hash_quietly(addr: &ProviderAddr, found: &LocalPackage) -> Result<PackageFacts, Refusal> {
+    let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = found;
+    let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match found {
+        LocalPackage::Packed(path) => {
+            let hashes = package::hash_archive(path, Threads::One).map_err(Error::from)?;
+            if !hashes.has_program(addr.kind()) {
+                return Err(no_program(addr, path).into());
+            }
+            Ok(PackageFacts { zh: Some(hashes.zh), h1: Some(hashes.h1), computed: true, file_name })
+        }
+        LocalPackage::Unpacked(path) => {
+            if !package::has_program(path, addr.kind()).map_err(Error::from)? {
+                return Err(no_program(addr, path).into());
+            }
+            let h1 = package::hash_directory(path).map_err(Error::from)?;
+            Ok(PackageFacts { zh: None, h1: Some(h1), computed: true, file_name })
+        }
+    }
+}
+
+fn no_program(addr: &ProviderAddr, path: &std::path::Path) -> Error {
+    let message = format!(
+        "the package of {addr} has no provider binary: no file in it is named terraform-provider-{}",
+        addr.kind(),
+    );
+    Error::new(ErrorKind::Package, message).in_file(path)
+}

@@ -1,0 +1,178 @@
+//! From what is asked, required and recorded to what has to be found out.
+//!
+//! Pure: no question is put to anybody here, and none of the answers is foreseen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rules::Rules;
+use crate::addr::{Hostname, ProviderAddr};
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::lockfile::{LockEntry, LockFile};
+use crate::platform::Platform;
+use crate::requirements::Requirements;
+use crate::version::{Constraints, Version};
+
+/// What the user asks of one root module.
+#[derive(Debug, Clone, Default)]
+pub struct Intent {
+    /// Only these providers; all where there is none.
+    pub only: Option<BTreeSet<ProviderAddr>>,
+    /// The platforms whose packages must be covered.
+    pub platforms: Vec<Platform>,
+    /// Remove entries that nothing requires.
+    pub prune: bool,
+    /// The providers that a state needs, if a state was given.
+    pub state: Option<BTreeSet<ProviderAddr>>,
+    /// Releases that may replace what is recorded under their version.
+    pub republished: BTreeSet<(ProviderAddr, Version)>,
+}
+
+/// What one root module needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// One step for each provider to look at, in the order of the lock file.
+    pub steps: BTreeMap<ProviderAddr, Step>,
+    /// Entries to remove.
+    pub pruned: Vec<ProviderAddr>,
+    /// Entries that the configuration does not require and that stay.
+    pub unrequired: Vec<ProviderAddr>,
+}
+
+/// What has to be found out about one provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The constraints to record.
+    pub constraints: Constraints,
+    /// Which version is wanted.
+    pub selection: Selection,
+    /// The platforms to cover.
+    pub platforms: Vec<Platform>,
+    /// The entry as it stands.
+    pub recorded: Option<LockEntry>,
+    /// Whether another release under the recorded version may take its place.
+    pub accept_republished: bool,
+    /// What holds for this provider.
+    pub rules: Rules,
+}
+
+/// How the version of a step is chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Selection {
+    /// This one, which must still be offered.
+    Keep(Version),
+    /// The newest that these constraints allow.
+    Newest(Constraints),
+}
+
+impl Step {
+    /// The recorded entry if it records something about the version that is kept.
+    pub fn recorded_release(&self) -> Option<&LockEntry> {
+        let entry = self.recorded.as_ref()?;
+        match &self.selection {
+            Selection::Keep(version) => (entry.version == *version).then_some(entry),
+            Selection::Newest(_) => None,
+        }
+    }
+}
+
+/// Decides which providers are looked at, and which version of each is wanted.
+///
+/// # Errors
+///
+/// One error for each provider that was named but is not required, and for each locked version that its constraints
+/// no longer allow.
+///
+/// Source: `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
+pub fn plan(
+    requirements: &Requirements,
+    lock: &LockFile,
+    intent: &Intent,
+    (dialect, rules): (Dialect, &dyn Fn(&ProviderAddr) -> Rules),
+) -> Result<Plan, Vec<Error>> {
+    let mut errors = unrequired_arguments(requirements, intent, dialect);
+    let mut plan = Plan::default();
+    for (addr, requirement) in requirements.iter() {
+        if intent.only.as_ref().is_some_and(|only| !only.contains(addr)) {
+            continue;
+        }
+        match select(addr, &requirement.constraints, lock, dialect) {
+            Ok(selection) => {
+                let step = Step {
+                    constraints: requirement.constraints.clone(),
+                    accept_republished: accepts(intent, addr, &selection),
+                    selection,
+                    platforms: intent.platforms.clone(),
+                    recorded: lock.get(addr).cloned(),
+                    rules: rules(addr),
+                };
+                plan.steps.insert(addr.clone(), step);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    for (addr, _) in lock.iter().filter(|(addr, _)| requirements.get(addr).is_none()) {
+        let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
+        if intent.prune && !in_state && intent.only.is_none() {
+            plan.pruned.push(addr.clone());
+        } else if !in_state {
+            plan.unrequired.push(addr.clone());
+        }
+    }
+    Ok(plan)
+}
+
+fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool {
+    match selection {
+        Selection::Keep(version) => intent.republished.contains(&(addr.clone(), version.clone())),
+        Selection::Newest(_) => false,
+    }
+}
+
+fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
+    let named = intent.only.iter().flatten().filter(|addr| requirements.get(addr).is_none());
+    named
+        .map(|addr| {
+            let message = format!("provider {} is not required by the configuration", addr.short(dialect));
+            Error::new(ErrorKind::Usage, message).hint("`tflock why` lists the providers that are")
+        })
+        .collect()
+}
+
+fn select(
+    addr: &ProviderAddr,
+    constraints: &Constraints,
+    lock: &LockFile,
+    dialect: Dialect,
+) -> Result<Selection, Error> {
+    let Some(entry) = lock.get(addr).or_else(|| predecessor(addr, lock, dialect)) else {
+        return Ok(Selection::Newest(constraints.clone()));
+    };
+    if !constraints.allows(&entry.version) {
+        let name = addr.short(dialect);
+        let message = format!(
+            "the locked version {} of provider {name} does not match the version constraint {constraints:?} of the \
+             configuration",
+            entry.version,
+            constraints = constraints.to_string(),
+        );
+        return Err(Error::new(ErrorKind::NotFound, message)
+            .hint(format!("`tflock why {name}` shows which module asks for what"))
+            .hint(format!("remove the entry of {name} from the lock file and run `tflock lock` to select anew")));
+    }
+    Ok(Selection::Keep(entry.version.clone()))
+}
+
+/// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version is kept, its hashes are not.
+///
+/// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
+fn predecessor<'a>(addr: &ProviderAddr, lock: &'a LockFile, dialect: Dialect) -> Option<&'a LockEntry> {
+    let moved = dialect == Dialect::OpenTofu
+        && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
+        && addr.namespace() == "hashicorp";
+    let host = Hostname::parse(Dialect::Terraform.default_registry_host()).ok()?;
+    lock.get(&addr.at(host)).filter(|_| moved)
+}

@@ -1,0 +1,58 @@
+//! Runs the stage that asks: the only place where a runtime is built.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::facts::Answer;
+use super::gather::{GatherOptions, Gatherer};
+use super::plan::Step;
+use crate::addr::ProviderAddr;
+use crate::error::{Error, ErrorKind};
+use crate::hash::archive::Threads;
+
+/// The answers for the steps of each root module, in the order given; every question is asked once for all of them.
+///
+/// # Errors
+///
+/// [`ErrorKind::Interrupted`] on Ctrl-C, and when the system has no threads for a runtime.
+pub fn gather(
+    options: GatherOptions,
+    roots: &[BTreeMap<ProviderAddr, Step>],
+) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|problem| Error::new(ErrorKind::Disk, format!("cannot start the network runtime: {problem}")))?;
+    let gathered = runtime.block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, threads(roots)));
+        tokio::select! {
+            answers = all(&gatherer, roots) => Ok(answers),
+            // An error means that there is no such signal here; then nothing interrupts.
+            Ok(()) = tokio::signal::ctrl_c() => Err(interrupted()),
+        }
+    });
+    // Hashing in flight must not hold up the end of an interrupted run.
+    runtime.shutdown_background();
+    gathered
+}
+
+async fn all(gatherer: &Arc<Gatherer>, roots: &[BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
+    let mut tasks = tokio::task::JoinSet::new();
+    for (at, steps) in roots.iter().enumerate() {
+        let (gatherer, steps) = (Arc::clone(gatherer), steps.clone());
+        tasks.spawn(async move { (at, gatherer.gather(&steps).await) });
+    }
+    let answers: BTreeMap<usize, _> = tasks.join_all().await.into_iter().collect();
+    answers.into_values().collect()
+}
+
+/// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
+fn threads(roots: &[BTreeMap<ProviderAddr, Step>]) -> Threads {
+    let packages: usize = roots.iter().flat_map(BTreeMap::values).map(|step| step.platforms.len()).sum();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if packages < cores { Threads::Two } else { Threads::One }
+}
+
+fn interrupted() -> Error {
+    Error::new(ErrorKind::Interrupted, "interrupted; no lock file was changed")
+}

@@ -1,0 +1,356 @@
+//! Which hashes are written, and why.
+//!
+//! The one place that decides: from a step, the facts about its release and the rules of the run to a new entry, or to
+//! findings that refuse it. Pure.
+//!
+//! Source: what the tools record is `internal/getproviders/package_authentication.go` and
+//! `internal/providercache/installer.go`; what is refused beyond that is our own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::continuity::{self, Offered, Verdict};
+use super::facts::{Origin, Refusal, ReleaseFacts, Signature};
+use super::naming;
+use super::plan::{Selection, Step};
+use super::rules::ReportedRule;
+use crate::addr::ProviderAddr;
+use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::sums::Sums;
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::lockfile::LockEntry;
+use crate::outcome::{AddedHash, Signer};
+use crate::platform::Platform;
+
+/// A provider whose entry is decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// The entry to write.
+    pub entry: LockEntry,
+    /// The hashes that are new in it, each with all reasons to believe it.
+    pub added: Vec<AddedHash>,
+    /// Who signed, if the release is new to the file.
+    pub signer: Option<Signer>,
+    /// Notes and warnings; nothing at level deny.
+    pub findings: Vec<Finding>,
+}
+
+/// Settles one provider.
+///
+/// # Errors
+///
+/// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
+/// may be written.
+pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<Settled, Vec<Refusal>> {
+    let mut findings = facts.findings.clone();
+    let errors = lacks(addr, step, facts, &mut findings);
+    if matches!(facts.origin, Origin::Registry { .. }) {
+        let packages = facts.packages.iter();
+        findings.extend(
+            packages
+                .filter_map(|(platform, package)| naming::finding(addr, &facts.version, platform, &package.file_name)),
+        );
+    }
+    let recorded = recorded_under(step, facts);
+    let claims = Claims::of(step, facts);
+    let first_use = match &recorded {
+        Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
+        None => true,
+    };
+    let signer = match &facts.origin {
+        Origin::Registry { signer, .. } if first_use => Some(match signer {
+            Signature::By(fingerprint) => Signer::Key(fingerprint.clone()),
+            Signature::Unsigned => Signer::Unsigned,
+        }),
+        _ => None,
+    };
+    if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
+        let findings = findings.into_iter().map(Refusal::Finding);
+        return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
+    }
+    let kept = match recorded {
+        Some(_) if step.accept_republished => PackageHashes::new(),
+        Some(entry) => entry.hashes.clone(),
+        None => PackageHashes::new(),
+    };
+    let unsigned_entry = recorded.filter(|_| !first_use && !is_signed(facts));
+    let added: Vec<AddedHash> = claims
+        .into_added()
+        .filter(|added| !kept.contains(&added.hash))
+        .filter(|added| unsigned_entry.is_none() || is_of_looked_at_package(facts, &added.hash))
+        .collect();
+    if let (Some(entry), Origin::Registry { sums, .. }) = (recorded, &facts.origin) {
+        findings.extend(unattributed(addr, entry, facts, sums));
+    }
+    let mut hashes = kept;
+    hashes.extend(added.iter().map(|added| added.hash.clone()));
+    let entry = LockEntry { version: facts.version.clone(), constraints: step.constraints.clone(), hashes };
+    Ok(Settled { entry, added, signer, findings })
+}
+
+/// What the release lacks: errors, or warnings where the settings call it optional.
+fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut Vec<Finding>) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for (platform, newest) in &facts.missing {
+        let message = format!("provider {addr} {} is not available for {platform}", facts.version);
+        if step.rules.optional.contains(platform) {
+            findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
+            continue;
+        }
+        let hint = match newest {
+            Some(version) => format!("the newest version with a package for {platform} is {version}"),
+            None => format!("no version of {addr} has a package for {platform}"),
+        };
+        let optional = "where the package is not needed, name the platform under optional_platforms in .tflock.hcl";
+        errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
+    }
+    if !facts.supported_protocol {
+        let message = format!("provider {addr} {} speaks no protocol that is supported (5 or 6)", facts.version);
+        let hint = match &facts.newest_supported {
+            Some(version) => format!("the newest version with a supported protocol is {version}"),
+            None => format!("no version of {addr} speaks a supported protocol"),
+        };
+        errors.push(Error::new(ErrorKind::NotFound, message).hint(hint));
+    }
+    errors
+}
+
+fn is_signed(facts: &ReleaseFacts) -> bool {
+    matches!(facts.origin, Origin::Registry { signer: Signature::By(_), .. })
+}
+
+fn is_of_looked_at_package(facts: &ReleaseFacts, hash: &PackageHash) -> bool {
+    facts.packages.values().any(|package| package.h1.as_ref() == Some(hash) || package.zh_hash().as_ref() == Some(hash))
+}
+
+fn recorded_under<'a>(step: &'a Step, facts: &ReleaseFacts) -> Option<&'a LockEntry> {
+    match &step.selection {
+        Selection::Keep(version) if *version == facts.version => step.recorded_release(),
+        _ => step.recorded.as_ref().filter(|entry| entry.version == facts.version),
+    }
+}
+
+/// Applies hash continuity; true if the release counts as new to the file.
+fn continuity_findings(
+    addr: &ProviderAddr,
+    entry: &LockEntry,
+    step: &Step,
+    facts: &ReleaseFacts,
+    claims: &Claims,
+    findings: &mut Vec<Finding>,
+) -> bool {
+    match judge(addr, entry, facts) {
+        Verdict::FirstUse => {
+            let message = format!("{addr} {} records no hash of a known scheme: this is a first use", entry.version);
+            findings.push(Finding::new(Rule::FirstUse, message).about(addr));
+            true
+        }
+        Verdict::Shown { unexplained } => {
+            findings.extend(unexplained.iter().map(|hash| unexplained_hash(addr, entry, hash)));
+            false
+        }
+        Verdict::Grew { new } => {
+            let message = format!(
+                "{addr} {} has {new} {} that {} not recorded; all recorded packages still stand",
+                entry.version,
+                if new == 1 { "package" } else { "packages" },
+                if new == 1 { "was" } else { "were" },
+            );
+            findings.push(Finding::new(Rule::ReleaseGrew, message).about(addr));
+            false
+        }
+        Verdict::Republished { .. } | Verdict::NotReproduced if step.accept_republished => true,
+        Verdict::Republished { gone, new } => {
+            findings.push(republished(addr, entry, facts, claims, &gone, new));
+            false
+        }
+        Verdict::NotReproduced => {
+            let message = format!(
+                "none of the {} recorded h1 hashes of {addr} {} is reproduced by a package on offer, whose {}",
+                entry.hashes.of(HashScheme::H1).count(),
+                entry.version,
+                signature_words(facts),
+            );
+            findings.push(Finding::new(Rule::Republished, message).about(addr));
+            false
+        }
+    }
+}
+
+fn judge(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Verdict {
+    match &facts.origin {
+        Origin::Registry { signer: Signature::By(_), sums } => {
+            continuity::judge(&entry.hashes, &offered(addr, facts, sums))
+        }
+        Origin::Registry { signer: Signature::Unsigned, .. } | Origin::Mirror => {
+            let verdicts = facts.packages.values().map(|package| {
+                let own: Vec<PackageHash> = package.h1.iter().cloned().chain(package.zh_hash()).collect();
+                continuity::judge_package(&entry.hashes, &own)
+            });
+            verdicts.max_by_key(|verdict| severity(verdict)).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
+        }
+    }
+}
+
+fn severity(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Shown { .. } | Verdict::Grew { .. } => 0,
+        Verdict::FirstUse => 1,
+        Verdict::NotReproduced | Verdict::Republished { .. } => 2,
+    }
+}
+
+/// The lines of the sums that name archives: by their conventional name, or by the one the registry gives.
+pub fn offered(addr: &ProviderAddr, facts: &ReleaseFacts, sums: &Sums) -> Offered {
+    let mut offered = Offered::default();
+    let given: BTreeSet<&str> = facts.packages.values().map(|package| package.file_name.as_str()).collect();
+    offered.archives = sums.archives(addr.kind(), &facts.version).map(|(_, digest)| digest).collect();
+    for (name, digest) in sums.lines() {
+        if given.contains(name) {
+            offered.archives.insert(digest);
+        } else if !offered.archives.contains(&digest) {
+            offered.others.insert(digest);
+        }
+    }
+    let computed = facts.packages.values().filter(|package| package.computed);
+    offered.computed = computed.filter_map(|package| package.h1.clone()).collect();
+    offered
+}
+
+fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) -> Finding {
+    let message =
+        format!("recorded hash {hash} of {addr} {} stands nowhere in its signed checksums; kept", entry.version);
+    Finding::new(Rule::UnexplainedHash, message).about(addr)
+}
+
+fn signature_words(facts: &ReleaseFacts) -> String {
+    match &facts.origin {
+        Origin::Registry { signer: Signature::By(key), .. } => format!("signature by {key} verifies"),
+        Origin::Registry { signer: Signature::Unsigned, .. } => "checksums are not signed".to_owned(),
+        Origin::Mirror => "source is a mirror, which signs nothing".to_owned(),
+    }
+}
+
+fn republished(
+    addr: &ProviderAddr,
+    entry: &LockEntry,
+    facts: &ReleaseFacts,
+    claims: &Claims,
+    gone: &[PackageHash],
+    new: usize,
+) -> Finding {
+    let served = claims.by_hash.keys().find(|hash| !entry.hashes.contains(hash));
+    let message = format!(
+        "the release {addr} {} on offer is not the recorded one: {} of {} recorded hashes {}, {new} packages are new{}; \
+         its {}",
+        entry.version,
+        if gone.is_empty() { entry.hashes.len() } else { gone.len() },
+        entry.hashes.len(),
+        match gone.first() {
+            Some(hash) => format!("are gone (first: {hash})"),
+            None => "do not match".to_owned(),
+        },
+        served.map(|hash| format!(" (such as {hash})")).unwrap_or_default(),
+        signature_words(facts),
+    );
+    Finding::new(Rule::Republished, message).about(addr)
+}
+
+/// Recorded `h1:` hashes that nobody attributed: unexplained if all packages are known, else merely unknown.
+fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts, sums: &Sums) -> Vec<Finding> {
+    let known: BTreeSet<&PackageHash> = facts
+        .packages
+        .values()
+        .filter_map(|package| package.h1.as_ref())
+        .chain(facts.reported.values().flatten())
+        .collect();
+    let unknown: Vec<&PackageHash> = entry.hashes.of(HashScheme::H1).filter(|hash| !known.contains(hash)).collect();
+    let archives = sums.archives(addr.kind(), &facts.version);
+    let mut platforms = archives.map(|(platform, _)| platform);
+    let all_known = platforms.all(|platform| {
+        facts.packages.get(&platform).is_some_and(|package| package.h1.is_some())
+            || facts.reported.contains_key(&platform)
+    });
+    if unknown.is_empty() {
+        return Vec::new();
+    }
+    if all_known {
+        return unknown
+            .iter()
+            .map(|hash| {
+                let message = format!("recorded hash {hash} of {addr} {} is that of no package; kept", entry.version);
+                Finding::new(Rule::UnexplainedHash, message).about(addr)
+            })
+            .collect();
+    }
+    let message =
+        format!("{} recorded h1 of {addr} {} belong to unknown platforms; kept", unknown.len(), entry.version);
+    vec![Finding::new(Rule::UnknownPlatformHash, message).about(addr)]
+}
+
+/// Every hash that may be written, with its platform and all reasons.
+struct Claims {
+    by_hash: BTreeMap<PackageHash, (Option<Platform>, BTreeSet<Evidence>)>,
+}
+
+impl Claims {
+    fn of(step: &Step, facts: &ReleaseFacts) -> Self {
+        let mut claims = Self { by_hash: BTreeMap::new() };
+        if let Origin::Registry { signer, sums } = &facts.origin {
+            claims.add_sums(facts, signer, sums);
+        }
+        for platform in &step.platforms {
+            let Some(package) = facts.packages.get(platform) else { continue };
+            let Some(h1) = &package.h1 else { continue };
+            let evidence = match (package.computed, &facts.origin) {
+                (true, _) => Evidence::Computed,
+                (false, Origin::Registry { .. }) => Evidence::ReportedByOrigin,
+                (false, Origin::Mirror) => Evidence::ReportedByMirror,
+            };
+            claims.add(h1.clone(), Some(platform), evidence);
+        }
+        if step.rules.reported == ReportedRule::Write {
+            for (platform, hashes) in &facts.reported {
+                for hash in hashes {
+                    claims.add(hash.clone(), Some(platform), Evidence::ReportedByOrigin);
+                }
+            }
+        }
+        claims
+    }
+
+    /// The whole list, or where a line of it spoils that, only the packages looked at, as the tools do.
+    fn add_sums(&mut self, facts: &ReleaseFacts, signer: &Signature, sums: &Sums) {
+        let evidence = match signer {
+            Signature::By(fingerprint) => Evidence::Signed(fingerprint.clone()),
+            Signature::Unsigned => Evidence::ReportedByOrigin,
+        };
+        let own: BTreeMap<PackageHash, &Platform> =
+            facts.packages.iter().filter_map(|(platform, package)| Some((package.zh_hash()?, platform))).collect();
+        for digest in sums.harvest() {
+            let hash = PackageHash::zh(*digest);
+            let platform = own.get(&hash).copied();
+            self.add(hash, platform, evidence.clone());
+        }
+        if sums.harvest().is_empty() {
+            for (hash, platform) in own {
+                self.add(hash, Some(platform), evidence.clone());
+            }
+        }
+    }
+
+    fn add(&mut self, hash: PackageHash, platform: Option<&Platform>, evidence: Evidence) {
+        let claim = self.by_hash.entry(hash).or_default();
+        claim.0 = claim.0.take().or_else(|| platform.cloned());
+        claim.1.insert(evidence);
+    }
+
+    fn into_added(self) -> impl Iterator<Item = AddedHash> {
+        self.by_hash.into_iter().map(|(hash, (platform, evidence))| AddedHash {
+            hash,
+            platform,
+            evidence: evidence.into_iter().collect(),
+        })
+    }
+}

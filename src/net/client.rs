@@ -1,0 +1,185 @@
+//! The one client: documents and downloads, with their bounds.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::Response;
+use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION};
+use url::Url;
+
+use super::document::{Ask, Document, Kind};
+use super::download::Download;
+use super::error::{Fault, NetError};
+use super::options::ClientOptions;
+use super::permits::Permits;
+use super::redirect::Trail;
+use super::retry::{Retry, retry_after};
+use super::tls::{self, Purpose};
+
+/// The most redirects of one request.
+const MAX_REDIRECTS: usize = 10;
+
+/// Asks servers. Cheap to clone; all clones share connections and permits.
+///
+/// Nothing is set up before the first request, so that a run that asks nothing pays nothing. All requests of a client
+/// must come from one runtime.
+#[derive(Debug, Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    options: ClientOptions,
+    documents: OnceLock<Result<reqwest::Client, Fault>>,
+    downloads: OnceLock<Result<reqwest::Client, Fault>>,
+    document_permits: Permits,
+    download_permits: Permits,
+}
+
+impl Client {
+    /// A client with these options.
+    pub fn new(options: ClientOptions) -> Self {
+        let inner = Inner {
+            documents: OnceLock::new(),
+            downloads: OnceLock::new(),
+            document_permits: Permits::new(options.requests_per_host),
+            download_permits: Permits::new(options.downloads_per_host),
+            options,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The options it was made with.
+    pub fn options(&self) -> &ClientOptions {
+        &self.inner.options
+    }
+
+    /// Reads a whole document.
+    ///
+    /// Asks again after failures that may pass: no connection, no answer in time, a body cut short, 429, 5xx but 501.
+    ///
+    /// # Errors
+    ///
+    /// [`NetError`]; [`NetError::status`] tells answers that are no success apart.
+    pub async fn document(&self, ask: &Ask) -> Result<Document, NetError> {
+        let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
+        loop {
+            match self.attempt(ask).await {
+                Ok(document) => return Ok(document),
+                Err(fault) => retry.again(NetError::new(&ask.url, fault)).await?,
+            }
+        }
+    }
+
+    /// Starts the download of an archive. Never with a token.
+    pub fn download(&self, url: &Url) -> Download {
+        Download::new(self.clone(), url.clone())
+    }
+
+    async fn attempt(&self, ask: &Ask) -> Result<Document, Fault> {
+        let client = self.http(Purpose::Documents)?;
+        let _permit = self.inner.document_permits.take(&ask.url).await;
+        let patience = self.inner.options.timeout;
+        let answer = tokio::time::timeout(patience, self.read(&client, ask)).await;
+        answer.unwrap_or(Err(Fault::Timeout(patience)))
+    }
+
+    async fn read(&self, client: &reqwest::Client, ask: &Ask) -> Result<Document, Fault> {
+        let patience = self.inner.options.timeout;
+        let (response, final_url) = self.send(client, ask, patience).await?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = read_bounded(response, ask.kind.limit(), patience).await?;
+        Ok(Document { status, final_url, body, headers })
+    }
+
+    /// The head of an archive's answer, with the permit to read its body.
+    pub(super) async fn open(&self, url: &Url) -> Result<super::download::Body, Fault> {
+        let client = self.http(Purpose::Downloads)?;
+        let permit = self.inner.download_permits.take(url).await;
+        let patience = self.inner.options.idle_timeout;
+        // The kind gives no header and no bound here.
+        let ask = Ask::new(url.clone(), Kind::Sums);
+        let (response, _) = self.send(&client, &ask, patience).await?;
+        Ok(super::download::Body::new(response, patience, permit))
+    }
+
+    fn http(&self, purpose: Purpose) -> Result<reqwest::Client, Fault> {
+        let cell = match purpose {
+            Purpose::Documents => &self.inner.documents,
+            Purpose::Downloads => &self.inner.downloads,
+        };
+        let build = || tls::build(&self.inner.options, purpose).map_err(Fault::of_builder);
+        cell.get_or_init(build).clone()
+    }
+
+    /// Sends a question and follows redirects to an answer of success.
+    async fn send(&self, client: &reqwest::Client, ask: &Ask, patience: Duration) -> Result<(Response, Url), Fault> {
+        if !matches!(ask.url.scheme(), "https" | "http") {
+            return Err(Fault::Scheme(ask.url.scheme().to_owned()));
+        }
+        let bearer = ask.token.as_ref().map(|token| bearer(token.reveal())).transpose()?;
+        let mut trail = Trail::new(ask.url.clone(), bearer.is_some(), MAX_REDIRECTS);
+        loop {
+            let mut request = client.get(trail.url().clone());
+            for (name, value) in &ask.headers {
+                request = request.header(*name, value);
+            }
+            if let (Kind::Metadata, Some(version)) = (ask.kind, &self.inner.options.terraform_version) {
+                request = request.header("X-Terraform-Version", version);
+            }
+            if let (true, Some(bearer)) = (trail.carries_token(), &bearer) {
+                request = request.header(AUTHORIZATION, bearer);
+            }
+            let response = request.send().await.map_err(|error| Fault::of_request(error, patience))?;
+            if response.status().is_success() {
+                return Ok((response, trail.into_url()));
+            }
+            match location(&response) {
+                Some(location) => trail.follow(&location)?,
+                None => return Err(refusal(&response, trail.carries_token())),
+            }
+        }
+    }
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, Fault> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| Fault::Token)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Where a redirect leads; none for other answers, and for a redirect that does not say.
+fn location(response: &Response) -> Option<String> {
+    let redirects = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
+    let location = response.headers().get(LOCATION).filter(|_| redirects)?;
+    Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
+}
+
+fn refusal(response: &Response, token_sent: bool) -> Fault {
+    let status = response.status().as_u16();
+    let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let asked = header("retry-after").filter(|_| matches!(status, 429 | 503));
+    let retry_after = asked.and_then(|value| retry_after(value, header("date")));
+    Fault::Status { status, token_sent, retry_after }
+}
+
+/// The whole body, if it keeps within the limit. What is counted has been decompressed.
+async fn read_bounded(mut response: Response, limit: u64, patience: Duration) -> Result<Vec<u8>, Fault> {
+    let expected = response.content_length();
+    if expected.is_some_and(|length| length > limit) {
+        return Err(Fault::TooLarge(limit));
+    }
+    let mut body = Vec::new();
+    loop {
+        let chunk = response.chunk().await;
+        match chunk.map_err(|error| Fault::of_body(error, body.len() as u64, expected, patience))? {
+            Some(chunk) if (body.len() + chunk.len()) as u64 > limit => return Err(Fault::TooLarge(limit)),
+            Some(chunk) => body.extend_from_slice(&chunk),
+            None => return Ok(body),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Which token belongs to which host.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::shared::Shared;
+use crate::addr::Hostname;
+use crate::disk::cli_config::CliConfig;
+use crate::disk::helper::{HelperError, HelperProgram};
+use crate::settings::{Secret, Variables};
+
+/// The time a credentials helper has for its answer.
+const HELPER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The tokens that the user gave, by the host they are for.
+///
+/// In order: `TF_TOKEN_…` variables, `credentials` blocks, the credentials helper. A block without a usable token means
+/// no token, and the helper is not asked.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    environment: BTreeMap<Hostname, Secret>,
+    blocks: BTreeMap<Hostname, Option<Secret>>,
+    helper: Option<HelperProgram>,
+    answers: Shared<Hostname, Result<Option<Secret>, HelperError>>,
+    warnings: Vec<String>,
+}
+
+impl Credentials {
+    /// The tokens of the environment and the CLI configuration. The helper is looked for, but not yet asked.
+    pub fn new(variables: &Variables, config: &CliConfig) -> Self {
+        let mut credentials = Self { blocks: config.credentials.clone(), ..Self::default() };
+        for (name, value) in variables.with_prefix("TF_TOKEN_") {
+            // Names that are no host are ignored, as in the tools.
+            let Some(host) = host_of_variable(name) else { continue };
+            match Secret::new(value) {
+                Some(secret) => drop(credentials.environment.insert(host, secret)),
+                None => credentials.warnings.push(format!("TF_TOKEN_{name} is empty and is not used")),
+            }
+        }
+        match config.credentials_helper.as_ref().map(|helper| HelperProgram::find(helper, &config.data_dirs)) {
+            Some(Ok(program)) => credentials.helper = Some(program),
+            // The tools log it and go on without.
+            Some(Err(error)) => credentials.warnings.push(error.to_string()),
+            None => {}
+        }
+        credentials
+    }
+
+    /// What a user should know, one line each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The token for a host. The helper is asked at most once a host.
+    ///
+    /// # Errors
+    ///
+    /// [`HelperError`]: fatal for questions to providers; discovery and modules go on without a token.
+    pub async fn token(&self, host: &Hostname) -> Result<Option<Secret>, HelperError> {
+        if let Some(secret) = self.environment.get(host) {
+            return Ok(Some(secret.clone()));
+        }
+        if let Some(block) = self.blocks.get(host) {
+            return Ok(block.clone());
+        }
+        match &self.helper {
+            Some(helper) => self.answers.answer(host.clone(), ask(helper.clone(), host.clone())).await,
+            None => Ok(None),
+        }
+    }
+}
+
+async fn ask(helper: HelperProgram, host: Hostname) -> Result<Option<Secret>, HelperError> {
+    let asked = tokio::task::spawn_blocking(move || helper.token(&host, HELPER_PATIENCE));
+    asked.await.unwrap_or_else(|error| Err(HelperError::Interrupted(error.to_string())))
+}
+
+/// `my__corp_example_com` to `my-corp.example.com`.
+fn host_of_variable(name: &str) -> Option<Hostname> {
+    Hostname::parse_any_spelling(&name.replace("__", "-").replace('_', ".")).ok()
+}
+
+/// The name of the variable that gives a token for a host, for hints.
+///
+/// With a port it holds `:`, which shells cannot set but `env` can.
+pub fn token_variable(host: &Hostname) -> String {
+    format!("TF_TOKEN_{}", host.as_ascii().replace('-', "__").replace('.', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    fn host(text: &str) -> Hostname {
+        Hostname::parse(text).unwrap()
+    }
+
+    fn credentials(variables: &[(&str, &str)], config: &str) -> Credentials {
+        let config = CliConfig::decode(config, Dialect::Terraform, &Variables::default()).unwrap();
+        Credentials::new(&variables.iter().copied().collect::<Variables>(), &config)
+    }
+
+    async fn token(credentials: &Credentials, name: &str) -> Option<String> {
+        credentials.token(&host(name)).await.unwrap().map(|secret| secret.reveal().to_owned())
+    }
+
+    #[test]
+    fn names_of_variables() {
+        for (name, expected) in [
+            ("app_example_com", "app.example.com"),
+            ("my__corp_example_com", "my-corp.example.com"),
+            ("a.b__c", "a.b-c"),
+            ("xn____caf__dma_fr", "café.fr"),
+            ("xn--caf-dma_fr", "café.fr"),
+            ("café_fr", "café.fr"),
+            ("localhost:8443", "localhost:8443"),
+            ("LOCALHOST:443", "localhost"),
+        ] {
+            assert_eq!(host_of_variable(name), Some(host(expected)), "{name}");
+        }
+        assert_eq!(["", "a__", "_", "a b", "x:0"].map(host_of_variable), [const { None }; 5]);
+        for name in ["my-corp.example.com", "café.fr", "localhost:8443"] {
+            let variable = token_variable(&host(name));
+            assert_eq!(host_of_variable(variable.strip_prefix("TF_TOKEN_").unwrap()), Some(host(name)));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_source_wins() {
+        let config = r#"
+            credentials "a.example" { token = "block" }
+            credentials "b.example" { token = "block" }
+        "#;
+        let tokens = credentials(&[("TF_TOKEN_a_example", "variable"), ("TF_TOKEN_localhost", "x")], config);
+        assert_eq!(token(&tokens, "A.example").await.as_deref(), Some("variable"));
+        assert_eq!(token(&tokens, "b.example").await.as_deref(), Some("block"));
+        assert_eq!(token(&tokens, "c.example").await, None);
+        assert_eq!(token(&tokens, "localhost:8443").await, None);
+        assert!(!format!("{tokens:?}").contains("variable"));
+    }
+
+    #[tokio::test]
+    async fn an_empty_variable_is_absent() {
+        let tokens = credentials(&[("TF_TOKEN_a_example", "")], "credentials \"a.example\" { token = \"block\" }");
+        assert_eq!(token(&tokens, "a.example").await.as_deref(), Some("block"));
+        assert_eq!(tokens.warnings(), ["TF_TOKEN_a_example is empty and is not used"]);
+    }
+
+    #[tokio::test]
+    async fn a_missing_helper_is_a_warning() {
+        let tokens = credentials(&[], "credentials_helper \"nowhere\" {}");
+        assert_eq!(token(&tokens, "a.example").await, None);
+        assert_eq!(tokens.warnings().len(), 1);
+    }
+
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "the helper is a script that this test writes")]
+    #[tokio::test]
+    async fn the_helper_is_asked_once_a_host_and_never_beside_a_block() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let data = tempfile::tempdir().unwrap();
+        let (plugins, log) = (data.path().join("plugins"), data.path().join("log"));
+        std::fs::create_dir(&plugins).unwrap();
+        let program = plugins.join("terraform-credentials-x");
+        let script = format!("#!/bin/sh\necho $2 >> {}\necho '{{\"token\":\"helped\"}}'\n", log.display());
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let text = "credentials_helper \"x\" {} credentials \"b.example\" {}";
+        let mut config = CliConfig::decode(text, Dialect::Terraform, &Variables::default()).unwrap();
+        config.data_dirs = vec![data.path().to_path_buf()];
+        let tokens = Credentials::new(&Variables::default(), &config);
+        for _ in 0..2 {
+            assert_eq!(token(&tokens, "a.example").await.as_deref(), Some("helped"));
+            assert_eq!(token(&tokens, "b.example").await, None);
+        }
+        assert_eq!(std::fs::read_to_string(log).unwrap(), "a.example\n");
+    }
+}

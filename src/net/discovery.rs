@@ -1,0 +1,267 @@
+//! Service discovery: which services a host offers, and where.
+//!
+//! Source: `github.com/hashicorp/terraform-svchost/disco`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use url::Url;
+
+use super::client::Client;
+use super::credentials::Credentials;
+use super::document::{Ask, Document, Kind};
+use super::error::NetError;
+use super::redact::{ShownUrl, bounded};
+use super::shared::Shared;
+use crate::addr::Hostname;
+use crate::error::{Error, ErrorKind};
+
+/// The services that we use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// `providers.v1`.
+    Providers,
+    /// `modules.v1`.
+    Modules,
+}
+
+impl Service {
+    fn id(self) -> &'static str {
+        match self {
+            Service::Providers => "providers.v1",
+            Service::Modules => "modules.v1",
+        }
+    }
+
+    /// The prefix of its ids in all versions.
+    fn family(self) -> &'static str {
+        match self {
+            Service::Providers => "providers.",
+            Service::Modules => "modules.",
+        }
+    }
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Service::Providers => "provider registry",
+            Service::Modules => "module registry",
+        })
+    }
+}
+
+/// What one host offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceMap {
+    host: Hostname,
+    base: Url,
+    /// Ids with their texts; none where the value is no text.
+    services: BTreeMap<String, Option<String>>,
+    configured: bool,
+}
+
+/// Why a host cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DiscoveryError {
+    /// The host was asked and does not offer the service.
+    #[error("the host {host} does not offer a {service}{}", if *other_version { " of a version that can be used" } else { "" })]
+    NoService {
+        /// The host.
+        host: Hostname,
+        /// What was looked for.
+        service: Service,
+        /// True if it offers another version of it.
+        other_version: bool,
+    },
+    /// The host could not be asked.
+    #[error("service discovery failed: could not connect to {host}: {error}")]
+    Request {
+        /// The host.
+        host: Hostname,
+        /// What went wrong.
+        error: Box<NetError>,
+    },
+    /// The host answered nonsense.
+    #[error("service discovery failed: the host {host} answered {} with {reason}", url.as_str())]
+    Document {
+        /// The host.
+        host: Hostname,
+        /// What answered.
+        url: ShownUrl,
+        /// What the answer was.
+        reason: String,
+    },
+    /// The service's URL cannot be used.
+    #[error("the URL of the {service} of host {host} cannot be used: {reason}")]
+    ServiceUrl {
+        /// The host.
+        host: Hostname,
+        /// The service.
+        service: Service,
+        /// Why not.
+        reason: String,
+        /// True if it stands in a `host` block of the CLI configuration.
+        configured: bool,
+    },
+    /// The name is no host for URLs.
+    #[error("{0} cannot be a host in a URL")]
+    Host(Hostname),
+}
+
+/// Asks each host once a run what it offers; failures are remembered too.
+#[derive(Debug)]
+pub struct Discovery {
+    client: Client,
+    credentials: Arc<Credentials>,
+    configured: BTreeMap<Hostname, BTreeMap<String, String>>,
+    answers: Shared<Hostname, Result<Arc<ServiceMap>, DiscoveryError>>,
+}
+
+impl Discovery {
+    /// A discovery that knows nothing but the `host` blocks of the CLI configuration, which replace it for their hosts.
+    pub fn new(
+        client: Client,
+        credentials: Arc<Credentials>,
+        configured: BTreeMap<Hostname, BTreeMap<String, String>>,
+    ) -> Self {
+        Self { client, credentials, configured, answers: Shared::new() }
+    }
+
+    /// What a host offers.
+    ///
+    /// # Errors
+    ///
+    /// All of [`DiscoveryError`] but `NoService` and `ServiceUrl`: a host that answers 404 offers nothing.
+    pub async fn services(&self, host: &Hostname) -> Result<Arc<ServiceMap>, DiscoveryError> {
+        self.answers.answer(host.clone(), self.find(host)).await
+    }
+
+    /// The base URL of a service of a host. The URLs of its answers are relative to it as it is: for `providers.v1`
+    /// without a final `/` the last segment gives way, as in the tools.
+    ///
+    /// # Errors
+    ///
+    /// [`DiscoveryError`].
+    pub async fn url(&self, host: &Hostname, service: Service) -> Result<Url, DiscoveryError> {
+        self.services(host).await?.url(service)
+    }
+
+    async fn find(&self, host: &Hostname) -> Result<Arc<ServiceMap>, DiscoveryError> {
+        let url = format!("https://{}/.well-known/terraform.json", host.as_ascii());
+        let url = Url::parse(&url).map_err(|_| DiscoveryError::Host(host.clone()))?;
+        if let Some(services) = self.configured.get(host) {
+            return Ok(Arc::new(ServiceMap::configured(host, url, services)));
+        }
+        // A helper that fails is told where the token is needed; here it may not be.
+        let token = self.credentials.token(host).await.unwrap_or_default();
+        let ask = Ask::new(url, Kind::Discovery).token(token).header("Accept", "application/json");
+        let map = match self.client.document(&ask).await {
+            Ok(document) => ServiceMap::decode(host, &document)?,
+            Err(error) if error.is_not_found() => ServiceMap::empty(host, ask.url),
+            Err(error) => return Err(DiscoveryError::Request { host: host.clone(), error: Box::new(error) }),
+        };
+        Ok(Arc::new(map))
+    }
+}
+
+impl ServiceMap {
+    fn empty(host: &Hostname, base: Url) -> Self {
+        Self { host: host.clone(), base, services: BTreeMap::new(), configured: false }
+    }
+
+    fn configured(host: &Hostname, base: Url, services: &BTreeMap<String, String>) -> Self {
+        let services = services.iter().map(|(id, url)| (id.clone(), Some(url.clone()))).collect();
+        Self { host: host.clone(), base, services, configured: true }
+    }
+
+    fn decode(host: &Hostname, document: &Document) -> Result<Self, DiscoveryError> {
+        let url = ShownUrl::new(&document.final_url);
+        let nonsense = |reason| DiscoveryError::Document { host: host.clone(), url: url.clone(), reason };
+        if document.status != 200 {
+            return Err(nonsense(format!("status {}", document.status)));
+        }
+        match document.media_type().as_deref() {
+            Some("application/json") => {}
+            Some(other) => return Err(nonsense(format!("the content type {:?}, not JSON", bounded(other, 80)))),
+            None => return Err(nonsense("no content type".to_owned())),
+        }
+        let services: BTreeMap<String, Value> = serde_json::from_slice(&document.body)
+            .map_err(|error| nonsense(format!("no JSON object: {}", bounded(&error.to_string(), 120))))?;
+        let services = services.into_iter().map(|(id, value)| (id, value.as_str().map(str::to_owned))).collect();
+        Ok(Self { host: host.clone(), base: document.final_url.clone(), services, configured: false })
+    }
+
+    /// The base URL of a service; that of modules always ends with `/`.
+    ///
+    /// # Errors
+    ///
+    /// [`DiscoveryError::NoService`], [`DiscoveryError::ServiceUrl`].
+    pub fn url(&self, service: Service) -> Result<Url, DiscoveryError> {
+        let Some(Some(text)) = self.services.get(service.id()) else {
+            let other_version = self.services.keys().any(|id| id.starts_with(service.family()));
+            return Err(DiscoveryError::NoService { host: self.host.clone(), service, other_version });
+        };
+        let refused = |reason: &str| DiscoveryError::ServiceUrl {
+            host: self.host.clone(),
+            service,
+            reason: reason.to_owned(),
+            configured: self.configured,
+        };
+        let mut url = self.base.join(text).map_err(|_| refused("it is not a URL"))?;
+        if !matches!(url.scheme(), "https" | "http") {
+            return Err(refused("its scheme is neither https nor http"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refused("it holds a user name or password"));
+        }
+        url.set_fragment(None);
+        if service == Service::Modules && !url.path().ends_with('/') {
+            url.set_path(&format!("{}/", url.path()));
+        }
+        Ok(url)
+    }
+}
+
+impl From<DiscoveryError> for Error {
+    fn from(error: DiscoveryError) -> Self {
+        let message = error.to_string();
+        match error {
+            DiscoveryError::NoService { host, service, other_version } => {
+                Error::new(ErrorKind::NotFound, message).hint(no_service_hint(&host, service, other_version))
+            }
+            DiscoveryError::Request { host, error } => {
+                let refused = error.refused_token();
+                let shown = Error { message, ..Error::from(*error) };
+                match refused {
+                    Some(_) => shown.hint(format!("the variable is {}", super::credentials::token_variable(&host))),
+                    None => shown,
+                }
+            }
+            DiscoveryError::Document { url, .. } => {
+                let hint = "a proxy or login page may have answered in place of the registry";
+                Error::new(ErrorKind::Unavailable, message).about_url(url.as_str()).hint(hint)
+            }
+            DiscoveryError::ServiceUrl { configured: true, .. } => {
+                Error::new(ErrorKind::Settings, message).hint("correct the host block of the CLI configuration")
+            }
+            DiscoveryError::ServiceUrl { .. } => Error::new(ErrorKind::Unavailable, message),
+            DiscoveryError::Host(_) => Error::new(ErrorKind::Configuration, message),
+        }
+    }
+}
+
+fn no_service_hint(host: &Hostname, service: Service, other_version: bool) -> &'static str {
+    match host.as_ascii() {
+        _ if other_version => "it may work with a newer tflock",
+        "github.com" if service == Service::Providers => {
+            "a source address names a provider in a registry, not a repository: try the address without github.com"
+        }
+        _ => "check the host name in the source address",
+    }
+}
+
+#[cfg(test)]
+mod tests;

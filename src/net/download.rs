@@ -1,0 +1,129 @@
+//! Downloads: bytes as they come, in the caller's buffers.
+//!
+//! A retry after bytes have flowed must start the consumer anew, and only the consumer can do that. So the loop is the
+//! caller's, and the counting and waiting ours:
+//!
+//! ```ignore
+//! let mut download = client.download(&url);
+//! loop {
+//!     let mut body = download.open().await?;     // asks again by itself until an answer begins
+//!     match hash(&mut body).await {              // `body.fill(&mut buffer)` until it says `false`
+//!         Ok(hashes) => break hashes,
+//!         Err(broken) => download.again(broken).await?, // waits, or gives the error back
+//!     }
+//! }
+//! ```
+
+use std::time::Duration;
+
+use reqwest::Response;
+use tokio::sync::OwnedSemaphorePermit;
+use url::Url;
+
+use super::client::Client;
+use super::error::{Fault, NetError};
+use super::redact::ShownUrl;
+use super::retry::Retry;
+
+/// How many bytes a piece has at least, unless it is the last.
+const PIECE: usize = 128 * 1024;
+
+/// The attempts at one archive.
+#[derive(Debug)]
+pub struct Download {
+    client: Client,
+    url: Url,
+    retry: Retry,
+}
+
+impl Download {
+    pub(super) fn new(client: Client, url: Url) -> Self {
+        let retry = Retry::new(client.options().first_delay, client.options().download_retries);
+        Self { client, url, retry }
+    }
+
+    /// The same download with another number of further attempts, as `download_retry_count` sets it for a method.
+    #[must_use]
+    pub fn with_retries(mut self, times: u32) -> Self {
+        self.retry = Retry::new(self.client.options().first_delay, times);
+        self
+    }
+
+    /// Asks for the archive, again if need be, until an answer of success begins.
+    ///
+    /// # Errors
+    ///
+    /// [`NetError`] when no attempt is left, or another would not help.
+    pub async fn open(&mut self) -> Result<Body, NetError> {
+        loop {
+            match self.client.open(&self.url).await {
+                Ok(body) => return Ok(body),
+                Err(fault) => self.again(NetError::new(&self.url, fault)).await?,
+            }
+        }
+    }
+
+    /// Waits for the time of the next attempt after a body broke off.
+    ///
+    /// # Errors
+    ///
+    /// The error itself when no attempt is left, or another would not help.
+    pub async fn again(&mut self, error: NetError) -> Result<(), NetError> {
+        self.retry.again(error).await
+    }
+}
+
+/// The body of an archive's answer. Holds the host's permit: drop it when done.
+#[derive(Debug)]
+pub struct Body {
+    response: Response,
+    shown: ShownUrl,
+    length: Option<u64>,
+    received: u64,
+    patience: Duration,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Body {
+    pub(super) fn new(response: Response, patience: Duration, permit: Option<OwnedSemaphorePermit>) -> Self {
+        let (length, shown) = (response.content_length(), ShownUrl::new(response.url()));
+        Self { response, shown, length, received: 0, patience, _permit: permit }
+    }
+
+    /// The number of bytes that the server announced.
+    pub fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// The number of bytes that came.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Appends what comes next to the buffer, until that holds 128 KiB or the body ends. It may get more, never more
+    /// than one read of the connection beyond (about 512 KiB). False when nothing is left.
+    ///
+    /// # Errors
+    ///
+    /// [`NetError`] if the body ends before its announced length, stays silent too long or the connection breaks.
+    /// What was appended to the buffer is lost; see [`Download::again`].
+    pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
+        let before = buffer.len();
+        while buffer.len() < PIECE {
+            match self.response.chunk().await {
+                Ok(Some(chunk)) => {
+                    self.received += chunk.len() as u64;
+                    buffer.extend_from_slice(&chunk);
+                }
+                Ok(None) => break,
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+        Ok(buffer.len() > before)
+    }
+
+    fn broken(&self, error: reqwest::Error) -> NetError {
+        let fault = Fault::of_body(error, self.received, self.length, self.patience);
+        NetError { url: self.shown.clone(), attempts: 0, fault }
+    }
+}

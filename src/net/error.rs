@@ -1,0 +1,228 @@
+//! What can go wrong between us and a server.
+
+use std::error::Error as _;
+use std::fmt;
+use std::time::Duration;
+
+use url::Url;
+
+use super::redact::{ShownUrl, bounded};
+use crate::error::{Error, ErrorKind};
+
+/// A request without a usable answer. Cheap to clone, so that all who wait for one answer share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetError {
+    /// What was asked, without secrets.
+    pub url: ShownUrl,
+    /// How many attempts were made; zero if there was none.
+    pub attempts: u32,
+    /// What went wrong with the last of them.
+    pub fault: Fault,
+}
+
+/// What went wrong with one attempt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// An answer with another status than success.
+    #[error("{}", status_text(*.status))]
+    Status {
+        /// The status.
+        status: u16,
+        /// True if the request that was refused carried a token.
+        token_sent: bool,
+        /// How long the server asks to wait, for 429 and 503.
+        retry_after: Option<Duration>,
+    },
+    /// No connection: name, address, proxy, TLS.
+    #[error("{0}")]
+    Connect(String),
+    /// The server's certificate is not accepted.
+    #[error("the certificate is not accepted: {0}")]
+    Certificate(String),
+    /// No whole answer in time.
+    #[error("no complete answer within {} s", .0.as_secs_f32())]
+    Timeout(Duration),
+    /// The body broke off or cannot be decoded.
+    #[error("the body broke off after {received} bytes{}: {reason}", expected.map(|n| format!(" of {n}")).unwrap_or_default())]
+    Broken {
+        /// Bytes that came.
+        received: u64,
+        /// Bytes that were announced.
+        expected: Option<u64>,
+        /// Why.
+        reason: String,
+    },
+    /// The body is larger than such a document may be.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(u64),
+    /// The server asks for more patience than we have.
+    #[error("the server asks to wait {} s, more than the {} s that are waited", asked.as_secs(), limit.as_secs())]
+    Wait {
+        /// What it asks.
+        asked: Duration,
+        /// What is waited at most.
+        limit: Duration,
+    },
+    /// A redirect that is not followed.
+    #[error(transparent)]
+    Redirect(#[from] RedirectFault),
+    /// Neither `https` nor `http`.
+    #[error("{0:?} URLs cannot be asked")]
+    Scheme(String),
+    /// The token holds characters that no header can.
+    #[error("the token for it holds characters that a header cannot carry")]
+    Token,
+    /// The client cannot be built.
+    #[error("cannot set up the HTTPS client: {0}")]
+    Client(String),
+}
+
+/// Why a redirect is not followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RedirectFault {
+    /// Back to where we were.
+    #[error("redirected in a circle to {0}")]
+    Loop(ShownUrl),
+    /// Too many in a row.
+    #[error("more than {0} redirects")]
+    TooMany(usize),
+    /// From `https` to `http`, with a token in play.
+    #[error("redirected from https to {0} although a token is in use")]
+    Downgrade(ShownUrl),
+    /// To something that is no URL of ours.
+    #[error("redirected to {0}, which cannot be followed")]
+    Target(ShownUrl),
+}
+
+fn status_text(status: u16) -> String {
+    let reason = reqwest::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    format!("the server answered {status}{}{}", if reason.is_some() { " " } else { "" }, reason.unwrap_or_default())
+}
+
+impl fmt::Display for NetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read {}: {}", self.url, self.fault)?;
+        match self.attempts {
+            0 | 1 => Ok(()),
+            attempts => write!(f, " ({attempts} attempts)"),
+        }
+    }
+}
+
+impl std::error::Error for NetError {}
+
+impl NetError {
+    pub(super) fn new(url: &Url, fault: impl Into<Fault>) -> Self {
+        Self { url: ShownUrl::new(url), attempts: 0, fault: fault.into() }
+    }
+
+    /// The status, if the server answered with one that is not success.
+    pub fn status(&self) -> Option<u16> {
+        match self.fault {
+            Fault::Status { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// True if the server says that there is no such thing: 404.
+    pub fn is_not_found(&self) -> bool {
+        self.status() == Some(404)
+    }
+
+    /// For 401 and 403: whether a token had been sent.
+    pub fn refused_token(&self) -> Option<bool> {
+        match self.fault {
+            Fault::Status { status: 401 | 403, token_sent, .. } => Some(token_sent),
+            _ => None,
+        }
+    }
+}
+
+impl Fault {
+    /// True if another attempt may help: no connection, no answer in time, 429, and 5xx but 501.
+    pub(super) fn is_transient(&self) -> bool {
+        match self {
+            Fault::Status { status, .. } => *status == 429 || (*status >= 500 && *status != 501),
+            Fault::Connect(_) | Fault::Timeout(_) | Fault::Broken { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// What an error of the HTTP library means.
+    pub(super) fn of_request(error: reqwest::Error, patience: Duration) -> Self {
+        if error.is_timeout() {
+            return Fault::Timeout(patience);
+        }
+        if error.is_builder() {
+            return Fault::of_builder(error);
+        }
+        match certificate_fault(&error) {
+            Some(reason) => Fault::Certificate(reason),
+            None => Fault::Connect(root_cause(&error.without_url())),
+        }
+    }
+
+    /// What an error before any request means.
+    pub(super) fn of_builder(error: reqwest::Error) -> Self {
+        Fault::Client(root_cause(&error.without_url()))
+    }
+
+    /// What an error in the middle of a body means.
+    pub(super) fn of_body(error: reqwest::Error, received: u64, expected: Option<u64>, patience: Duration) -> Self {
+        if error.is_timeout() {
+            return Fault::Timeout(patience);
+        }
+        Fault::Broken { received, expected, reason: root_cause(&error.without_url()) }
+    }
+}
+
+/// The innermost error says what happened; the outer ones that something did.
+fn root_cause(error: &reqwest::Error) -> String {
+    let chain = std::iter::successors(error.source(), |&error| error.source());
+    bounded(&chain.last().map_or_else(|| error.to_string(), ToString::to_string), 200)
+}
+
+fn certificate_fault(error: &reqwest::Error) -> Option<String> {
+    let mut chain = std::iter::successors(error.source(), |&error| error.source());
+    match chain.find_map(tls_error) {
+        Some(rustls::Error::InvalidCertificate(reason)) => Some(bounded(&reason.to_string(), 200)),
+        _ => None,
+    }
+}
+
+/// I/O errors hide what they wrap from the chain of sources, also each other.
+fn tls_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    let wrapped = || tls_error(error.downcast_ref::<std::io::Error>()?.get_ref()?);
+    error.downcast_ref().or_else(wrapped)
+}
+
+impl From<NetError> for Error {
+    fn from(error: NetError) -> Self {
+        let kind = match &error.fault {
+            Fault::Status { status: 401 | 403, .. } => ErrorKind::Unauthorized,
+            Fault::Status { status: 404, .. } => ErrorKind::NotFound,
+            Fault::Token | Fault::Client(_) => ErrorKind::Settings,
+            _ => ErrorKind::Unavailable,
+        };
+        let shown = Error::new(kind, error.to_string()).about_url(error.url.as_str());
+        match hint(&error.fault) {
+            Some(hint) => shown.hint(hint),
+            None => shown,
+        }
+    }
+}
+
+fn hint(fault: &Fault) -> Option<&'static str> {
+    match fault {
+        Fault::Status { status: 401 | 403, token_sent: true, .. } => Some("the token was sent and refused: renew it"),
+        Fault::Status { status: 401 | 403, .. } => Some("give a token for the host in its TF_TOKEN_… variable"),
+        Fault::Status { status: 429, .. } | Fault::Wait { .. } => Some("wait, then run the command again"),
+        Fault::Certificate(reason) if reason.contains("CaUsedAsEndEntity") => {
+            Some("the server presents a CA certificate as its own: issue it one with CA:FALSE")
+        }
+        Fault::Certificate(_) => Some("if a private authority signed it, name its certificate in SSL_CERT_FILE"),
+        Fault::Timeout(_) => Some("set TF_REGISTRY_CLIENT_TIMEOUT to more seconds"),
+        Fault::Connect(_) => Some("check the host name, the network and HTTPS_PROXY"),
+        _ => None,
+    }
+}

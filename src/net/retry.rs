@@ -1,0 +1,156 @@
+//! When to ask again.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+
+use super::error::{Fault, NetError};
+
+/// The longest that a server's `Retry-After` is waited for.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// The longest delay of our own.
+const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// Counts the attempts of one request, and waits between them.
+#[derive(Debug)]
+pub(super) struct Retry {
+    delays: <ExponentialBuilder as BackoffBuilder>::Backoff,
+    attempts: u32,
+}
+
+impl Retry {
+    /// At most `times` further attempts: the first after `first_delay`, each later one after twice as long, up to 30 s,
+    /// with up to as much again at random, so that many clients do not come back at once.
+    pub(super) fn new(first_delay: Duration, times: u32) -> Self {
+        let delays = ExponentialBuilder::new()
+            .with_min_delay(first_delay)
+            .with_max_delay(MAX_DELAY)
+            .with_factor(2.0)
+            .with_max_times(times as usize)
+            .with_jitter();
+        Self { delays: delays.build(), attempts: 0 }
+    }
+
+    /// Waits for the time of the next attempt after a failed one.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, with the number of attempts, if there shall be no other; [`Fault::Wait`] if the server asks for
+    /// more than 60 s.
+    pub(super) async fn again(&mut self, error: NetError) -> Result<(), NetError> {
+        let delay = self.delay(error)?;
+        tokio::time::sleep(delay).await;
+        Ok(())
+    }
+
+    fn delay(&mut self, error: NetError) -> Result<Duration, NetError> {
+        self.attempts += 1;
+        let error = NetError { attempts: self.attempts, ..error };
+        if !error.fault.is_transient() {
+            return Err(error);
+        }
+        let Some(delay) = self.delays.next() else { return Err(error) };
+        match error.fault {
+            Fault::Status { retry_after: Some(asked), .. } if asked > MAX_WAIT => {
+                Err(NetError { fault: Fault::Wait { asked, limit: MAX_WAIT }, ..error })
+            }
+            Fault::Status { retry_after: Some(asked), .. } => Ok(asked),
+            _ => Ok(delay),
+        }
+    }
+}
+
+/// The meaning of `Retry-After`: seconds, or a date, which is compared with the answer's own `Date`.
+///
+/// The server's clock is the one that the date was made with, and ours need not be right.
+pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
+    }
+    let (until, now) = (http_date(value)?, http_date(date?)?);
+    Some(Duration::from_secs(u64::try_from(until - now).unwrap_or(0)))
+}
+
+/// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, the form that servers must write.
+fn http_date(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let &[_, day, month, year, clock, "GMT"] = words.as_slice() else { return None };
+    let month = i64::try_from(MONTHS.iter().position(|name| *name == month)?).ok()? + 1;
+    let number = |text: &str, range: std::ops::RangeInclusive<i64>| text.parse().ok().filter(|n| range.contains(n));
+    let (day, year) = (number(day, 1..=31)?, number(year, 1970..=9999)?);
+    let clock: Option<Vec<i64>> = clock.split(':').map(|part| number(part, 0..=60)).collect();
+    let &[hours, minutes, seconds] = clock?.as_slice() else { return None };
+    // Years that begin in March, so that the leap day is the last one.
+    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1 - 719_468;
+    Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    fn failed(fault: Fault) -> NetError {
+        NetError::new(&Url::parse("https://a.example/").unwrap(), fault)
+    }
+
+    fn status(status: u16, retry_after: Option<u64>) -> NetError {
+        failed(Fault::Status { status, token_sent: false, retry_after: retry_after.map(Duration::from_secs) })
+    }
+
+    #[test]
+    fn delays_double_and_end() {
+        let mut retry = Retry::new(Duration::from_secs(1), 3);
+        for least in [1, 2, 4] {
+            let delay = retry.delay(status(503, None)).unwrap();
+            let least = Duration::from_secs(least);
+            assert!(least <= delay && delay <= 2 * least, "{delay:?}");
+        }
+        assert_eq!(retry.delay(status(503, None)).unwrap_err().attempts, 4);
+    }
+
+    #[test]
+    fn what_is_tried_again() {
+        let again = |error| Retry::new(Duration::ZERO, 1).delay(error).is_ok();
+        for transient in [429, 500, 502, 503, 599] {
+            assert!(again(status(transient, None)), "{transient}");
+        }
+        for lasting in [301, 400, 401, 403, 404, 501] {
+            assert!(!again(status(lasting, None)), "{lasting}");
+        }
+        assert!(again(failed(Fault::Connect("refused".into()))));
+        assert!(!again(failed(Fault::Certificate("unknown".into()))));
+        assert!(!again(failed(Fault::TooLarge(1))));
+        let mut never = Retry::new(Duration::ZERO, 0);
+        assert_eq!(never.delay(status(503, None)).unwrap_err().attempts, 1);
+    }
+
+    #[test]
+    fn the_server_is_heard_within_bounds() {
+        let mut retry = Retry::new(Duration::from_secs(1), 5);
+        assert_eq!(retry.delay(status(429, Some(7))), Ok(Duration::from_secs(7)));
+        assert_eq!(retry.delay(status(429, Some(60))), Ok(MAX_WAIT));
+        assert!(matches!(retry.delay(status(503, Some(61))).unwrap_err().fault, Fault::Wait { .. }));
+    }
+
+    #[test]
+    fn retry_after_texts() {
+        let now = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        let seconds = |value, date| retry_after(value, date).map(|wait| wait.as_secs());
+        assert_eq!(seconds("120", None), Some(120));
+        assert_eq!(seconds("99999999999999999999999", None), Some(u64::MAX));
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", now), Some(30));
+        assert_eq!(seconds("Wed, 01 Mar 1995 08:49:37 GMT", now), Some(115 * 86_400));
+        assert_eq!(seconds("Sat, 05 Nov 1994 08:49:37 GMT", now), Some(0));
+        for nonsense in ["", "soon", "-1", "1.5", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT"] {
+            assert_eq!(seconds(nonsense, now), None, "{nonsense:?}");
+        }
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", None), None);
+        assert_eq!(http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+    }
+}

@@ -1,0 +1,72 @@
+//! One job per key, one answer for all who ask.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::OnceCell;
+
+/// Runs one job per key; later askers wait for the first answer and share it.
+///
+/// A failure is an answer too: with a `Result` as value a dead host is asked once a run. If the asker whose job runs
+/// goes away, the next one runs its own.
+#[derive(Debug)]
+pub struct Shared<K, V> {
+    cells: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
+}
+
+impl<K, V> Default for Shared<K, V> {
+    fn default() -> Self {
+        Self { cells: Mutex::default() }
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Shared<K, V> {
+    /// No answers yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The answer for a key; runs the job only if there is none and nobody is at it.
+    pub async fn answer(&self, key: K, job: impl Future<Output = V>) -> V {
+        // Nothing is done under the lock that could leave the map half changed.
+        let cell = self.cells.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
+        cell.get_or_init(|| job).await.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn many_askers_share_one_job() {
+        let shared = Shared::<&str, Result<u32, String>>::new();
+        let runs = AtomicUsize::new(0);
+        let job = async |answer| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            answer
+        };
+        let failure = Err("dead".to_owned());
+        let (first, second) = tokio::join!(shared.answer("a", job(failure.clone())), shared.answer("a", job(Ok(1))));
+        assert_eq!((&first, &second), (&failure, &failure));
+        assert_eq!(shared.answer("a", job(Ok(2))).await, failure);
+        assert_eq!(shared.answer("b", job(Ok(3))).await, Ok(3));
+        assert_eq!(runs.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn an_asker_that_goes_away_leaves_no_hole() {
+        let shared = Shared::<u8, u32>::new();
+        let stuck = shared.answer(1, std::future::pending());
+        tokio::select! {
+            biased;
+            _ = stuck => unreachable!("pending"),
+            () = tokio::task::yield_now() => {}
+        }
+        assert_eq!(shared.answer(1, async { 7 }).await, 7);
+    }
+}

@@ -1,0 +1,58 @@
+//! The two HTTP clients below [`super::Client`].
+
+use reqwest::Certificate;
+use reqwest::redirect::Policy;
+
+use super::options::ClientOptions;
+
+/// What a client is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Small documents: compressed, many over one connection where the server can.
+    Documents,
+    /// Archives: a connection each, bytes as they are.
+    ///
+    /// Over HTTP/2 all would share one connection and its window; with compression the length would be lost.
+    Downloads,
+}
+
+/// Builds a client; redirects are not followed by it.
+pub(super) fn build(options: &ClientOptions, purpose: Purpose) -> Result<reqwest::Client, reqwest::Error> {
+    // Fails if somebody else has installed a provider before, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let extra = Certificate::from_pem_bundle(&options.extra_roots_pem)?;
+    match base(options, purpose).tls_certs_merge(extra.clone()).build() {
+        Ok(client) => Ok(client),
+        // A machine without roots, such as an empty container. Any other fault comes up again.
+        Err(_) => base(options, purpose).tls_certs_only(extra.into_iter().chain(bundled_roots())).build(),
+    }
+}
+
+fn base(options: &ClientOptions, purpose: Purpose) -> reqwest::ClientBuilder {
+    let client = reqwest::Client::builder()
+        .user_agent(&options.user_agent)
+        .redirect(Policy::none())
+        .connect_timeout(options.connect_timeout);
+    let client = if options.system_proxy { client } else { client.no_proxy() };
+    match purpose {
+        Purpose::Documents => client,
+        Purpose::Downloads => client.no_gzip().http1_only().read_timeout(options.idle_timeout),
+    }
+}
+
+fn bundled_roots() -> impl Iterator<Item = Certificate> {
+    webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().filter_map(|root| Certificate::from_der(root).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundled_roots_make_a_client() {
+        assert!(bundled_roots().count() > 50);
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = base(&ClientOptions::default(), Purpose::Documents).tls_certs_only(bundled_roots()).build();
+        assert!(client.is_ok());
+    }
+}

@@ -1,0 +1,344 @@
+//! The provider registry protocol, `providers.v1`.
+//!
+//! Source: `internal/getproviders/registry_client.go`, `registry_source.go`.
+
+use std::sync::Arc;
+
+use url::Url;
+
+use super::wire::{self, WireError};
+use super::{Offer, ReportedPackages};
+use crate::addr::{Hostname, ProviderAddr};
+use crate::disk::helper::HelperError;
+use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
+use crate::net::{
+    Ask, Client, Credentials, Discovery, DiscoveryError, Document, Kind, NetError, Service, ShownUrl, token_variable,
+};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// The origin registries: each address is asked for at its own host.
+#[derive(Debug)]
+pub struct Registry {
+    client: Client,
+    discovery: Discovery,
+    credentials: Arc<Credentials>,
+}
+
+/// Where the package of one platform is, and what vouches for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// The platform.
+    pub platform: Platform,
+    /// The plugin protocols of the release.
+    pub protocols: Vec<String>,
+    /// The name of its line in the checksums.
+    pub file_name: String,
+    /// Where the archive is.
+    pub url: Url,
+    /// The digest that the answer announces.
+    pub shasum: Sha256Digest,
+    /// Where checksums and signature are, and the keys that may have signed.
+    pub signed: SignedUrls,
+    /// What the origin reports about the packages of all platforms, unsigned.
+    pub reported: ReportedPackages,
+}
+
+/// What has to be fetched to check a signature: once for each release, however many platforms name it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SignedUrls {
+    /// The checksums.
+    pub sums: Url,
+    /// Their detached signature.
+    pub signature: Url,
+    /// Armored keys, in listed order.
+    pub keys: Vec<String>,
+}
+
+/// Why a registry gave no usable answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SourceError {
+    /// The host has no provider registry, or could not be asked for it.
+    #[error(transparent)]
+    Discovery(#[from] DiscoveryError),
+    /// The registry affirms that there is no such provider.
+    #[error("provider registry {host} does not have a provider named {addr}")]
+    NoProvider {
+        /// The registry.
+        host: Hostname,
+        /// The provider.
+        addr: ProviderAddr,
+    },
+    /// The registry affirms that there is no such package.
+    #[error("provider {addr} {version} is not available for {platform}")]
+    NoPackage {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The release.
+        version: Version,
+        /// The platform.
+        platform: Platform,
+    },
+    /// The checksums or their signature are not where the registry says.
+    #[error("{what} of provider {addr} {version} cannot be retrieved: {url} answered 404 Not Found")]
+    NoDocument {
+        /// `the checksums` or `the signature over the checksums`.
+        what: &'static str,
+        /// The provider.
+        addr: ProviderAddr,
+        /// The release.
+        version: Version,
+        /// Where it should be.
+        url: ShownUrl,
+    },
+    /// 401 or 403.
+    #[error("host {host} {}", if *.sent { "rejected the given authentication credentials" } else { "requires authentication credentials" })]
+    Unauthorized {
+        /// The host whose credentials count.
+        host: Hostname,
+        /// Whether credentials were sent.
+        sent: bool,
+    },
+    /// The credentials helper failed.
+    #[error("asking for the credentials of {host} failed: {source}")]
+    Credentials {
+        /// The host.
+        host: Hostname,
+        /// What happened.
+        source: HelperError,
+    },
+    /// The registry is not reachable, or answered with an error.
+    #[error("asking the registry about provider {addr} failed: {source}")]
+    Net {
+        /// The provider.
+        addr: ProviderAddr,
+        /// What happened.
+        source: NetError,
+    },
+    /// An answer that means nothing.
+    #[error("the registry's response about provider {addr} cannot be used: {reason}")]
+    Answer {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The URL, as it may be shown.
+        url: ShownUrl,
+        /// What is wrong with it.
+        reason: WireError,
+    },
+    /// The answer is about another platform.
+    #[error("the registry's response to a request for {wanted} of provider {addr} has incorrect target {got}")]
+    WrongTarget {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The URL, as it may be shown.
+        url: ShownUrl,
+        /// The platform asked for.
+        wanted: Platform,
+        /// What the answer says.
+        got: String,
+    },
+    /// A URL that is none, or of another scheme than https and http.
+    #[error("the registry's response about provider {addr} has the invalid {field} {text:?}")]
+    Url {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The field.
+        field: &'static str,
+        /// As served.
+        text: String,
+    },
+}
+
+impl Registry {
+    /// Registries behind one client.
+    pub fn new(client: Client, discovery: Discovery, credentials: Arc<Credentials>) -> Self {
+        Self { client, discovery, credentials }
+    }
+
+    /// The client, for downloads.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// All versions of a provider, ascending.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::NoProvider`] when the registry says so or lists no version; the others mean that nobody knows.
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, SourceError> {
+        let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.kind())).await?;
+        let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
+        let document = self.metadata(addr, url, absent).await?;
+        let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);
+        let offers = offers.map_err(|reason| answer(addr, &document.final_url, reason))?;
+        if offers.is_empty() { Err(absent()) } else { Ok(offers) }
+    }
+
+    /// Where the package for a platform is.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::NoPackage`] when the registry says so; the others mean that nobody knows.
+    pub async fn package(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<Package, SourceError> {
+        let (namespace, kind) = (addr.namespace(), addr.kind());
+        let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
+        let url = self.endpoint(addr, &path).await?;
+        let absent =
+            || SourceError::NoPackage { addr: addr.clone(), version: version.clone(), platform: platform.clone() };
+        let document = self.metadata(addr, url, absent).await?;
+        let download: wire::Download =
+            wire::read(&document.body).map_err(|reason| answer(addr, &document.final_url, reason))?;
+        package_of(addr, platform, &document.final_url, download)
+    }
+
+    /// The checksums of a release, or their signature.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::NoDocument`] for 404; [`SourceError::Net`] for everything else.
+    pub async fn signed_document(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        url: &Url,
+        kind: Kind,
+    ) -> Result<Vec<u8>, SourceError> {
+        let ask = Ask::new(url.clone(), kind);
+        self.client.document(&ask).await.map(|document| document.body).map_err(|error| match error.status() {
+            Some(404) => SourceError::NoDocument {
+                what: if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" },
+                addr: addr.clone(),
+                version: version.clone(),
+                url: ShownUrl::new(url),
+            },
+            _ => SourceError::Net { addr: addr.clone(), source: error },
+        })
+    }
+
+    async fn endpoint(&self, addr: &ProviderAddr, path: &str) -> Result<Url, SourceError> {
+        let base = self.discovery.url(addr.host(), Service::Providers).await?;
+        base.join(path).map_err(|_| SourceError::Url {
+            addr: addr.clone(),
+            field: "service URL",
+            text: base.to_string(),
+        })
+    }
+
+    async fn metadata(
+        &self,
+        addr: &ProviderAddr,
+        url: Url,
+        absent: impl Fn() -> SourceError,
+    ) -> Result<Document, SourceError> {
+        let net = |source| SourceError::Net { addr: addr.clone(), source };
+        let token = self.credentials.token(addr.host()).await;
+        let token = token.map_err(|source| SourceError::Credentials { host: addr.host().clone(), source })?;
+        let ask = Ask::new(url, Kind::Metadata).token(token.clone());
+        self.client.document(&ask).await.map_err(|error| match error.status() {
+            Some(404) => absent(),
+            Some(401 | 403) => SourceError::Unauthorized { host: addr.host().clone(), sent: token.is_some() },
+            _ => net(error),
+        })
+    }
+}
+
+fn answer(addr: &ProviderAddr, url: &Url, reason: WireError) -> SourceError {
+    SourceError::Answer { addr: addr.clone(), url: ShownUrl::new(url), reason }
+}
+
+fn package_of(
+    addr: &ProviderAddr,
+    platform: &Platform,
+    base: &Url,
+    download: wire::Download,
+) -> Result<Package, SourceError> {
+    let wrong = |reason| answer(addr, base, reason);
+    if (download.os.as_str(), download.arch.as_str()) != (platform.os(), platform.arch()) {
+        return Err(SourceError::WrongTarget {
+            addr: addr.clone(),
+            url: ShownUrl::new(base),
+            wanted: platform.clone(),
+            got: format!("{}_{}", download.os, download.arch),
+        });
+    }
+    let resolve = |field: &'static str, text: &Option<String>| {
+        let text = text.as_deref().filter(|text| !text.is_empty()).ok_or_else(|| wrong(WireError::Missing(field)))?;
+        let url = base.join(text).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
+        url.ok_or_else(|| SourceError::Url { addr: addr.clone(), field, text: text.to_owned() })
+    };
+    Ok(Package {
+        platform: platform.clone(),
+        url: resolve("download_url", &download.download_url)?,
+        shasum: Sha256Digest::from_hex(&download.shasum)
+            .ok_or_else(|| wrong(WireError::Shasum(download.shasum.clone())))?,
+        signed: SignedUrls {
+            sums: resolve("shasums_url", &download.shasums_url)?,
+            signature: resolve("shasums_signature_url", &download.shasums_signature_url)?,
+            keys: download.keys(),
+        },
+        reported: download.reported().map_err(wrong)?,
+        protocols: download.protocols.unwrap_or_default(),
+        file_name: download.filename,
+    })
+}
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        let message = error.to_string();
+        match error {
+            SourceError::Discovery(error) => error.into(),
+            SourceError::NoProvider { .. } => Error::new(ErrorKind::NotFound, message)
+                .hint("check the source address in required_providers; `tflock why` shows where it stands"),
+            SourceError::NoPackage { .. } => Error::new(ErrorKind::NotFound, message),
+            SourceError::NoDocument { url, .. } => Error::new(ErrorKind::NotFound, message).about_url(url.as_str()),
+            SourceError::Unauthorized { host, sent } => {
+                let variable = token_variable(&host);
+                let hint = if sent { "check the token in" } else { "put a token into" };
+                Error::new(ErrorKind::Unauthorized, message)
+                    .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
+            }
+            SourceError::Credentials { source, .. } => {
+                let cause = Error::from(source);
+                Error { message, ..cause }
+            }
+            SourceError::Net { source, .. } => {
+                let mut error = Error::from(source);
+                error.message = message;
+                error
+            }
+            SourceError::Answer { url, .. } => Error::new(ErrorKind::Unavailable, message).about_url(url.as_str()),
+            SourceError::WrongTarget { url, .. } => Error::new(ErrorKind::NotFound, message).about_url(url.as_str()),
+            SourceError::Url { .. } => Error::new(ErrorKind::Unavailable, message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_urls_are_resolved_against_the_answer() {
+        let addr = ProviderAddr::parse("example.com/acme/widget", crate::dialect::Dialect::Terraform).unwrap();
+        let body = format!(
+            r#"{{"os":"linux","arch":"arm","filename":"f","download_url":"../f.zip","shasums_url":"s",
+                "shasums_signature_url":"https://cdn.example/s.sig","shasum":"{}"}}"#,
+            "ab".repeat(32),
+        );
+        let base = Url::parse("https://example.com/v1/a/download").unwrap();
+        let platform = "linux_arm".parse().unwrap();
+        let read = || wire::read(body.as_bytes()).unwrap();
+        let package = package_of(&addr, &platform, &base, read()).unwrap();
+        assert_eq!(package.url.as_str(), "https://example.com/v1/f.zip");
+        assert_eq!(package.signed.sums.as_str(), "https://example.com/v1/a/s");
+        let other = "linux_amd64".parse().unwrap();
+        let error = package_of(&addr, &other, &base, read()).unwrap_err();
+        assert!(matches!(error, SourceError::WrongTarget { got, .. } if got == "linux_arm"));
+    }
+}
