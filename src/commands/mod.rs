@@ -2,6 +2,8 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod diff;
+pub mod diff_known;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]

@@ -215,7 +215,8 @@ impl Prepared {
         let text = new.encode(self.root.rules.dialect());
         let old = self.root.bytes.as_deref();
         let changed = old != Some(text.as_bytes());
-        let mut changes = Changes { changed, written: false, path: self.root.shown.clone(), changes: list, diff: None };
+        let path = self.root.shown.clone();
+        let mut changes = Changes { changed, path, changes: list, ..Changes::default() };
         match mode {
             Mode::Check => {}
             Mode::DryRun => {
