@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::Environment;
-use super::args::Arguments;
+use super::args::{Arguments, Tool};
 use crate::commands::RunSettings;
 use crate::dialect::Dialect;
 use crate::disk::worktree;
@@ -11,18 +11,18 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{self, Settings, Variables};
 
-/// Settings for each root module that was asked for: those of `-C`, else the directory of the process.
+/// Settings for each root module that was asked for.
 ///
 /// # Errors
 ///
 /// All that is wrong with directories and settings files, as one error.
-pub(super) fn of_roots(arguments: &Arguments, environment: &Environment) -> Result<Vec<RunSettings>, Error> {
-    let mut directories = arguments.directories();
-    if directories.is_empty() {
-        directories.push(PathBuf::new());
-    }
+pub(super) fn of_roots(
+    directories: &[PathBuf],
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<Vec<RunSettings>, Error> {
     let (mut roots, mut errors) = (Vec::new(), Vec::new());
-    for directory in &directories {
+    for directory in directories {
         match of_root(directory, arguments, environment) {
             Ok(root) => roots.push(root),
             Err(error) => errors.push(error),
@@ -47,11 +47,8 @@ fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -
     }
     let settings = settings_files(&root, environment)?;
     let global = &arguments.global;
-    let stated = match global.tool {
-        Some(tool) => tool.dialect(),
-        None => settings.dialect(),
-    };
-    let dialect = stated.unwrap_or_else(|| Clues::gather(&root, &environment.variables).dialect());
+    let dialect = stated(&settings, arguments)
+        .unwrap_or_else(|| Clues::gather(&root, &lock_text(&root), &environment.variables).dialect());
     Ok(RunSettings {
         boundary: worktree::boundary(&root),
         root,
@@ -63,6 +60,31 @@ fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -
         variables: environment.variables.clone(),
         now: environment.now,
     })
+}
+
+/// The tool for a text that is to be taken for the lock file of a directory.
+///
+/// # Errors
+///
+/// All that is wrong with the settings files of the directory.
+pub(super) fn dialect_of_text(
+    directory: &Path,
+    text: &[u8],
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<Dialect, Error> {
+    let settings = settings_files(directory, environment)?;
+    Ok(stated(&settings, arguments).unwrap_or_else(|| Clues::gather(directory, text, &environment.variables).dialect()))
+}
+
+/// The tool that somebody named: flag, else settings.
+fn stated(settings: &Settings, arguments: &Arguments) -> Option<Dialect> {
+    arguments.global.tool.map_or_else(|| settings.dialect(), Tool::dialect)
+}
+
+/// The text of the lock file. If it cannot be read, it is no clue; whoever needs it will tell.
+fn lock_text(root: &Path) -> Vec<u8> {
+    std::fs::read(root.join(lockfile::FILE_NAME)).unwrap_or_default()
 }
 
 /// All `.tflock.hcl` of a root module, nested ones over those around them.
@@ -92,12 +114,11 @@ struct Clues {
 }
 
 impl Clues {
-    /// Looks around. What cannot be read is no clue; whoever needs it will tell.
-    fn gather(root: &Path, variables: &Variables) -> Self {
-        let lock = std::fs::read(root.join(lockfile::FILE_NAME)).unwrap_or_default();
+    /// Looks around.
+    fn gather(root: &Path, lock: &[u8], variables: &Variables) -> Self {
         let (terraform, tofu) = cli_configs(variables);
         Self {
-            lock_file: lockfile::detect_dialect(&lock),
+            lock_file: lockfile::detect_dialect(lock),
             tofu_files: has_tofu_files(root),
             terraform_config: terraform.iter().any(|file| file.exists()),
             tofu_config: tofu.iter().any(|file| file.exists()),
@@ -163,7 +184,7 @@ mod tests {
         };
         let xdg = folder.path().join("xdg");
         let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
-        let dialect = || Clues::gather(&root, &Variables::from_iter(set)).dialect();
+        let dialect = || Clues::gather(&root, &lock_text(&root), &Variables::from_iter(set)).dialect();
         write(root.join("main.tf"), "");
         assert_eq!(dialect(), Dialect::Terraform);
         if cfg!(unix) {

@@ -4,6 +4,7 @@
 
 pub mod diff;
 pub mod diff_known;
+pub mod fmt;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]

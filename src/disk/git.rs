@@ -189,11 +189,7 @@ impl Git {
         Ok(names)
     }
 
-    fn names<'a>(
-        &self,
-        task: &'static str,
-        args: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<String>, GitError> {
+    fn names<'a>(&self, task: &'static str, args: impl IntoIterator<Item = &'a str>) -> Result<Vec<String>, GitError> {
         let output = run(&self.directory, args)?;
         if !output.status.success() {
             return Err(GitError::Failed { task, reason: said(&output) });

@@ -24,7 +24,7 @@ fn installed(hashes: Result<ArchiveHashes, PackageError>) -> String {
 fn archives_agree_with_the_tools() {
     let Some(rows) = crate::vectors::rows("h1/expected.tsv") else { return };
     let mut wrong = Vec::new();
-    for row in rows.iter().filter(|row| row[0].ends_with(".zip")) {
+    for row in rows.iter().filter(|row| row[1] != "-") {
         let path = PathBuf::from(format!("{SHARED}/vectors/h1/{}", row[0]));
         for way in [hash_archive(&path, Threads::One), hash_archive(&path, Threads::Two), spooled(&path)] {
             let got = installed(way);
@@ -44,7 +44,7 @@ fn archives_agree_with_the_tools() {
 fn directories_agree_with_the_tools() {
     let Some(rows) = crate::vectors::rows("h1/expected.tsv") else { return };
     let mut wrong = Vec::new();
-    for row in rows.iter().filter(|row| row[0].ends_with(".tree.tsv")) {
+    for row in rows.iter().filter(|row| row[1] == "-") {
         let folder = tempfile::tempdir().unwrap();
         for entry in crate::vectors::rows(&format!("h1/{}", row[0])).unwrap() {
             let path = folder.path().join(&entry[1]);

@@ -68,12 +68,12 @@ struct Start {
 fn find_directory<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Start, DirectoryReadError> {
     let (mut end_at, bytes) = find_end(reader, size)?;
     let (mut end, _) = DirectoryEnd::parse(&bytes).ok_or(BadArchive::NotAZip)?;
-    if end.asks_for_zip64() {
-        if let Some(offset) = zip64_end_at(reader, end_at)? {
-            let bytes = read_at::<ZIP64_END_LENGTH, R>(reader, offset)?.ok_or(BadArchive::NotAZip)?;
-            (end, _) = DirectoryEnd::parse_zip64(&bytes).ok_or(BadArchive::NotAZip)?;
-            end_at = offset;
-        }
+    if end.asks_for_zip64()
+        && let Some(offset) = zip64_end_at(reader, end_at)?
+    {
+        let bytes = read_at::<ZIP64_END_LENGTH, R>(reader, offset)?.ok_or(BadArchive::NotAZip)?;
+        (end, _) = DirectoryEnd::parse_zip64(&bytes).ok_or(BadArchive::NotAZip)?;
+        end_at = offset;
     }
     let begins = end_at.checked_sub(end.size).filter(|begins| *begins < size).ok_or(BadArchive::NotAZip)?;
     let signed = |number: u64| i64::try_from(number).map_err(|_| BadArchive::NotAZip);

@@ -33,7 +33,6 @@ pub(super) struct Sink {
     worker: Worker,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one for each archive, and moved hardly ever")]
 enum Worker {
     Inline(Hashing),
     Thread(Overlapped),

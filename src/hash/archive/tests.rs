@@ -89,7 +89,7 @@ fn at(bytes: &[u8], signature: u32) -> usize {
 fn agrees_with_the_tools() {
     let Some(rows) = crate::vectors::rows("h1/expected.tsv") else { return };
     let mut wrong = Vec::new();
-    for row in rows.iter().filter(|row| row[0].ends_with(".zip")) {
+    for row in rows.iter().filter(|row| row[1] != "-") {
         let path = format!("{}/../shared/vectors/h1/{}", env!("CARGO_MANIFEST_DIR"), row[0]);
         let bytes = std::fs::read(path).unwrap();
         let entries = read_entries(&mut Cursor::new(&bytes), Limits::default());
@@ -136,8 +136,8 @@ fn installed(hashes: Result<ArchiveHashes, BadArchive>) -> String {
 
 #[test]
 fn the_usual_archives_are_streamed() {
-    let big = noise(700_000);
-    let files: [(&str, &[u8]); 4] = [(PROGRAM, &big), ("LICENSE", b"l"), ("empty", b""), ("zeros", &[0; 600_000])];
+    let (big, zeros) = (noise(700_000), vec![0; 600_000]);
+    let files: [(&str, &[u8]); 4] = [(PROGRAM, &big), ("LICENSE", b"l"), ("empty", b""), ("zeros", &zeros)];
     let wanted = h1(files.map(|(name, content)| (name, Sha256Digest::of(content)))).unwrap();
     let with_comment = {
         let mut bytes = archive(&files, deflated());
@@ -261,7 +261,7 @@ fn limits() {
 
 #[test]
 fn entries_that_share_their_data_are_a_bomb() {
-    let bytes = archive(&[("a", &[0; 100_000])], deflated());
+    let bytes = archive(&[("a", &vec![0; 100_000])], deflated());
     let (directory, end) = (at(&bytes, CENTRAL), at(&bytes, END));
     let header = &bytes[directory..end];
     let mut bomb = bytes[..directory].to_vec();
