@@ -17,8 +17,6 @@ pub struct Side {
     pub name: String,
     /// The text; none if there is no file.
     pub text: Option<Vec<u8>>,
-    /// What the configuration asks for, where it is at hand.
-    pub requirements: Option<Requirements>,
 }
 
 /// Two texts of one lock file.
@@ -34,10 +32,24 @@ pub struct Pair {
     pub dialect: Option<Dialect>,
 }
 
-/// Explains what changed. `known` tells what is known of the packages of the releases that changed.
+/// Where to look up what the two texts do not tell.
+pub struct Knowledge<'a> {
+    /// What is known of the packages of the releases that changed.
+    pub packages: &'a dyn Fn(&[Change]) -> Attribution,
+    /// What the configuration of both sides asks for, where it is at hand.
+    pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
+}
+
+impl std::fmt::Debug for Knowledge<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Knowledge")
+    }
+}
+
+/// Explains what changed.
 ///
 /// A text that the tools refuse is compared as far as it can be read; what is wrong with it stands in the findings.
-pub fn diff(pair: &Pair, known: impl FnOnce(&[Change]) -> Attribution) -> RootOutcome {
+pub fn diff(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
     let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
     let (body, findings) = match compare(pair, known) {
         Ok((changes, findings)) => (Ok(Body::Changes(changes)), findings),
@@ -46,7 +58,7 @@ pub fn diff(pair: &Pair, known: impl FnOnce(&[Change]) -> Attribution) -> RootOu
     RootOutcome { path, body, findings }
 }
 
-fn compare(pair: &Pair, known: impl FnOnce(&[Change]) -> Attribution) -> Result<(Changes, Vec<Finding>), Error> {
+fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>), Error> {
     if pair.old.text.is_none() && pair.new.text.is_none() {
         let message = format!("there is no such lock file, neither in {} nor in {}", pair.old.name, pair.new.name);
         return Err(Error::new(ErrorKind::NotFound, message).in_file(&pair.path));
@@ -55,11 +67,12 @@ fn compare(pair: &Pair, known: impl FnOnce(&[Change]) -> Attribution) -> Result<
     let changed = old != new || pair.old.text.is_some() != pair.new.text.is_some();
     let [before, now] = [read(pair, &pair.old)?, read(pair, &pair.new)?];
     let mut list = diff::changes(&before.lock, &now.lock);
-    let known = known(&list);
+    let packages = (known.packages)(&list);
+    let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
     for change in &mut list {
-        diff::judge(change, &known);
+        diff::judge(change, &packages);
         change.position = place(change, &now.spans);
-        if let (Some(old), Some(new)) = (&pair.old.requirements, &pair.new.requirements) {
+        if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
             diff::ask(change, old, new);
         }
     }
@@ -73,6 +86,14 @@ fn compare(pair: &Pair, known: impl FnOnce(&[Change]) -> Attribution) -> Result<
         ..Changes::default()
     };
     Ok((changes, findings(pair, &before, now)))
+}
+
+/// True if it is worth knowing who asks.
+fn is_asked_otherwise(change: &Change) -> bool {
+    match (&change.old, &change.new) {
+        (Some(old), Some(new)) => old.constraints != new.constraints || change.moved_from.is_some(),
+        _ => true,
+    }
 }
 
 /// Reads a text, also one that the tools refuse, unless nothing in it is of a lock file.

@@ -2,6 +2,7 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod compare;
 pub mod diff;
 pub mod diff_known;
 pub mod fmt;

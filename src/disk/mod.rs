@@ -15,4 +15,5 @@ pub mod mirror;
 pub mod package;
 pub mod roots;
 pub mod state;
+pub mod text;
 pub mod worktree;

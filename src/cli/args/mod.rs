@@ -1,5 +1,6 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod diff;
 mod global;
 mod lock;
 mod single_dash;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use diff::DiffArgs;
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
@@ -43,6 +45,9 @@ pub(super) struct Arguments {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) command: Command,
+    /// True if there is `--`, which ends the names that may be something else.
+    #[arg(skip)]
+    pub(super) dashes: bool,
 }
 
 /// The commands.
@@ -59,6 +64,7 @@ pub(super) enum Command {
     Hash(HashArgs),
     List(ListArgs),
     Why(WhyArgs),
+    Diff(DiffArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -179,6 +185,7 @@ impl Command {
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
             Command::Why(_) => "why",
+            Command::Diff(_) => "diff",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
             Command::Man => "man",
@@ -192,6 +199,7 @@ impl Command {
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
+            Command::Diff(diff) => Some(&diff.within),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
     }
@@ -200,7 +208,8 @@ impl Command {
 impl Arguments {
     /// Parses arguments, the program's name first, with their single dashes already doubled.
     pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments)
+        let dashes = arguments.iter().any(|argument| argument == "--");
+        Ok(Self { dashes, ..Self::try_parse_from(arguments)? })
     }
 
     /// The directories of `-C`, before and behind the command.

@@ -3,6 +3,8 @@
 //! Git is asked, not imitated: worktrees, packed objects, alternates and partial clones are its business. Nothing is
 //! changed, no filter or textconv of the repository runs, and names never become options.
 
+mod export;
+
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,18 @@ pub struct Commit {
     pub name: String,
     /// The object name, in hex.
     pub id: String,
+}
+
+impl Commit {
+    /// The commit for people: its name, and the object name where that tells more.
+    pub fn shown(&self) -> String {
+        let short = self.id.get(..10).unwrap_or(&self.id);
+        if self.id.starts_with(&self.name) || self.name == "HEAD" {
+            self.name.clone()
+        } else {
+            format!("{} ({short})", self.name)
+        }
+    }
 }
 
 /// A work tree of git.
@@ -155,7 +169,7 @@ impl Git {
         let output = run(&self.directory, ["merge-base", &old.id, &new.id])?;
         let text = String::from_utf8_lossy(&output.stdout);
         if let Some(id) = text.lines().next().filter(|id| output.status.success() && !id.is_empty()) {
-            return Ok(Commit { name: format!("merge base of {} and {}", old.name, new.name), id: id.to_owned() });
+            return Ok(Commit { name: format!("merge base with {}", old.name), id: id.to_owned() });
         }
         let (old, new) = (old.name.clone(), new.name.clone());
         Err(if self.shallow { GitError::TooShallow { old, new } } else { GitError::NoMergeBase { old, new } })
