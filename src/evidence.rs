@@ -88,6 +88,19 @@ impl Verdict {
         }
     }
 
+    /// The words for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::PlatformAdded => "platform added",
+            Verdict::PlatformRemoved => "platform no longer covered",
+            Verdict::SameSignedArchive => "same signed archive",
+            Verdict::ReportedByOrigin => "reported by the registry only, unsigned",
+            Verdict::Unattested => "vouched for by nobody",
+            Verdict::Contradicts => "contradicts the record",
+            Verdict::UnknownOffline => "not checked",
+        }
+    }
+
     /// True if a hash with this verdict should not be merged before somebody has an explanation.
     pub fn is_alarming(self) -> bool {
         matches!(self, Verdict::Unattested | Verdict::Contradicts)

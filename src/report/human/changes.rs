@@ -87,7 +87,8 @@ fn told(change: &Change) -> Vec<String> {
     if change.kind == ChangeKind::Removed {
         return vec!["removed".to_owned()];
     }
-    let mut told = constraints(change);
+    let moved = change.moved_from.as_ref().map(|from| format!("moved from {}", printable(&from.to_string())));
+    let mut told: Vec<String> = moved.into_iter().chain(constraints(change)).collect();
     let mut hashes = added(change);
     if let Some(first) = hashes.first_mut() {
         first.insert_str(0, "new: ");
