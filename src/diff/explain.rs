@@ -166,7 +166,10 @@ pub fn explain(change: &Change) -> Explanation {
         consequence.push_str(&remark);
     }
     let asks: Vec<String> = change.asks.iter().map(ask).collect();
-    let cause = if asks.is_empty() { cause } else { format!("{cause} {}.", asks.join("; ")) };
+    let cause = match asks.is_empty() {
+        true => cause,
+        false => format!("{}: {}.", cause.trim_end_matches('.'), asks.join("; ")),
+    };
     Explanation { cause, consequence }
 }
 
@@ -226,7 +229,10 @@ fn constraints_changed() -> (String, String) {
 
 fn hashes_added(change: &Change) -> (String, String) {
     let [old, came] = [old_schemes(change), schemes(change.hashes_added.iter().map(|added| &added.hash))];
-    let cause = if came == [HashScheme::H1] && old == [HashScheme::Zh] {
+    let alarming = change.judged.values().any(|judged| judged.verdict.is_alarming());
+    let cause = if alarming {
+        "The file claims that the same version has further packages."
+    } else if came == [HashScheme::H1] && old == [HashScheme::Zh] {
         "The file knew the downloadable archives (zh) only; now it also knows what is in them (h1)."
     } else if old.is_empty() {
         "The entry had no checksum; now it has."

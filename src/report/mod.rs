@@ -144,4 +144,8 @@ fn slashed(path: &Path) -> String {
 }
 
 #[cfg(test)]
+mod review_tests;
+#[cfg(test)]
+mod schema_tests;
+#[cfg(test)]
 mod tests;

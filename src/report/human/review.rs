@@ -84,7 +84,8 @@ fn line(text: &mut String, change: &Change, columns: [usize; 2], style: Style) {
     let told = headline(change).join("; ");
     // What does not fit beside the columns goes on below, under its beginning if there is enough room.
     let room = WIDTH.saturating_sub(4 + width(&head));
-    let below = if room >= 24 { room } else { WIDTH - 8 };
+    let widest = told.split(' ').map(width).max().unwrap_or(0);
+    let below = if room >= widest.max(24) { room } else { WIDTH - 8 };
     let lines = wrap(&printable(&told), room, below);
     let loud = risk(change) == Risk::Dangerous;
     for (at, line) in lines.iter().enumerate() {
