@@ -28,6 +28,19 @@ pub(super) fn escaped(text: &str) -> String {
     shown
 }
 
+/// Sentences in which what stands between backticks is code.
+pub(super) fn sentences(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return escaped(text);
+    }
+    let shown = |(at, part): (usize, &&str)| match at % 2 {
+        1 if !part.trim().is_empty() => code(part),
+        _ => escaped(part),
+    };
+    parts.iter().enumerate().map(shown).collect()
+}
+
 /// Text between backticks, more of them than there are in it.
 pub(super) fn code(text: &str) -> String {
     // A pipe ends the cell of a table even here, and is escaped even here.
@@ -60,6 +73,13 @@ mod tests {
         assert_eq!(escaped("@me #1 [x](https://y) www.z"), "&#64;me &#35;1 \\[x\\](https&#58;//y) www&#46;z");
         assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
         assert_eq!(escaped("5.0"), "5.0");
+    }
+
+    #[test]
+    fn code_within_sentences() {
+        assert_eq!(sentences("run `tflock <x>` now*"), "run `tflock <x>` now\\*");
+        assert_eq!(sentences("a ` b"), "a \\` b");
+        assert_eq!(sentences("a `` b"), "a  b");
     }
 
     #[test]

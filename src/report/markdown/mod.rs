@@ -15,7 +15,7 @@ use crate::diff::risk;
 use crate::error::Error;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use escape::{code, escaped};
+use escape::{code, escaped, sentences};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and whoever posts it may add some.
 pub(super) const LIMIT: usize = 62_000;
@@ -98,7 +98,7 @@ pub(super) fn failure(error: &Error) -> String {
             let _ = writeln!(text, "\n- at {}", code(&format!("{}{place}", slashed(file))));
         }
         for hint in &error.hints {
-            let _ = writeln!(text, "- {}", escaped(hint));
+            let _ = writeln!(text, "- {}", sentences(hint));
         }
         text
     })

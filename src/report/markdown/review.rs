@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::escape::{code, escaped, fenced};
+use super::escape::{code, escaped, fenced, sentences};
 use crate::diff::{Risk, explain, explain_text, headline, risk};
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
@@ -69,8 +69,13 @@ fn intro(changes: &Changes) -> String {
     let sides = changes.sides.as_ref().map(|[old, new]| format!("{} → {}: ", escaped(old), escaped(new)));
     let mut text = format!("{}**{}**\n\n", sides.unwrap_or_default(), escaped(&of_changes(changes)));
     if let Some((what, words)) = explain_text(changes.text) {
-        let _ =
-            writeln!(text, "The text: {}. {} {}\n", escaped(&what), escaped(&words.cause), escaped(&words.consequence));
+        let _ = writeln!(
+            text,
+            "The text: {}. {} {}\n",
+            escaped(&what),
+            sentences(&words.cause),
+            sentences(&words.consequence)
+        );
     }
     text
 }
@@ -92,7 +97,12 @@ fn row(change: &Change, style: Style) -> String {
         Risk::Notable => ("notable", told),
         Risk::Routine => ("", told),
     };
-    format!("| {word} | {} | {} | {told} |\n", code(&style.addr(&change.address)), escaped(&versions(change)))
+    format!("| {word} | {} | {} | {told} |\n", code(&style.addr(&change.address)), arrow(change))
+}
+
+/// The versions of a change, never broken into two lines.
+fn arrow(change: &Change) -> String {
+    escaped(&versions(change)).replace(" -&gt; ", "&nbsp;→&nbsp;")
 }
 
 /// The changes of equal explanation, in the order in which they come.
@@ -101,7 +111,7 @@ fn explained<'a>(changes: impl Iterator<Item = &'a Change>, style: Style) -> Vec
     let mut by_words: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for change in changes {
         let words = explain(change);
-        let words = format!("{} {}", escaped(&words.cause), escaped(&words.consequence));
+        let words = format!("{} {}", sentences(&words.cause), sentences(&words.consequence));
         if !by_words.contains_key(&words) {
             order.push(words.clone());
         }
@@ -149,7 +159,7 @@ fn list(change: &Change, style: Style) -> Option<String> {
     let added = change.hashes_added.iter().map(|added| line('+', &added.hash));
     let lines: Vec<String> = removed.chain(added).map(|line| printable(&line).into_owned()).collect();
     (!lines.is_empty()).then(|| {
-        let name = format!("{} {}", code(&style.addr(&change.address)), escaped(&versions(change)));
+        let name = format!("{} {}", code(&style.addr(&change.address)), arrow(change));
         format!("{name}\n\n{}\n", fenced("diff", &lines.join("\n")))
     })
 }
