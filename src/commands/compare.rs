@@ -7,7 +7,7 @@ use crate::commands::diff::{Pair, Side};
 use crate::dialect::Dialect;
 use crate::disk::git::{Commit, Git};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
-use crate::disk::text;
+use crate::disk::{text, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::FILE_NAME;
 use crate::requirements::Requirements;
@@ -141,8 +141,8 @@ fn utf8(name: &OsStr) -> Result<String, Error> {
 
 /// What names mean that may be revisions or files.
 fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
-    if names.is_empty() {
-        return Ok(Vec::new());
+    if names.iter().all(|name| is_only_file(name, directory)) {
+        return Ok(names.iter().map(|name| Named::File(PathBuf::from(name))).collect());
     }
     let git = Git::open(directory);
     let is_revision = |name: &OsStr| -> Result<bool, Error> {
@@ -169,6 +169,22 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
         });
     }
     Ok(meant)
+}
+
+/// True for a file whose name git refuses as that of a revision, or outside of git: then git need not be asked.
+///
+/// Source: `git help check-ref-format`, `git help revisions`.
+fn is_only_file(name: &OsStr, directory: &Path) -> bool {
+    if name == "-" {
+        return true;
+    }
+    let Some(text) = name.to_str() else { return directory.join(name).exists() };
+    let refused = |end: &str| {
+        let syntax = end.contains([':', '@', '^', '~', '{']);
+        !syntax && (end.starts_with('/') || end.split('/').any(|part| part.starts_with('.') || part.is_empty()))
+    };
+    let cannot = ends(text).into_iter().any(refused) || worktree::top(directory).is_none();
+    cannot && directory.join(name).exists()
 }
 
 fn unknown(name: &OsStr, git: Result<Git, crate::disk::git::GitError>) -> Error {
@@ -345,6 +361,17 @@ mod tests {
         assert_eq!(ends("..b"), ["HEAD", "b"]);
         assert_eq!(ends("a..."), ["a", "HEAD"]);
         assert_eq!(ends("../x"), ["HEAD", "/x"]);
+    }
+
+    #[test]
+    fn names_that_can_only_be_files() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let only = |name: &str| is_only_file(OsStr::new(name), here);
+        assert!(only("-") && only(".gitignore") && only("./src/lib.rs") && only("src/../Cargo.toml"));
+        assert!(!only("./no/such/file") && !only("HEAD") && !only("..main") && !only("HEAD:.gitignore"));
+        if worktree::top(here).is_some() {
+            assert!(!only("src") && !only("src/lib.rs"));
+        }
     }
 
     #[test]

@@ -19,14 +19,16 @@ use crate::version::Version;
 /// given any key.
 pub fn recall(cache: &Cache, changes: &[Change], now: SystemTime) -> Attribution {
     let mut known = Attribution::default();
-    for change in changes.iter().filter(|change| !change.hashes_added.is_empty() || is_same_version(change)) {
+    for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
         let mut archives: BTreeSet<PackageHash> = BTreeSet::new();
         if let Some(facts) = release(cache, &change.address, &entry.version, now) {
             archives.extend(facts.packages.iter().map(|package| package.zh.clone()));
             known.releases.insert((change.address.clone(), entry.version.clone()), facts);
         }
-        for entry in [&change.old, &change.new].into_iter().flatten() {
+        // Without either, what an archive contains tells nothing about this release.
+        let counts = is_same_version(change) || !archives.is_empty();
+        for entry in [&change.old, &change.new].into_iter().flatten().filter(|_| counts) {
             archives.extend(entry.hashes.of(HashScheme::Zh).cloned());
         }
         for zh in archives {
@@ -36,6 +38,11 @@ pub fn recall(cache: &Cache, changes: &[Change], now: SystemTime) -> Attribution
         }
     }
     known
+}
+
+/// True if some hash of the change gets a verdict.
+fn is_judged(change: &Change) -> bool {
+    !change.hashes_added.is_empty() || is_same_version(change) && !change.hashes_removed.is_empty()
 }
 
 fn is_same_version(change: &Change) -> bool {
