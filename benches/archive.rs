@@ -3,8 +3,8 @@
 //! `cargo bench --bench archive`. What to compare with: one thread needs inflate and both digests, two threads need no
 //! longer than inflate alone.
 
-#![expect(missing_docs, reason = "a program")]
 #![expect(clippy::disallowed_methods, reason = "reads itself, for lack of another program that is everywhere")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program for developers")]
 
 use std::io::{Cursor, Write as _};
 use std::sync::LazyLock;

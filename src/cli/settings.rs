@@ -138,6 +138,7 @@ impl Clues {
 }
 
 fn has_tofu_files(root: &Path) -> bool {
+    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tool compares so")]
     let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(is_tofu))

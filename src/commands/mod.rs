@@ -6,11 +6,13 @@ pub mod compare;
 pub mod diff;
 pub mod diff_known;
 pub mod fmt;
+pub mod git;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
+pub mod resolve;
 mod run_settings;
 pub mod why;
 

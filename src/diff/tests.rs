@@ -231,7 +231,7 @@ fn who_asks_otherwise() {
     let requirements = |origins: &[Origin]| {
         let mut requirements = Requirements::new();
         for origin in origins {
-            requirements.add(addr("acme/widget"), &Constraints::default(), origin.clone());
+            requirements.add(&addr("acme/widget"), &Constraints::default(), origin.clone());
         }
         requirements
     };

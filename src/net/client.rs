@@ -1,6 +1,7 @@
 //! The one client: documents and downloads, with their bounds.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use reqwest::Response;
@@ -33,6 +34,8 @@ struct Inner {
     options: ClientOptions,
     documents: OnceLock<Result<reqwest::Client, Fault>>,
     downloads: OnceLock<Result<reqwest::Client, Fault>>,
+    /// Hosts whose answers came over HTTP/1: there a download may take over a connection that is open already.
+    plain: Mutex<HashSet<String>>,
     document_permits: Permits,
     download_permits: Permits,
 }
@@ -43,6 +46,7 @@ impl Client {
         let inner = Inner {
             documents: OnceLock::new(),
             downloads: OnceLock::new(),
+            plain: Mutex::default(),
             document_permits: Permits::new(options.requests_per_host),
             download_permits: Permits::new(options.downloads_per_host),
             options,
@@ -65,7 +69,8 @@ impl Client {
     pub async fn document(&self, ask: &Ask) -> Result<Document, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {
-            match self.attempt(ask).await {
+            // On the heap: it is large, and every question that waits for it would be as well.
+            match Box::pin(self.attempt(ask)).await {
                 Ok(document) => return Ok(document),
                 Err(fault) => retry.again(NetError::new(&ask.url, fault)).await?,
             }
@@ -88,6 +93,7 @@ impl Client {
     async fn read(&self, client: &reqwest::Client, ask: &Ask) -> Result<Document, Fault> {
         let patience = self.inner.options.timeout;
         let (response, final_url) = self.send(client, ask, patience).await?;
+        self.remember_protocol(&response);
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = read_bounded(response, ask.kind.limit(), patience).await?;
         Ok(Document { status, final_url, body, headers })
@@ -95,13 +101,26 @@ impl Client {
 
     /// The head of an archive's answer, with the permit to read its body.
     pub(super) async fn open(&self, url: &Url) -> Result<super::download::Body, Fault> {
-        let client = self.http(Purpose::Downloads)?;
+        let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
         let patience = self.inner.options.idle_timeout;
-        // The kind gives no header and no bound here.
-        let ask = Ask::new(url.clone(), Kind::Sums);
-        let (response, _) = self.send(&client, &ask, patience).await?;
+        // The kind gives no header and no bound here. Compression would hide the length.
+        let ask = Ask::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
+        let answer = tokio::time::timeout(patience, self.send(&client, &ask, patience)).await;
+        let (response, _) = answer.unwrap_or(Err(Fault::Timeout(patience)))?;
         Ok(super::download::Body::new(response, patience, permit))
+    }
+
+    fn purpose_of_download(&self, url: &Url) -> Purpose {
+        let plain = self.inner.plain.lock().unwrap_or_else(PoisonError::into_inner);
+        if plain.contains(url.authority()) { Purpose::Documents } else { Purpose::Downloads }
+    }
+
+    fn remember_protocol(&self, response: &Response) {
+        if response.version() <= reqwest::Version::HTTP_11 {
+            let mut plain = self.inner.plain.lock().unwrap_or_else(PoisonError::into_inner);
+            plain.insert(response.url().authority().to_owned());
+        }
     }
 
     fn http(&self, purpose: Purpose) -> Result<reqwest::Client, Fault> {

@@ -56,7 +56,7 @@ impl Download {
     /// [`NetError`] when no attempt is left, or another would not help.
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
-            match self.client.open(&self.url).await {
+            match Box::pin(self.client.open(&self.url)).await {
                 Ok(body) => return Ok(body),
                 Err(fault) => self.again(NetError::new(&self.url, fault)).await?,
             }
@@ -110,7 +110,8 @@ impl Body {
     pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
         let before = buffer.len();
         while buffer.len() < PIECE {
-            match self.response.chunk().await {
+            let chunk = tokio::time::timeout(self.patience, self.response.chunk()).await;
+            match chunk.map_err(|_| self.silent())? {
                 Ok(Some(chunk)) => {
                     self.received += chunk.len() as u64;
                     buffer.extend_from_slice(&chunk);
@@ -120,6 +121,10 @@ impl Body {
             }
         }
         Ok(buffer.len() > before)
+    }
+
+    fn silent(&self) -> NetError {
+        NetError { url: self.shown.clone(), attempts: 0, fault: Fault::Timeout(self.patience) }
     }
 
     fn broken(&self, error: reqwest::Error) -> NetError {

@@ -10,9 +10,7 @@ use super::options::ClientOptions;
 pub(super) enum Purpose {
     /// Small documents: compressed, many over one connection where the server can.
     Documents,
-    /// Archives: a connection each, bytes as they are.
-    ///
-    /// Over HTTP/2 all would share one connection and its window; with compression the length would be lost.
+    /// Archives from servers that may speak HTTP/2, where all would share one connection and its window.
     Downloads,
 }
 
@@ -36,7 +34,7 @@ fn base(options: &ClientOptions, purpose: Purpose) -> reqwest::ClientBuilder {
     let client = if options.system_proxy { client } else { client.no_proxy() };
     match purpose {
         Purpose::Documents => client,
-        Purpose::Downloads => client.no_gzip().http1_only().read_timeout(options.idle_timeout),
+        Purpose::Downloads => client.no_gzip().http1_only(),
     }
 }
 

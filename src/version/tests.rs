@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::{Constraints, Version, VersionError, newest_allowed};
+use super::{ConstraintError, Constraints, Version, VersionError, newest_allowed};
 use crate::vectors;
 
 fn version(text: &str) -> Version {
@@ -44,6 +44,53 @@ fn prereleases_are_not_ordered_as_in_semver() {
     assert!(order.windows(2).all(|pair| version(pair[0]) < version(pair[1])));
     assert_eq!(version("1.0.0+a").precedence(&version("1.0.0+b")), Ordering::Equal);
     assert_ne!(version("1.0.0+a"), version("1.0.0+b"));
+}
+
+#[test]
+fn the_lock_files_grammar_is_lenient() {
+    let canonical = |text: &str| text.parse::<Constraints>().unwrap().to_string();
+    assert_eq!(canonical("1.2.3."), "1.2.3");
+    assert_eq!(canonical("~> 1.2.3."), "~> 1.2.3");
+    assert_eq!(canonical("~> ,1"), "~> 0.0, 1.0.0");
+    assert_eq!(canonical("!= ,!= ,"), "!= 0.0.0");
+    assert_eq!(canonical(">= 1,\x0b2\u{2003}"), ">= 1.0.0, 2.0.0");
+    assert_eq!(canonical("< 2, >= 1, ~> 1-rc, ~>1.2.0"), "~> 1.0-rc, >= 1.0.0, ~> 1.2.0, < 2.0.0");
+}
+
+#[test]
+fn refused_constraints_have_their_reason() {
+    let error = |text: &str| text.parse::<Constraints>().unwrap_err().to_string();
+    assert_eq!(
+        error("=> 1"),
+        "invalid specification \"=> 1\": invalid constraint operator \"=>\"; did you mean \">=\"?"
+    );
+    assert_eq!(error("1,,2"), "invalid specification \",2\": invalid constraint operator \",\"");
+    assert_eq!(
+        error(">=\x0b1"),
+        "invalid specification \">=\\u{b}1\": only one space is expected after the operator \">=\""
+    );
+    assert_eq!(
+        error("> 1.x"),
+        "invalid specification \"> 1.x\": can't use wildcard for minor number; omit segments that should be unconstrained"
+    );
+    assert_eq!(error(">= 1.0 < 2"), "missing comma after \">= 1.0\"");
+    assert_eq!(error(">= 1.0, < v2.0"), "a \"v\" prefix should not be used");
+    assert_eq!(error(">=v1"), "a \"v\" prefix should not be used");
+    for text in [">=", "~>,", ">=.1", "beta", "1.2.3.4"] {
+        assert!(error(text).starts_with("invalid specification"), "{text}");
+    }
+}
+
+#[test]
+fn configuration_passes_two_grammars() {
+    let syntax = |text: &str| matches!(Constraints::parse_config(text), Err(ConstraintError::Syntax(_)));
+    for text in ["", " ", ">= 1,", "1..2", "1.", "1.0.beta", "1+", "1 2", "9223372036854775808", "\u{a0}1", "\x0b1"] {
+        assert!(syntax(text), "{text:?}");
+    }
+    for text in ["v1", ">=  1", "1.2.3.4", "1beta", "1~x", "1-a~"] {
+        assert!(!syntax(text) && Constraints::parse_config(text).is_err(), "{text:?}");
+    }
+    assert!(Constraints::parse_config("\t~> 1.0 , < 2-a.b+c\n").is_ok());
 }
 
 #[test]

@@ -10,12 +10,13 @@ use crate::cli::settings::dialect_of_text;
 use crate::cli::{ExitCode, Streams};
 use crate::commands::fmt::{Formatted, fmt as formatted};
 use crate::disk::atomic::{Mode, store};
+use crate::disk::lock_file;
 use crate::disk::worktree::boundary;
 use crate::error::Error;
 use crate::lockfile::FILE_NAME;
 
 /// Standard input gives its canonical text; files give a line for each that was changed, or would be.
-pub(super) fn fmt(session: &Session<'_>, arguments: &FmtArgs, streams: &mut Streams<'_>) -> Result<Done, Error> {
+pub(super) fn fmt(session: &Session<'_>, arguments: &FmtArgs, streams: &mut Streams<'_>) -> Done {
     let (mut text, mut errors, mut differs) = (String::new(), Vec::new(), false);
     for path in files(session, arguments) {
         match one(session, &path, arguments.check, &mut streams.stdin) {
@@ -30,7 +31,7 @@ pub(super) fn fmt(session: &Session<'_>, arguments: &FmtArgs, streams: &mut Stre
     if differs && arguments.check {
         done.code = ExitCode::Findings;
     }
-    Ok(done.but(Error::all(errors)))
+    done.but(Error::all(errors))
 }
 
 /// The lock files to format, as reports name them.
@@ -52,12 +53,7 @@ fn one(session: &Session<'_>, path: &Path, check: bool, stdin: &mut dyn Read) ->
         let formatted = format(session, Path::new("."), &text, shown)?;
         return Ok((formatted.changed, if check { String::new() } else { formatted.text }));
     }
-    let text = std::fs::read(path).map_err(|reason| match reason.kind() {
-        std::io::ErrorKind::NotFound if path.file_name().is_some_and(|name| name == FILE_NAME) => {
-            absent(path.to_owned())
-        }
-        _ => unreadable(path, &reason),
-    })?;
+    let text = lock_file::read(path)?.ok_or_else(|| absent(path.to_owned()))?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let formatted = format(session, directory, &text, path)?;
     if formatted.changed && !check {

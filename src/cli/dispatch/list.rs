@@ -1,11 +1,12 @@
 //! `list`.
 
-use super::text::{absent, lock_file};
+use super::lock::open_cache;
+use super::text::{absent, decoded};
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
 use crate::commands::RunSettings;
 use crate::commands::list::{Attribution, list as listed};
-use crate::disk::cache::{Cache, CacheOptions};
+use crate::disk::cache::Cache;
 use crate::disk::roots::{MissingModules, Tree, load_tree};
 use crate::error::Error;
 use crate::lockfile::LockEntry;
@@ -13,20 +14,16 @@ use crate::outcome::Body;
 
 pub(super) fn list(session: &Session<'_>) -> Result<Done, Error> {
     let roots = session.roots()?;
-    let cache = Cache::open(CacheOptions {
-        directory: session.environment.variables.get("TFLOCK_CACHE_DIR").map(Into::into),
-        work_trees: roots.iter().map(|root| root.boundary.clone()).collect(),
-        disabled: session.arguments.global.no_cache,
-    });
+    let cache = open_cache(&roots);
     Ok(Done::of_roots("list", session, &roots, |root, _| entries(root, &cache)))
 }
 
 fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
-    let decoded = lock_file(root)?.ok_or_else(|| absent(root.lock_file_shown()))?;
+    let file = decoded(root)?.ok_or_else(|| absent(root.lock_file_shown()))?;
     // Entries can be listed whether or not the configuration can be read.
     let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).ok();
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(cache, addr, entry);
-    let mut entries = listed(&decoded.lock, tree.as_ref().map(|tree| &tree.requirements), &attribute);
+    let mut entries = listed(&file.lock, tree.as_ref().map(|tree| &tree.requirements), &attribute);
     if tree.is_some_and(|Tree { complete, .. }| !complete) {
         // A module that is missing may require it.
         for entry in entries.iter_mut().filter(|entry| entry.required == Some(false)) {

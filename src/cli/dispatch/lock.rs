@@ -47,7 +47,8 @@ pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Stream
     Ok(Done { outcome, code, dialect })
 }
 
-fn open_cache(roots: &[RunSettings]) -> Cache {
+/// The cache of a run over these root modules.
+pub(super) fn open_cache(roots: &[RunSettings]) -> Cache {
     let directory = roots.iter().find_map(|root| root.variables.get("TFLOCK_CACHE_DIR")).map(PathBuf::from);
     Cache::open(CacheOptions {
         directory,

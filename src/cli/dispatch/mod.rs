@@ -4,9 +4,11 @@ mod cache;
 mod diff;
 mod fmt;
 mod generate;
+mod git;
 mod hash;
 mod list;
 mod lock;
+mod merge;
 mod text;
 mod why;
 
@@ -111,9 +113,12 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
         Command::Cache(arguments) => cache::cache(session, arguments),
-        Command::Fmt(arguments) => fmt::fmt(session, arguments, streams),
+        Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
         Command::List(_) => list::list(session),
         Command::Why(arguments) => why::why(session, arguments),
         Command::Diff(arguments) => diff::diff(session, arguments, streams),
+        Command::Merge(arguments) => merge::merge(session, arguments),
+        Command::Textconv(arguments) => merge::textconv(session, arguments),
+        Command::Git(arguments) => git::git(session, arguments),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::commands::RunSettings;
+use crate::disk::lock_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::lockfile::{Decoded, decode};
@@ -12,13 +13,9 @@ use crate::lockfile::{Decoded, decode};
 /// # Errors
 ///
 /// That of the system, or all that is wrong with the file.
-pub(super) fn lock_file(root: &RunSettings) -> Result<Option<Decoded>, Error> {
-    let shown = root.lock_file_shown();
-    match std::fs::read(root.lock_file()) {
-        Ok(bytes) => decode(&bytes, root.dialect).map(Some).map_err(|findings| refused(&findings, &shown)),
-        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(reason) => Err(unreadable(&shown, &reason)),
-    }
+pub(super) fn decoded(root: &RunSettings) -> Result<Option<Decoded>, Error> {
+    let Some(bytes) = lock_file::read(&root.lock_file())? else { return Ok(None) };
+    decode(&bytes, root.dialect).map(Some).map_err(|findings| refused(&findings, &root.lock_file_shown()))
 }
 
 /// A lock file that the tools refuse.
@@ -35,7 +32,7 @@ pub(super) fn unreadable(shown: &Path, reason: &std::io::Error) -> Error {
 
 /// A root module without a lock file, for commands that need one.
 pub(super) fn absent(shown: PathBuf) -> Error {
-    Error::new(ErrorKind::LockFile, "there is no dependency lock file here")
+    Error::new(ErrorKind::LockFile, "there is no such dependency lock file")
         .in_file(shown)
         .hint("run `tflock lock`, or name the root module with `-C DIR`")
 }

@@ -1,6 +1,6 @@
 //! `why`.
 
-use super::text::lock_file;
+use super::text::decoded;
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
 use crate::cli::args::WhyArgs;
@@ -19,7 +19,7 @@ pub(super) fn why(session: &Session<'_>, arguments: &WhyArgs) -> Result<Done, Er
 
 fn requirements(root: &RunSettings, providers: &[String], notes: &mut Vec<String>) -> Result<Body, Error> {
     let only = addresses(root, providers)?;
-    let lock = lock_file(root)?.map(|decoded| decoded.lock);
+    let lock = decoded(root)?.map(|file| file.lock);
     let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).map_err(|errors| {
         let all = Error::all(errors.into_iter().map(|error| of_tree(error, root)));
         all.unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))

@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use super::*;
-use crate::settings::Variables;
 
 /// A stream that can be read after the run; closed, nobody reads it.
 #[derive(Clone, Default)]
@@ -70,7 +69,7 @@ impl Run {
             stderr_is_terminal: self.terminal,
         };
         let environment = Environment {
-            variables: Variables::from_iter(self.variables.iter().copied()),
+            variables: self.variables.iter().copied().collect(),
             directory: ".".into(),
             now: SystemTime::UNIX_EPOCH,
         };

@@ -93,10 +93,10 @@ fn fmt_goes_on_after_a_file_that_is_refused() {
     let document = told.json();
     assert_eq!(document["text"], format!("{}/b.hcl\n", root.dir()));
     assert_eq!((&document["error"]["kind"], &document["error"]["line"]), (&"lock-file".into(), &1.into()));
-    assert_eq!(document["error"]["others"].as_array().unwrap().last().unwrap()["kind"], "disk");
+    assert_eq!(document["error"]["others"].as_array().unwrap().last().unwrap()["kind"], "lock-file");
     let absent = Root::with(&[]).told(&["fmt"]);
     assert!(
-        absent.code == ExitCode::Failed && absent.err.contains("there is no dependency lock file"),
+        absent.code == ExitCode::Failed && absent.err.contains("there is no such dependency lock file"),
         "{}",
         absent.err
     );

@@ -139,7 +139,7 @@ fn finish(
     let body = if denied {
         Ok(Changes { path: prepared.root.shown.clone(), ..Changes::default() })
     } else {
-        prepared.write(settled.entries, mode)
+        prepared.write(&settled.entries, mode)
     };
     RootOutcome { path, body: body.map(Body::Changes), findings: settled.findings }
 }
@@ -198,16 +198,16 @@ impl Prepared {
         self.plan.unrequired.iter().filter(|_| self.root.configured).map(note).collect()
     }
 
-    fn write(&self, entries: BTreeMap<ProviderAddr, Settled>, mode: Mode) -> Result<Changes, Error> {
+    fn write(&self, entries: &BTreeMap<ProviderAddr, Settled>, mode: Mode) -> Result<Changes, Error> {
         let mut new = self.root.lock.clone();
         for addr in &self.plan.pruned {
             new.remove(addr);
         }
-        for (addr, settled) in &entries {
+        for (addr, settled) in entries {
             new.insert(addr.clone(), settled.entry.clone());
         }
-        let mut list = diff::changes(&self.root.lock, &new);
-        for change in &mut list {
+        let mut found = diff::changes(&self.root.lock, &new);
+        for change in &mut found {
             let Some(settled) = entries.get(&change.address) else { continue };
             change.signer.clone_from(&settled.signer);
             change.hashes_added.clone_from(&settled.added);
@@ -216,18 +216,18 @@ impl Prepared {
         let old = self.root.bytes.as_deref();
         let changed = old != Some(text.as_bytes());
         let path = self.root.shown.clone();
-        let mut changes = Changes { changed, path, changes: list, ..Changes::default() };
+        let mut outcome = Changes { changed, path, changes: found, ..Changes::default() };
         match mode {
             Mode::Check => {}
             Mode::DryRun => {
                 let old = String::from_utf8_lossy(old.unwrap_or_default());
-                changes.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
+                outcome.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
             }
             Mode::Write => {
                 let write = Write { path: self.root.path.clone(), text, boundary: self.root.boundary.clone() };
-                changes.written = commit::commit(&write)?;
+                outcome.written = commit::commit(&write)?;
             }
         }
-        Ok(changes)
+        Ok(outcome)
     }
 }

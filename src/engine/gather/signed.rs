@@ -44,9 +44,10 @@ impl Gatherer {
             );
             let sums = sums.map_err(refusal)?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
-            self.check(addr, version, &step.rules, Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
+            self.check(addr, version, &step.rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
-        self.signed.answer(urls.clone(), ask).await
+        let rules = (step.rules.signature, step.rules.expired_key);
+        self.signed.answer((urls.clone(), rules.0, rules.1), ask).await
     }
 
     fn check(
@@ -54,7 +55,7 @@ impl Gatherer {
         addr: &ProviderAddr,
         version: &Version,
         rules: &Rules,
-        documents: Documents<'_>,
+        documents: &Documents<'_>,
     ) -> Result<SignedSums, Refusal> {
         let unsigned = match rules.signature {
             SignatureRule::Always => false,

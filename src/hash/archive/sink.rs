@@ -12,7 +12,7 @@ use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
 
 /// Bytes in a buffer. Smaller ones cost inflate its speed, larger ones fall out of the cache.
-const BLOCK: usize = 128 << 10;
+const BLOCK: usize = 256 << 10;
 
 /// Buffers on their way between the threads.
 const BLOCKS: usize = 8;

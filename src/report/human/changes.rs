@@ -180,7 +180,7 @@ fn signer(text: &mut String, signer: Option<&Signer>, style: Style) {
 fn each_hash(text: &mut String, change: &Change) {
     for added in &change.hashes_added {
         let platform = added.platform.as_ref().map_or("?", |platform| platform.as_str());
-        let evidence: Vec<&str> = added.evidence.iter().map(|evidence| evidence.as_str()).collect();
+        let evidence: Vec<&str> = added.evidence.iter().map(Evidence::as_str).collect();
         let line = format!("{} {platform} {}", added.hash, evidence.join(", "));
         let _ = writeln!(text, "    + {}", printable(&line));
     }
