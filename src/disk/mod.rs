@@ -14,4 +14,5 @@ pub mod mirror;
 pub mod package;
 pub mod roots;
 pub mod state;
+pub mod transaction;
 pub mod worktree;
