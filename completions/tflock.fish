@@ -45,6 +45,9 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lo
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "why" -d 'Tell who asks for a provider'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "merge" -d 'Merge lock files by provider, for git or after it'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "textconv" -d 'Print a lock file in short, for git diff'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "git" -d 'Let git merge and compare lock files through tflock'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or clear the index of known hashes'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
@@ -171,6 +174,91 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neith
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "install" -d 'Write .gitattributes and the repository\'s configuration'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "uninstall" -d 'Take out what install wrote'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "status" -d 'Tell what git knows; exit 1 if something is missing'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"

@@ -3,11 +3,13 @@
 //! A command prints nothing and knows no command line.
 
 pub mod fmt;
+pub mod git;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
+pub mod resolve;
 mod run_settings;
 pub mod why;
 

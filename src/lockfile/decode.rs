@@ -66,8 +66,8 @@ pub(super) fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<
     let header = header_dialect(bytes);
     let canonical = !refused && header.is_some_and(|header| lock.encode(header).as_bytes() == bytes);
     if !refused && !canonical {
-        let text = layout::Text { text: &source.text, index: &index, comments: &tree.comments };
-        findings.extend(layout::warnings(&text, &lock, &spans, header));
+        let layout = layout::Layout { text: &source.text, index: &index, comments: &tree.comments };
+        findings.extend(layout::warnings(&layout, &lock, &spans, header));
         if after_mark.is_some() {
             let message = "the file begins with a byte order mark";
             findings.push(Finding::new(Rule::NotCanonical, message).at(Position::default()));

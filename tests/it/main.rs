@@ -3,6 +3,7 @@
 
 mod example;
 mod fixture;
+mod merge;
 mod support;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.

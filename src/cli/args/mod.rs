@@ -1,5 +1,6 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod git;
 mod global;
 mod lock;
 mod single_dash;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
@@ -59,6 +61,9 @@ pub(super) enum Command {
     Hash(HashArgs),
     List(ListArgs),
     Why(WhyArgs),
+    Merge(MergeArgs),
+    Textconv(TextconvArgs),
+    Git(GitArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -179,6 +184,9 @@ impl Command {
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
             Command::Why(_) => "why",
+            Command::Merge(_) => "merge",
+            Command::Textconv(_) => "textconv",
+            Command::Git(_) => "git",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
             Command::Man => "man",
@@ -192,6 +200,9 @@ impl Command {
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
+            Command::Merge(merge) => Some(&merge.within),
+            Command::Textconv(textconv) => Some(&textconv.within),
+            Command::Git(git) => Some(&git.within),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
     }

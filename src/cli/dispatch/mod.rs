@@ -3,9 +3,11 @@
 mod cache;
 mod fmt;
 mod generate;
+mod git;
 mod hash;
 mod list;
 mod lock;
+mod merge;
 mod text;
 mod why;
 
@@ -113,5 +115,8 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
         Command::List(_) => list::list(session),
         Command::Why(arguments) => why::why(session, arguments),
+        Command::Merge(arguments) => merge::merge(session, arguments),
+        Command::Textconv(arguments) => merge::textconv(session, arguments),
+        Command::Git(arguments) => git::git(session, arguments),
     }
 }
