@@ -17,4 +17,5 @@ pub mod package;
 pub mod roots;
 pub mod state;
 pub mod text;
+pub mod transaction;
 pub mod worktree;
