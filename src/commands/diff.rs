@@ -64,7 +64,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         return Err(Error::new(ErrorKind::NotFound, message).in_file(&pair.path));
     }
     let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
-    let changed = old != new || pair.old.text.is_some() != pair.new.text.is_some();
+    let differs = old != new || pair.old.text.is_some() != pair.new.text.is_some();
     let [before, now] = [read(pair, &pair.old)?, read(pair, &pair.new)?];
     let mut list = diff::changes(&before.lock, &now.lock);
     let packages = (known.packages)(&list);
@@ -78,7 +78,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
     }
     diff::loudest_first(&mut list);
     let changes = Changes {
-        changed,
+        changed: differs,
         path: pair.path.clone(),
         text: diff::text_change(old, new, before.lock == now.lock),
         changes: list,

@@ -166,10 +166,7 @@ pub fn explain(change: &Change) -> Explanation {
         consequence.push_str(&remark);
     }
     let asks: Vec<String> = change.asks.iter().map(ask).collect();
-    let cause = match asks.is_empty() {
-        true => cause,
-        false => format!("{}: {}.", cause.trim_end_matches('.'), asks.join("; ")),
-    };
+    let cause = if asks.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), asks.join("; ")) };
     Explanation { cause, consequence }
 }
 
@@ -289,11 +286,10 @@ fn hashes_replaced(change: &Change) -> (String, String) {
 
 fn moved(change: &Change) -> (String, String) {
     let hosts = change.moved_from.as_ref().is_some_and(|from| from.host() != change.address.host());
-    let cause = match hosts {
-        true => "The provider is taken from another registry, as after a change between Terraform and OpenTofu.",
-        false => {
-            "The provider is taken from another namespace: its publisher renamed it, or another publisher's is used."
-        }
+    let cause = if hosts {
+        "The provider is taken from another registry, as after a change between Terraform and OpenTofu."
+    } else {
+        "The provider is taken from another namespace: its publisher renamed it, or another publisher's is used."
     };
     let same = match kept(change) {
         0 => "None of the recorded packages is among the new ones: they are other builds.".to_owned(),

@@ -95,10 +95,8 @@ impl Court<'_> {
         if let Some((zh, mut evidence)) = signed.or(recorded) {
             evidence.push(Evidence::Computed);
             let platform = self.platform(zh, h1);
-            let verdict = match platform.as_ref().is_some_and(|platform| self.extends_to(platform)) {
-                true => Verdict::PlatformAdded,
-                false => Verdict::SameSignedArchive,
-            };
+            let extends = platform.as_ref().is_some_and(|platform| self.extends_to(platform));
+            let verdict = if extends { Verdict::PlatformAdded } else { Verdict::SameSignedArchive };
             return Found { verdict, platform, evidence };
         }
         if self.is_ruled_out(!of_h1.is_empty()) {

@@ -24,9 +24,10 @@ fn told(change: &Change) -> String {
         ChangeKind::Removed => format!("removed {name} {old}"),
         ChangeKind::Moved => {
             let from = change.moved_from.as_ref().unwrap();
-            match from.host() == change.address.host() {
-                true => format!("{from} {old} -> {} {new}", change.address),
-                false => format!("{from} -> {} ({old} -> {new})", change.address),
+            if from.host() == change.address.host() {
+                format!("{from} {old} -> {} {new}", change.address)
+            } else {
+                format!("{from} -> {} ({old} -> {new})", change.address)
             }
         }
         ChangeKind::Upgraded | ChangeKind::Downgraded => {
@@ -70,9 +71,8 @@ fn other_version(change: &Change) -> Vec<String> {
 
 fn constraints(change: &Change) -> Option<String> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref()).unwrap();
-    let shown = |entry: &LockEntry| match entry.constraints.is_empty() {
-        true => "(none)".to_owned(),
-        false => entry.constraints.to_string(),
+    let shown = |entry: &LockEntry| {
+        if entry.constraints.is_empty() { "(none)".to_owned() } else { entry.constraints.to_string() }
     };
     (old.constraints != new.constraints).then(|| format!("constraints {} -> {}", shown(old), shown(new)))
 }
@@ -103,9 +103,10 @@ fn changes_are_those_that_the_index_tells() {
         let told_here = changes(&old.0, &new.0);
         assert_eq!(told_here.is_empty(), old.0 == new.0);
         let text = super::text_change(&old.1, &new.1, old.0 == new.0);
-        let told_here = match told_here.is_empty() {
-            true if text.formatting || text.header.is_some() => vec!["text".to_owned()],
-            _ => sorted(told_here.iter().map(told)),
+        let told_here = if told_here.is_empty() && (text.formatting || text.header.is_some()) {
+            vec!["text".to_owned()]
+        } else {
+            sorted(told_here.iter().map(told))
         };
         let facts = sorted(cells[8].split("; ").filter_map(|fact| {
             // Some of these pairs are equal byte for byte: their commits changed the mode of the file only.
@@ -113,7 +114,8 @@ fn changes_are_those_that_the_index_tells() {
             let fact = if equal { "text" } else { fact };
             let beside =
                 fact.starts_with("before: ") || fact.starts_with("after: ") || fact.starts_with("the text differs");
-            (!beside && !(equal && old.1 == new.1)).then(|| fact.to_owned())
+            let counts = if equal { old.1 != new.1 } else { !beside };
+            counts.then(|| fact.to_owned())
         }));
         if facts != told_here {
             wrong.push(format!("{}\n  index {facts:?}\n  here  {told_here:?}", cells[0]));

@@ -76,10 +76,7 @@ fn without_markers(text: &[u8]) -> Vec<u8> {
     let mut in_base = false;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let begins = |marker: &[u8]| line.starts_with(marker);
-        in_base = match in_base {
-            true => !begins(b"======="),
-            false => begins(b"|||||||"),
-        };
+        in_base = if in_base { !begins(b"=======") } else { begins(b"|||||||") };
         let is_marker = begins(b"<<<<<<<") || begins(b"=======") || begins(b">>>>>>>");
         kept.extend_from_slice(if in_base || is_marker { b"\n" } else { line });
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests read their data")]
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -177,8 +178,11 @@ fn sarif_has_its_shape() {
     }
 }
 
+/// Command, properties, message.
+type Annotation<'a> = (&'a str, Vec<(String, String)>, String);
+
 /// One workflow command, as the runner of GitHub Actions reads it.
-fn parsed(line: &str) -> Option<(&str, Vec<(String, String)>, String)> {
+fn parsed(line: &str) -> Option<Annotation<'_>> {
     let (head, data) = line.strip_prefix("::")?.split_once("::")?;
     let (command, properties) = head.split_once(' ').unwrap_or((head, ""));
     let plain = |text: &str| {
@@ -214,10 +218,10 @@ fn large(count: usize) -> [Vec<u8>; 2] {
         for number in 0..count {
             let other = if number % 3 == 0 { side } else { 0 };
             let version = if number % 3 == 1 { format!("1.{side}.0") } else { "1.0.0".to_owned() };
-            text.push_str(&format!("\nprovider \"registry.terraform.io/example-namespace/provider{number:03}\" {{\n"));
-            text.push_str(&format!("  version     = \"{version}\"\n  constraints = \"~> 1.{side}\"\n  hashes = [\n"));
+            writeln!(text, "\nprovider \"registry.terraform.io/example-namespace/provider{number:03}\" {{").unwrap();
+            writeln!(text, "  version     = \"{version}\"\n  constraints = \"~> 1.{side}\"\n  hashes = [").unwrap();
             for hash in 0..15 {
-                text.push_str(&format!("    \"zh:{number:020x}{other:020x}{hash:024x}\",\n"));
+                writeln!(text, "    \"zh:{number:020x}{other:020x}{hash:024x}\",").unwrap();
             }
             text.push_str("  ]\n}\n");
         }

@@ -50,7 +50,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         hashes_added: Vec::new(),
         hashes_removed: Vec::new(),
         moved_from: None,
-        judged: Default::default(),
+        judged: std::collections::BTreeMap::new(),
         asks: Vec::new(),
         signer: None,
         position: None,

@@ -96,6 +96,6 @@ fn one_dialect(outcome: &Outcome) -> Option<Dialect> {
         Ok(Body::Changes(changes)) => Some(&changes.changes),
         _ => None,
     });
-    let hosts: String = changes.flatten().map(|change| format!("\"{}", change.address)).collect();
-    detect_dialect(hosts.as_bytes())
+    let hosts: Vec<String> = changes.flatten().map(|change| format!("\"{}", change.address)).collect();
+    detect_dialect(hosts.concat().as_bytes())
 }

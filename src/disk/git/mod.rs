@@ -224,37 +224,40 @@ impl Git {
         if paths.iter().any(|path| path.contains('\n')) {
             return Err(failed("a path has a line feed"));
         }
-        let wanted: String = paths.iter().map(|path| format!("{}:{path}\n", commit.id)).collect();
-        let output = run_with(&self.directory, ["cat-file", "--batch", "--follow-symlinks"], wanted.into_bytes())?;
+        let lines: Vec<String> = paths.iter().map(|path| format!("{}:{path}\n", commit.id)).collect();
+        let output =
+            run_with(&self.directory, ["cat-file", "--batch", "--follow-symlinks"], lines.concat().into_bytes())?;
         if !output.status.success() {
             return Err(failed(&said(&output)));
         }
         let mut rest = output.stdout.as_slice();
-        paths.iter().map(|_| next_object(&mut rest).ok_or_else(|| failed("its answer was cut off"))).collect()
+        paths.iter().map(|_| next_object(&mut rest).map_err(|CutOff| failed("its answer was cut off"))).collect()
     }
 }
 
-/// Takes one object from the answer of `cat-file --batch`: `Some(None)` if it is not there, none if the answer ends.
-fn next_object(rest: &mut &[u8]) -> Option<Option<Vec<u8>>> {
-    let end = memchr::memchr(b'\n', rest)?;
+/// An answer that ends before it should.
+#[derive(Debug, PartialEq, Eq)]
+struct CutOff;
+
+/// Takes one object from the answer of `cat-file --batch`: none if there is no such file.
+fn next_object(rest: &mut &[u8]) -> Result<Option<Vec<u8>>, CutOff> {
+    let end = memchr::memchr(b'\n', rest).ok_or(CutOff)?;
     let head = String::from_utf8_lossy(&rest[..end]).into_owned();
     *rest = &rest[end + 1..];
     let fields: Vec<&str> = head.rsplit(' ').take(2).collect();
-    let take = |size: usize, rest: &mut &[u8]| {
+    let take = |size: &str, rest: &mut &[u8]| {
+        let size: usize = size.parse().ok()?;
         let bytes = rest.get(..size)?.to_vec();
         *rest = rest.get(size + 1..)?;
         Some(bytes)
     };
     match fields[..] {
         // `missing`, or `ambiguous`.
-        [word] | [word, _] if !word.bytes().all(|byte| byte.is_ascii_digit()) => Some(None),
-        [size, "blob"] => Some(Some(take(size.parse().ok()?, rest)?)),
+        [word] | [word, _] if !word.bytes().all(|byte| byte.is_ascii_digit()) => Ok(None),
+        [size, "blob"] => take(size, rest).map(Some).ok_or(CutOff),
         // A directory, or a link to where nothing is; the answer holds its text.
-        [size, _] => {
-            take(size.parse().ok()?, rest)?;
-            Some(None)
-        }
-        _ => None,
+        [size, _] => take(size, rest).map(|_| None).ok_or(CutOff),
+        _ => Err(CutOff),
     }
 }
 
@@ -327,11 +330,11 @@ mod tests {
     fn objects_of_a_batch() {
         let mut rest: &[u8] = b"0123 blob 3\nab\n\nabc:x y missing\ndangling 4\nHEAD\n0123 tree 2\nzz\n0 blob 0\n\n";
         let mut objects = Vec::new();
-        while let Some(object) = next_object(&mut rest) {
+        while let Ok(object) = next_object(&mut rest) {
             objects.push(object.map(|bytes| String::from_utf8(bytes).unwrap()));
         }
         assert_eq!(objects, [Some("ab\n".to_owned()), None, None, None, Some(String::new())]);
-        assert_eq!(next_object(&mut b"0123 blob 30\nab\n".as_slice()), None);
+        assert_eq!(next_object(&mut b"0123 blob 30\nab\n".as_slice()), Err(CutOff));
     }
 
     #[test]

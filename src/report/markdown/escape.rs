@@ -31,7 +31,7 @@ pub(super) fn escaped(text: &str) -> String {
 /// Sentences in which what stands between backticks is code.
 pub(super) fn sentences(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
     let shown = |(at, part): (usize, &&str)| match at % 2 {

@@ -67,8 +67,8 @@ fn of_root(root: &RootOutcome, command: &str, budget: usize, style: Style) -> Op
     match &root.body {
         Ok(Body::Changes(changes)) => {
             let findings = findings(&root.findings, style);
-            let room = budget.checked_sub(text.len() + findings.len())?;
-            text.push_str(&review::review(changes, room, style)?);
+            let left = budget.checked_sub(text.len() + findings.len())?;
+            text.push_str(&review::review(changes, left, style)?);
             text.push_str(&findings);
         }
         Ok(body) => {
