@@ -3,13 +3,20 @@
 //! A command prints nothing and knows no command line.
 
 pub mod below;
+pub mod compare;
+pub mod diff;
+pub mod diff_known;
 pub mod fmt;
+pub mod git;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
 pub mod memory;
+#[cfg(feature = "online")]
+pub mod outdated;
+pub mod resolve;
 mod run_settings;
 pub mod trust;
 pub mod why;

@@ -1,6 +1,6 @@
 //! Runs the stage that asks: the only place where a runtime is built.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -43,6 +43,21 @@ pub fn signers(
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, Threads::One));
         gatherer.signers(releases).await
+    })
+}
+
+/// The versions that some providers have, by their registries.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub fn versions(
+    options: GatherOptions,
+    providers: BTreeSet<ProviderAddr>,
+) -> Result<BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
+        gatherer.versions(providers).await
     })
 }
 

@@ -213,6 +213,7 @@ mod tests {
             newest_supported: None,
             newest: None,
             passed_over: Vec::new(),
+            known: BTreeMap::new(),
             reported: BTreeMap::new(),
             findings: Vec::new(),
         }

@@ -17,6 +17,9 @@ use crate::version::{Constraints, Version};
 /// More findings than anybody reads.
 const MOST_FINDINGS: usize = 10_000;
 
+/// There is no value, and why was told.
+struct Told;
+
 /// What was read so far.
 pub(super) struct Content<'s> {
     pub(super) lock: LockFile,
@@ -88,16 +91,8 @@ impl<'s> Content<'s> {
     }
 
     fn wrong_labels(&mut self, block: &Block<'s>, labels: &[Label<'s>], wanted: &str) {
-        match labels.get(1) {
-            Some(label) => {
-                let message = format!("a block `{}` has one label: {wanted}", block.keyword);
-                self.find(Rule::LockSchema, label.at, message);
-            }
-            None => {
-                let message = format!("the block `{}` lacks its label: {wanted}", block.keyword);
-                self.find(Rule::LockSchema, block.open, message);
-            }
-        }
+        let (at, what) = labels.get(1).map_or((block.open, "lacks its"), |second| (second.at, "has one"));
+        self.find(Rule::LockSchema, at, format!("a block `{}` {what} label: {wanted}", block.keyword));
     }
 
     fn unexpected_arguments(&mut self, attributes: &[Attribute<'s>], known: &[&str]) {
@@ -130,24 +125,26 @@ impl<'s> Content<'s> {
         if let Some(first) = self.spans.entries.get(&addr) {
             let message = format!("{addr} has an entry already, on line {}", first.block.line);
             let finding = Finding::new(Rule::DuplicateProvider, message).about(&addr).at(spans.block);
-            return self.findings.push(finding);
+            self.findings.push(finding);
+        } else {
+            self.spans.entries.insert(addr.clone(), spans);
         }
-        self.spans.entries.insert(addr.clone(), spans);
+        // A text with two entries is refused; where it is looked at nevertheless, the last one counts.
         if let Some(version) = version {
             self.lock.insert(addr, LockEntry { version, constraints, hashes });
         }
     }
 
-    /// The value of an argument as a string; what it is if there is none is told.
-    fn text(&mut self, rule: Rule, node: &Node<'s>) -> Option<Option<String>> {
+    /// The value of an argument as a string, or null.
+    fn text(&mut self, rule: Rule, node: &Node<'s>) -> Result<Option<String>, Told> {
         match self.evaluator.text(node) {
-            Ok(text) => Some(text),
+            Ok(text) => Ok(text),
             Err(NoValue { at, message }) => {
                 let told = message.is_none() && self.told.contains(&self.position(at).line);
                 if !told {
                     self.find(rule, at, message.unwrap_or_else(|| "this is no value".to_owned()));
                 }
-                None
+                Err(Told)
             }
         }
     }
@@ -158,7 +155,7 @@ impl<'s> Content<'s> {
             return None;
         };
         spans.version = Some(self.position(value.at));
-        let Some(text) = self.text(Rule::LockVersion, value)? else {
+        let Some(text) = self.text(Rule::LockVersion, value).ok()? else {
             self.find(Rule::LockSchema, value.at, "the entry has no `version`: it is null");
             return None;
         };
@@ -182,7 +179,7 @@ impl<'s> Content<'s> {
         };
         spans.constraints = Some(self.position(value.at));
         match self.text(Rule::LockConstraints, value) {
-            Some(Some(text)) => match text.parse::<Constraints>() {
+            Ok(Some(text)) => match text.parse::<Constraints>() {
                 Ok(constraints) if constraints.to_string() == text => return constraints,
                 Ok(constraints) => {
                     let message = format!("constraints {text:?} must be written {:?}", constraints.to_string());
@@ -192,8 +189,8 @@ impl<'s> Content<'s> {
                     self.find(Rule::LockConstraints, value.at, format!("constraints {text:?} are none: {error}"));
                 }
             },
-            Some(None) => self.find(Rule::LockConstraints, value.at, "constraints are a string, not null"),
-            None => {}
+            Ok(None) => self.find(Rule::LockConstraints, value.at, "constraints are a string, not null"),
+            Err(Told) => {}
         }
         Constraints::default()
     }
@@ -224,7 +221,7 @@ impl<'s> Content<'s> {
 
     /// Reads one hash. What is wrong with its text is told at the list, as the tools do.
     fn hash(&mut self, list: Position, item: &Node<'s>) -> Option<PackageHash> {
-        let Some(text) = self.text(Rule::LockHashes, item)? else {
+        let Some(text) = self.text(Rule::LockHashes, item).ok()? else {
             self.find(Rule::LockHashes, item.at, "a hash is a string, not null");
             return None;
         };

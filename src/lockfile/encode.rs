@@ -56,10 +56,11 @@ fn push_entry(text: &mut String, addr: &ProviderAddr, entry: &LockEntry) {
 
 /// True for a text that stands for itself between quotes.
 pub(super) fn is_plain(text: &str) -> bool {
-    // Without a way out of the loop the compiler takes many bytes at once.
-    text.bytes().fold(true, |plain, byte| {
-        plain & (byte >= b' ') & (byte <= b'~') & (byte != b'"') & (byte != b'\\') & (byte != b'$') & (byte != b'%')
-    })
+    #[expect(clippy::needless_bitwise_bool, reason = "without a way out of the loop many bytes are taken at once")]
+    let plain = |plain: bool, byte: u8| {
+        plain & (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\') & (byte != b'$') & (byte != b'%')
+    };
+    text.bytes().fold(true, plain)
 }
 
 /// Writes the text between quotes that means a value, in NFC.

@@ -1,9 +1,13 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod diff;
+mod git;
 mod global;
 mod lock;
+mod locking;
 mod single_dash;
 mod trust;
+mod upgrade;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,10 +15,14 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use diff::DiffArgs;
+pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Below, Global, Tool, Within};
-pub(super) use lock::{LockArgs, Unsupported};
+pub(super) use lock::LockArgs;
+pub(super) use locking::{Locking, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::{TrustArgs, TrustCommand};
+pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///
@@ -45,6 +53,9 @@ pub(super) struct Arguments {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) command: Command,
+    /// True if there is `--`, which ends the names that may be something else.
+    #[arg(skip)]
+    pub(super) dashes: bool,
 }
 
 /// The commands.
@@ -57,10 +68,16 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
+    Upgrade(UpgradeArgs),
+    Outdated(OutdatedArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
     List(ListArgs),
     Why(WhyArgs),
+    Diff(DiffArgs),
+    Merge(MergeArgs),
+    Textconv(TextconvArgs),
+    Git(GitArgs),
     Trust(TrustArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
@@ -178,10 +195,16 @@ impl Command {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Command::Lock(_) | Command::Providers { .. } => "lock",
+            Command::Upgrade(_) => "upgrade",
+            Command::Outdated(_) => "outdated",
             Command::Fmt(_) => "fmt",
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
             Command::Why(_) => "why",
+            Command::Diff(_) => "diff",
+            Command::Merge(_) => "merge",
+            Command::Textconv(_) => "textconv",
+            Command::Git(_) => "git",
             Command::Trust(_) => "trust",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
@@ -192,10 +215,16 @@ impl Command {
     fn within(&self) -> Option<&Within> {
         match self {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
+            Command::Upgrade(upgrade) => Some(&upgrade.within),
+            Command::Outdated(outdated) => Some(&outdated.within),
             Command::Fmt(fmt) => Some(&fmt.within),
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
+            Command::Diff(diff) => Some(&diff.within),
+            Command::Merge(merge) => Some(&merge.within),
+            Command::Textconv(textconv) => Some(&textconv.within),
+            Command::Git(git) => Some(&git.within),
             Command::Trust(trust) => Some(trust.command.within()),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
@@ -205,7 +234,8 @@ impl Command {
 impl Arguments {
     /// Parses arguments, the program's name first, with their single dashes already doubled.
     pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments)
+        let dashes = arguments.iter().any(|argument| argument == "--");
+        Ok(Self { dashes, ..Self::try_parse_from(arguments)? })
     }
 
     /// The directories of `-C`, before and behind the command.

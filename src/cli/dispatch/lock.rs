@@ -24,12 +24,16 @@ use crate::outcome::Outcome;
 use crate::source::Registry;
 
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
-    let options = arguments.options().map_err(|Unsupported(option)| {
-        Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
-            .hint("download the packages and use `--fs-mirror DIR`")
-    })?;
+    let options = arguments.options().map_err(unsupported)?;
     let targets = Targets::of(session, &arguments.below, arguments.create)?;
     run(&Asked { command: "lock", session, below: &arguments.below, options }, targets, streams)
+}
+
+/// An option that does not work yet.
+#[expect(clippy::needless_pass_by_value, reason = "goes where an error is mapped")]
+pub(super) fn unsupported(Unsupported(option): Unsupported) -> Error {
+    Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
+        .hint("download the packages and use `--fs-mirror DIR`")
 }
 
 /// What a command of this kind was asked.

@@ -1,14 +1,18 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
 mod cache;
+mod diff;
 mod fmt;
 mod generate;
+mod git;
 mod hash;
 mod list;
 mod lock;
+mod merge;
 mod targets;
 mod text;
 mod trust;
+mod upgrade;
 mod why;
 
 use std::path::PathBuf;
@@ -109,6 +113,8 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
             lock::lock(session, lock, streams)
         }
         Command::Trust(arguments) => trust::trust(session, arguments, streams),
+        Command::Upgrade(arguments) => upgrade::upgrade(session, arguments, streams),
+        Command::Outdated(arguments) => upgrade::outdated(session, arguments, streams),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
@@ -116,5 +122,9 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
         Command::List(_) => list::list(session),
         Command::Why(arguments) => why::why(session, arguments),
+        Command::Diff(arguments) => diff::diff(session, arguments, streams),
+        Command::Merge(arguments) => merge::merge(session, arguments),
+        Command::Textconv(arguments) => merge::textconv(session, arguments),
+        Command::Git(arguments) => git::git(session, arguments),
     }
 }

@@ -7,6 +7,7 @@ use super::super::memory::TrustPlace;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
@@ -83,6 +84,29 @@ impl Root {
             lock,
             findings,
         })
+    }
+}
+
+impl Root {
+    /// What is needed.
+    pub fn requirements(&self) -> &Requirements {
+        &self.requirements
+    }
+
+    /// What is locked.
+    pub fn lock(&self) -> &LockFile {
+        &self.lock
+    }
+
+    /// The tool of the root module.
+    pub fn dialect(&self) -> Dialect {
+        self.rules.dialect()
+    }
+
+    /// The providers that the run is about.
+    pub fn asked(&self) -> Vec<ProviderAddr> {
+        let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
+        self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }
 }
 

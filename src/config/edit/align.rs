@@ -108,10 +108,11 @@ mod tests {
 
     #[test]
     fn what_was_not_aligned_is_left_alone() {
-        let text = "a  = 1\nb = 2\n";
-        assert_eq!(edit_aligned(text, &[0..text.len()], Splices::one(7..7, "cde = 3\n")), "a  = 1\ncde = 3\nb = 2\n");
-        let text = "a = 1\nb = 2\n";
-        let edited = edit_aligned(text, &[0..text.len()], Splices::one(6..6, "cde = 3\n"));
-        assert_eq!(edited, "a   = 1\ncde = 3\nb   = 2\n");
+        let edited = |text: &str, at| {
+            let whole = std::slice::from_ref(&(0..text.len())).to_vec();
+            edit_aligned(text, &whole, Splices::one(at..at, "cde = 3\n"))
+        };
+        assert_eq!(edited("a  = 1\nb = 2\n", 7), "a  = 1\ncde = 3\nb = 2\n");
+        assert_eq!(edited("a = 1\nb = 2\n", 6), "a   = 1\ncde = 3\nb   = 2\n");
     }
 }

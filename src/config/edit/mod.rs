@@ -209,8 +209,7 @@ fn local_name(module: &Module, addr: &ProviderAddr, request: &AddRequest) -> Res
             other: other.clone(),
             place: required.place.clone(),
         }),
-        (Some(name), _) => Ok(name.clone()),
-        (None, Some((name, _))) => Ok(name.clone()),
+        (Some(name), _) | (None, Some((name, _))) => Ok(name.clone()),
         (None, None) => Ok(addr.kind().to_owned()),
     }
 }

@@ -93,9 +93,9 @@ impl<'a> Files<'a> {
     fn target(&self) -> (PathBuf, Syntax) {
         let all = self.all();
         let names: Vec<String> = all.iter().map(|file| name(file)).collect();
-        let is_json = !names.is_empty() && names.iter().all(|name| name.ends_with(".json"));
-        let of_syntax = |name: &&String| name.ends_with(".json") == is_json;
-        let is_tofu = |name: &String| name.ends_with(".tofu") || name.ends_with(".tofu.json");
+        let is_json = !names.is_empty() && names.iter().all(|name| Syntax::of(name) == Syntax::Json);
+        let of_syntax = |name: &&String| (Syntax::of(name) == Syntax::Json) == is_json;
+        let is_tofu = |name: &String| name.trim_end_matches(".json").rsplit('.').next() == Some("tofu");
         let suffix = if is_json { ".json" } else { "" };
         // A `versions.tf` beside `versions.tofu` would not be read.
         let shadowed = names.iter().any(|name| *name == format!("versions.tofu{suffix}"));

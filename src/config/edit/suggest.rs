@@ -13,7 +13,7 @@ pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|candidate| Some((distance(&name, &candidate.to_lowercase())?, candidate)))
         .collect();
-    near.sort();
+    near.sort_unstable();
     near.dedup();
     near.into_iter().map(|(_, candidate)| candidate).take(MOST).collect()
 }

@@ -12,7 +12,7 @@ mod memory;
 mod release;
 mod signed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -93,6 +93,19 @@ impl Gatherer {
     pub async fn gather(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
         let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
         self.each(steps, |gatherer, addr, step| async move { Box::pin(gatherer.release(&addr, &step)).await }).await
+    }
+
+    /// The versions of some providers, asked side by side.
+    pub async fn versions(
+        self: &Arc<Self>,
+        providers: BTreeSet<ProviderAddr>,
+    ) -> BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>> {
+        let items = providers.into_iter().map(|addr| (addr, ()));
+        self.each(items, |gatherer, addr, ()| async move {
+            let offers = gatherer.offers(&addr).await?;
+            Ok(offers.iter().map(|offer| offer.version.clone()).collect())
+        })
+        .await
     }
 
     /// Runs one task for each item, all at once, and collects what they give.

@@ -52,6 +52,7 @@ impl Gatherer {
         }
         known.packages = self.hashed(&facts, lines).await?;
         self.prove(&facts, &mut known, &signed).await?;
+        known.known = self.indexed(addr, &version, &signed.sums);
         self.remember(addr, &known, &signed);
         Ok(Arc::new(known))
     }
@@ -274,6 +275,7 @@ impl<'a> Gathering<'a> {
             newest: self.newer(),
             passed_over: self.passed_over.clone(),
             reported,
+            known: BTreeMap::new(),
             findings: self.findings.clone(),
         }
     }
@@ -322,6 +324,7 @@ impl<'a> Gathering<'a> {
             newest: None,
             passed_over: Vec::new(),
             reported: BTreeMap::new(),
+            known: BTreeMap::new(),
             findings: self.findings.clone(),
         }))
     }

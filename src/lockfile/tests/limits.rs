@@ -4,7 +4,7 @@ use super::*;
 
 fn messages(text: &[u8]) -> String {
     let findings = decode(text, Dialect::OpenTofu).unwrap_err();
-    findings.iter().map(|finding| format!("{}\n", finding.message)).collect()
+    findings.into_iter().flat_map(|finding| [finding.message, "\n".to_owned()]).collect()
 }
 
 #[test]
@@ -68,6 +68,20 @@ fn endless_work() {
     assert!(messages(&vec![0; 1 << 18]).len() < 100_000);
     assert!(messages(block(&"\"x\",".repeat(50_000)).as_bytes()).contains("not a hash"));
     assert!(messages(&vec![0xff; 1 << 18]).contains("not a text"));
+}
+
+#[test]
+fn large_files_are_read_the_short_way() {
+    let lock = large(200, 60);
+    let text = lock.encode(Dialect::OpenTofu);
+    let found = canonical::scan(text.as_bytes(), Dialect::Terraform).unwrap();
+    assert_eq!(found.lock, lock);
+    let lines: Vec<&str> = text.lines().collect();
+    for entry in found.spans.entries.values() {
+        assert!(lines[entry.block.line - 1].starts_with("provider"));
+        assert!(entry.each_hash.iter().all(|(hash, at)| lines[at.line - 1][at.column - 1..] == format!("\"{hash}\",")));
+    }
+    assert!(canonical::scan(text.replacen("1.0.0", "1.0", 1).as_bytes(), Dialect::Terraform).is_none());
 }
 
 #[test]

@@ -57,7 +57,11 @@ fn large(providers: u64, hashes: u64) -> LockFile {
         let addr = format!("registry.terraform.io/acme/p{provider}");
         let hash = |at: u64| {
             let digest = crate::hash::Sha256Digest::of(&(provider * 1_000_003 + at).to_le_bytes());
-            if at % 5 == 0 { crate::hash::PackageHash::h1(digest) } else { crate::hash::PackageHash::zh(digest) }
+            if at.is_multiple_of(5) {
+                crate::hash::PackageHash::h1(digest)
+            } else {
+                crate::hash::PackageHash::zh(digest)
+            }
         };
         let entry = LockEntry {
             version: crate::version::Version::new(provider, 2, 3),

@@ -223,10 +223,10 @@ impl Value {
 
     /// True if there is a type for both.
     fn goes_with(&self, other: &Value) -> bool {
+        let text = |value: &Value| matches!(value, Value::Text(_) | Value::Bool(_) | Value::Number(_));
         match (self, other) {
             (Value::Null, _) | (_, Value::Null) => true,
-            (Value::Text(_), Value::Bool(_) | Value::Number(_))
-            | (Value::Bool(_) | Value::Number(_), Value::Text(_)) => true,
+            (Value::Text(_), value) | (value, Value::Text(_)) => text(value),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }

@@ -3,12 +3,16 @@
 use std::fmt::Write;
 
 use crate::hash::HashScheme;
-use crate::outcome::{Listed, Required};
+use crate::outcome::{Listed, Outdated, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
 use crate::report::{Detail, Style, printable, slashed};
-use crate::requirements::Origin;
+use crate::requirements::{Origin, OriginKind};
+use crate::version::Version;
+
+/// How many places that only use a provider are listed for it.
+const MOST_USES: usize = 8;
 
 /// One line for each entry. What may grow long stands last; constraints are told by `why`, here only on request.
 pub(super) fn list(entries: &[Listed], style: Style) -> String {
@@ -41,6 +45,27 @@ fn counts(listed: &Listed) -> String {
     if told.is_empty() { "none".to_owned() } else { told.join(", ") }
 }
 
+/// One line for each provider that has a newer release or must be selected anew.
+pub(super) fn outdated(rows: &[Outdated], style: Style) -> String {
+    let told: Vec<[String; 5]> =
+        rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
+    if told.is_empty() {
+        return "all providers are up to date\n".to_owned();
+    }
+    table(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY"], &told, style)
+}
+
+fn versions(row: &Outdated, style: Style) -> [String; 5] {
+    let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    let holder = |origin: &Origin| {
+        let [place, _, constraint, module] = self::origin(origin);
+        let module = if module.is_empty() { String::new() } else { format!("{module} ") };
+        format!("{module}{constraint} ({place})")
+    };
+    let holders: Vec<String> = row.holders.iter().map(holder).collect();
+    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), holders.join(", ")]
+}
+
 /// The last 16 digits, as keys are commonly called.
 fn short_key(fingerprint: &str) -> String {
     let start = fingerprint.char_indices().rev().nth(15).map_or(0, |(at, _)| at);
@@ -63,10 +88,28 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
         } else {
             writeln!(text, "{addr} {locked} ({constraints})")
         };
-        let origins: Vec<[String; 4]> = provider.requirement.origins.iter().map(origin).collect();
+        let (shown, left) = shortened(&provider.requirement.origins, style.detail);
+        let origins: Vec<[String; 4]> = shown.into_iter().map(origin).collect();
         text.push_str(&rows("  ", &origins));
+        if left > 0 {
+            let _ = writeln!(text, "  and {left} more that ask for any version; -v shows them");
+        }
     }
     text
+}
+
+/// All that say something about the version, and the first few that only use the provider; how many are left out.
+fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
+    let mut room = if detail == Detail::Verbose { usize::MAX } else { MOST_USES };
+    let shown: Vec<&Origin> = origins
+        .iter()
+        .filter(|origin| {
+            let tells = origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders;
+            tells || room.checked_sub(1).map(|rest| room = rest).is_some()
+        })
+        .collect();
+    let left = origins.len() - shown.len();
+    (shown, left)
 }
 
 fn origin(origin: &Origin) -> [String; 4] {

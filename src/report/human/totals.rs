@@ -15,8 +15,12 @@ enum End {
 
 /// `40 root modules: 38 changed, 2 failed`; nothing unless several were asked for and lock files are what it was about.
 pub(super) fn totals(outcome: &Outcome) -> String {
-    let about_locks = |root: &RootOutcome| !matches!(root.body, Ok(Body::Changes(_)) | Err(_));
-    if !outcome.many || outcome.roots.iter().any(about_locks) || outcome.roots.iter().all(|root| root.body.is_err()) {
+    let is_other = |root: &RootOutcome| match &root.body {
+        Ok(Body::Changes(changes)) => changes.sides.is_some(),
+        Ok(_) => true,
+        Err(_) => false,
+    };
+    if !outcome.many || outcome.roots.iter().any(is_other) || outcome.roots.iter().all(|root| root.body.is_err()) {
         return String::new();
     }
     let ends: Vec<End> = outcome.roots.iter().map(end).collect();

@@ -44,7 +44,8 @@ fn all_cases() {
                 let mut after = apply(&before, &edits);
                 after.sort_by(|a, b| a.path.cmp(&b.path));
                 let show = |files: &[SourceFile]| {
-                    files.iter().map(|file| format!("--- {}\n{}", file.path.display(), file.text)).collect::<String>()
+                    let show = |file: &SourceFile| format!("--- {}\n{}", file.path.display(), file.text);
+                    files.iter().map(show).collect::<Vec<_>>().concat()
                 };
                 (show(&after), show(&read(&case.join("after"))))
             }
