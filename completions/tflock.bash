@@ -25,6 +25,9 @@ _tflock() {
             tflock,fmt)
                 cmd="tflock__subcmd__fmt"
                 ;;
+            tflock,git)
+                cmd="tflock__subcmd__git"
+                ;;
             tflock,hash)
                 cmd="tflock__subcmd__hash"
                 ;;
@@ -37,8 +40,14 @@ _tflock() {
             tflock,man)
                 cmd="tflock__subcmd__man"
                 ;;
+            tflock,merge)
+                cmd="tflock__subcmd__merge"
+                ;;
             tflock,providers)
                 cmd="tflock__subcmd__providers"
+                ;;
+            tflock,textconv)
+                cmd="tflock__subcmd__textconv"
                 ;;
             tflock,trust)
                 cmd="tflock__subcmd__trust"
@@ -54,6 +63,15 @@ _tflock() {
                 ;;
             tflock__subcmd__cache,stats)
                 cmd="tflock__subcmd__cache__subcmd__stats"
+                ;;
+            tflock__subcmd__git,install)
+                cmd="tflock__subcmd__git__subcmd__install"
+                ;;
+            tflock__subcmd__git,status)
+                cmd="tflock__subcmd__git__subcmd__status"
+                ;;
+            tflock__subcmd__git,uninstall)
+                cmd="tflock__subcmd__git__subcmd__uninstall"
                 ;;
             tflock__subcmd__providers,lock)
                 cmd="tflock__subcmd__providers__subcmd__lock"
@@ -83,7 +101,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help --version lock providers fmt hash list why trust cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help --version lock providers fmt hash list why trust merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -308,6 +326,134 @@ _tflock() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tflock__subcmd__git)
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help install uninstall status"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__git__subcmd__install)
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__git__subcmd__status)
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__git__subcmd__uninstall)
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tflock__subcmd__hash)
             opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -480,6 +626,48 @@ _tflock() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tflock__subcmd__merge)
+            opts="-C -q -v -h --resolve --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --resolve)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tflock__subcmd__providers)
             opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help lock"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -545,6 +733,44 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__textconv)
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -31,7 +31,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_needs_command" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_needs_command" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_needs_command" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -47,6 +47,9 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the h
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "why" -d 'Tell who asks for a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "merge" -d 'Merge lock files by provider, for git or after it'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "textconv" -d 'Print a lock file in short, for git diff'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "git" -d 'Let git merge and compare lock files through tflock'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or clear the index of known hashes'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
@@ -65,7 +68,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write nothing; exit 1 if the file would change'
@@ -84,7 +87,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -108,7 +111,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l check -d 'Write nothing; exit 1 if the file would change'
@@ -128,7 +131,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l check -d 'Write nothing; exit 1 if a file would change'
@@ -144,7 +147,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -159,7 +162,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -174,7 +177,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -188,7 +191,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -209,7 +212,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s r -l recursive -d 'All root modules below'
@@ -225,7 +228,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -240,7 +243,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -256,7 +259,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -272,7 +275,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -287,7 +290,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -295,13 +298,104 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "install" -d 'Write .gitattributes and the repository\'s configuration'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "uninstall" -d 'Take out what install wrote'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "status" -d 'Tell what git knows; exit 1 if something is missing'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -318,7 +412,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -332,7 +426,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -346,7 +440,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l all -d 'Remove everything, also what is known of hashes'
@@ -361,7 +455,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -375,7 +469,7 @@ tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
-complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'

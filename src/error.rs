@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::finding::Position;
+use crate::finding::{Finding, Level, Position};
 
 /// What went wrong, for the exit code and for machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,8 +125,25 @@ impl Error {
             std::iter::once(error).chain(others)
         });
         let mut first = each.next()?;
-        first.others.extend(each);
+        for error in each {
+            // A dead host is asked once; all who wanted something of it tell the same.
+            if error != first && !first.others.contains(&error) {
+                first.others.push(error);
+            }
+        }
         Some(first)
+    }
+
+    /// Findings at level deny that keep the work from being done, as one error. None if there are none.
+    ///
+    /// A lock file that cannot be read is both: `verify` finds it, for all others it is an error.
+    pub fn of_findings(kind: ErrorKind, findings: &[Finding]) -> Option<Self> {
+        let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
+        Self::all(denied.map(|finding| Self {
+            file: finding.file.clone(),
+            position: finding.position,
+            ..Self::new(kind, &finding.message).hint(finding.rule.help())
+        }))
     }
 
     /// This error and the others of the same run.

@@ -85,13 +85,17 @@ impl Screen {
             Event::PackageBytes { package, bytes } => {
                 if let Some((sum, bar)) = locked(&self.packages).get_mut(&package) {
                     *sum += bytes;
-                    bar.iter().for_each(|bar| bar.inc(bytes));
+                    if let Some(bar) = bar {
+                        bar.inc(bytes);
+                    }
                 }
             }
             Event::PackageRestarted { package } => {
                 if let Some((sum, bar)) = locked(&self.packages).get_mut(&package) {
                     *sum = 0;
-                    bar.iter().for_each(ProgressBar::reset);
+                    if let Some(bar) = bar {
+                        bar.reset();
+                    }
                 }
             }
             Event::PackageDone { package, ok } => self.done(&package, ok),

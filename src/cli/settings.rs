@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::Environment;
-use super::args::Arguments;
+use super::args::{Arguments, Tool};
 use crate::commands::RunSettings;
 use crate::commands::memory::TrustPlace;
 use crate::dialect::Dialect;
@@ -12,25 +12,12 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{self, Settings, Variables};
 
-/// Settings for each root module that was asked for: those of `-C`, else the directory of the process.
+/// Settings for each root module that was asked for.
 ///
 /// # Errors
 ///
 /// All that is wrong with directories and settings files, as one error.
-pub(super) fn of_roots(arguments: &Arguments, environment: &Environment) -> Result<Vec<RunSettings>, Error> {
-    let mut directories = arguments.directories();
-    if directories.is_empty() {
-        directories.push(PathBuf::new());
-    }
-    of_directories(&directories, arguments, environment)
-}
-
-/// Settings for each of some root modules.
-///
-/// # Errors
-///
-/// As [`of_roots`].
-pub(super) fn of_directories(
+pub(super) fn of_roots(
     directories: &[PathBuf],
     arguments: &Arguments,
     environment: &Environment,
@@ -61,11 +48,8 @@ fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -
     }
     let settings = settings_files(&root, environment)?;
     let global = &arguments.global;
-    let stated = match global.tool {
-        Some(tool) => tool.dialect(),
-        None => settings.dialect(),
-    };
-    let dialect = stated.unwrap_or_else(|| Clues::gather(&root, &environment.variables).dialect());
+    let dialect = stated(&settings, arguments)
+        .unwrap_or_else(|| Clues::gather(&root, &lock_text(&root), &environment.variables).dialect());
     Ok(RunSettings {
         boundary: worktree::boundary(&root),
         trust: trust_place(&root, global.trust_file.as_deref(), environment)?,
@@ -92,6 +76,31 @@ fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> 
         Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
     });
     Ok(TrustPlace { shown: shown.unwrap_or_else(|| path.clone()), path })
+}
+
+/// The tool for a text that is to be taken for the lock file of a directory.
+///
+/// # Errors
+///
+/// All that is wrong with the settings files of the directory.
+pub(super) fn dialect_of_text(
+    directory: &Path,
+    text: &[u8],
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<Dialect, Error> {
+    let settings = settings_files(directory, environment)?;
+    Ok(stated(&settings, arguments).unwrap_or_else(|| Clues::gather(directory, text, &environment.variables).dialect()))
+}
+
+/// The tool that somebody named: flag, else settings.
+fn stated(settings: &Settings, arguments: &Arguments) -> Option<Dialect> {
+    arguments.global.tool.map_or_else(|| settings.dialect(), Tool::dialect)
+}
+
+/// The text of the lock file. If it cannot be read, it is no clue; whoever needs it will tell.
+fn lock_text(root: &Path) -> Vec<u8> {
+    std::fs::read(root.join(lockfile::FILE_NAME)).unwrap_or_default()
 }
 
 /// All `.tflock.hcl` of a root module, nested ones over those around them.
@@ -121,12 +130,11 @@ struct Clues {
 }
 
 impl Clues {
-    /// Looks around. What cannot be read is no clue; whoever needs it will tell.
-    fn gather(root: &Path, variables: &Variables) -> Self {
-        let lock = std::fs::read(root.join(lockfile::FILE_NAME)).unwrap_or_default();
+    /// Looks around.
+    fn gather(root: &Path, lock: &[u8], variables: &Variables) -> Self {
         let (terraform, tofu) = cli_configs(variables);
         Self {
-            lock_file: lockfile::detect_dialect(&lock),
+            lock_file: lockfile::detect_dialect(lock),
             tofu_files: has_tofu_files(root),
             terraform_config: terraform.iter().any(|file| file.exists()),
             tofu_config: tofu.iter().any(|file| file.exists()),
@@ -146,6 +154,7 @@ impl Clues {
 }
 
 fn has_tofu_files(root: &Path) -> bool {
+    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tool compares so")]
     let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(is_tofu))
@@ -192,7 +201,7 @@ mod tests {
         };
         let xdg = folder.path().join("xdg");
         let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
-        let dialect = || Clues::gather(&root, &Variables::from_iter(set)).dialect();
+        let dialect = || Clues::gather(&root, &lock_text(&root), &Variables::from_iter(set)).dialect();
         write(root.join("main.tf"), "");
         assert_eq!(dialect(), Dialect::Terraform);
         if cfg!(unix) {

@@ -34,10 +34,8 @@ pub(super) fn tell(
     streams: &mut Streams<'_>,
 ) -> ExitCode {
     let rendered = refused.render();
-    let text = |terminal: bool| match terminal && !environment.no_color() {
-        true => rendered.ansi().to_string(),
-        false => rendered.to_string(),
-    };
+    let coloured = |terminal: bool| terminal && !environment.no_color();
+    let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
     if matches!(refused.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
         return result(streams, &text(streams.stdout_is_terminal));
     }

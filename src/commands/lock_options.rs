@@ -7,6 +7,7 @@ use crate::settings::H1Rule;
 use crate::version::Version;
 
 /// Everything that only `lock` can be told. What other commands can be told too stands in the settings of the run.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockOptions {
     /// The platforms asked for, each once, in the order given; empty if none were.

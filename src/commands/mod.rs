@@ -2,12 +2,15 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod fmt;
+pub mod git;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
 pub mod memory;
+pub mod resolve;
 mod run_settings;
 pub mod trust;
 pub mod why;

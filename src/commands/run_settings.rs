@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use super::memory::TrustPlace;
 use crate::dialect::Dialect;
+use crate::disk::roots::{MissingModules, TreeOptions};
 use crate::lockfile;
 use crate::settings::{Settings, Variables};
 
@@ -42,5 +43,16 @@ impl RunSettings {
     /// The lock file, as reports name it.
     pub fn lock_file_shown(&self) -> PathBuf {
         self.path.join(lockfile::FILE_NAME)
+    }
+
+    /// How the module tree is read.
+    pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
+        let of_process = self.variables.with_prefix("TF_VAR_");
+        TreeOptions {
+            data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
+            missing,
+            variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            ..TreeOptions::new(self.dialect)
+        }
     }
 }

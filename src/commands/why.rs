@@ -43,7 +43,7 @@ mod tests {
                 local_name: (*text).to_owned(),
                 constraint: None,
             };
-            requirements.add(addr(text), &Constraints::default(), origin);
+            requirements.add(&addr(text), &Constraints::default(), origin);
         }
         requirements
     }

@@ -148,9 +148,10 @@ impl RawValue<'_> {
     /// The value where a reference is meant; strings hold one in either syntax.
     pub(super) fn read_reference(&self) -> Result<Node, Located> {
         let node = self.read()?;
-        Ok(match &node.value {
-            Value::Text(text) => Node::reference_in_text(text, node.at),
-            _ => node,
+        Ok(match (self, &node.value) {
+            (_, Value::Text(text)) => Node::reference_in_text(text, node.at),
+            (RawValue::Native { .. }, _) => node.into_reference(),
+            (RawValue::Json(_), _) => node,
         })
     }
 }

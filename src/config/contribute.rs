@@ -2,6 +2,7 @@
 //!
 //! Source: `internal/configs/config.go`, `addProviderRequirements`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderSource;
@@ -40,10 +41,10 @@ impl Module {
     /// # Errors
     ///
     /// [`ConfigErrorKind::Source`] for a name that cannot be a type.
-    pub fn provider(&self, local_name: &str, dialect: Dialect) -> Result<ProviderSource, ConfigErrorKind> {
+    pub fn provider(&self, local_name: &str, dialect: Dialect) -> Result<Cow<'_, ProviderSource>, ConfigErrorKind> {
         match self.required.get(local_name) {
-            Some(required) => Ok(required.source.clone()),
-            None => Ok(ProviderSource::implied(local_name, dialect)?),
+            Some(required) => Ok(Cow::Borrowed(&required.source)),
+            None => Ok(Cow::Owned(ProviderSource::implied(local_name, dialect)?)),
         }
     }
 
@@ -51,7 +52,7 @@ impl Module {
     pub fn contribute(&self, path: &str, dialect: Dialect, needs: &mut Needs) {
         for (name, required) in &self.required {
             let asking = Asking { module: path, place: &required.place, kind: OriginKind::RequiredProviders, name };
-            needs.add(required.source.clone(), required.version.as_ref(), &asking);
+            needs.add(&required.source, required.version.as_ref(), &asking);
         }
         for config in &self.providers {
             self.contribute_config(config, path, dialect, needs);
@@ -97,14 +98,14 @@ impl Module {
 
     fn ask(&self, version: Option<&Constraint>, asking: &Asking<'_>, dialect: Dialect, needs: &mut Needs) {
         match self.provider(asking.name, dialect) {
-            Ok(source) => needs.add(source, version, asking),
+            Ok(source) => needs.add(&source, version, asking),
             Err(kind) => needs.fail(asking.place, kind),
         }
     }
 }
 
 impl Needs {
-    fn add(&mut self, source: ProviderSource, version: Option<&Constraint>, asking: &Asking<'_>) {
+    fn add(&mut self, source: &ProviderSource, version: Option<&Constraint>, asking: &Asking<'_>) {
         match source {
             ProviderSource::Provider(addr) => {
                 let origin = Origin {
@@ -122,9 +123,9 @@ impl Needs {
                 if version.is_some() {
                     self.constrained_built_in.push((asking.place.clone(), text.clone()));
                 }
-                self.built_in.insert(text);
+                self.built_in.insert(text.clone());
             }
-            ProviderSource::Legacy(text) => self.fail(asking.place, ConfigErrorKind::LegacySource(text)),
+            ProviderSource::Legacy(text) => self.fail(asking.place, ConfigErrorKind::LegacySource(text.clone())),
         }
     }
 

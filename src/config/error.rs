@@ -73,6 +73,12 @@ pub enum ConfigErrorKind {
     /// A block that override files must not hold.
     #[error("a {0:?} block is not allowed in an override file")]
     NotInOverride(&'static str),
+    /// A type, a name or an alias that is no identifier.
+    #[error("{0:?} is not a valid name: it needs a letter or underscore, then letters, digits, underscores and dashes")]
+    Name(String),
+    /// An alias that is not constant.
+    #[error("the alias of a provider configuration must be a constant string")]
+    Alias,
     /// A name that cannot be the local name of a provider.
     #[error("{name:?} is not a valid local name of a provider: {reason}")]
     LocalName {

@@ -3,6 +3,7 @@
 //! Source: `internal/configs/parser_config_dir.go`, and for OpenTofu `internal/configs/parser_file_matcher.go`.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use crate::dialect::Dialect;
 
@@ -29,7 +30,11 @@ pub enum Syntax {
 impl Syntax {
     /// The syntax of a file, by its name.
     pub fn of(name: &str) -> Self {
-        if name.ends_with(".json") { Syntax::Json } else { Syntax::Native }
+        if Path::new(name).extension().is_some_and(|extension| extension == "json") {
+            Syntax::Json
+        } else {
+            Syntax::Native
+        }
     }
 }
 

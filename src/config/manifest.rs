@@ -121,6 +121,6 @@ mod tests {
         assert_eq!(Manifest::decode(twice), Err(ManifestError::Duplicate("a".into())));
         let version = r#"{"Modules":[{"Key":"a","Version":"x"}]}"#;
         assert!(matches!(Manifest::decode(version), Err(ManifestError::Version { .. })));
-        assert_eq!(Manifest::decode("[1"), Err(ManifestError::Json { line: 1, column: 1 }));
+        assert_eq!(Manifest::decode("[1"), Err(ManifestError::Json { line: 1, column: 2 }));
     }
 }

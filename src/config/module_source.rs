@@ -54,7 +54,6 @@ impl ModuleSource {
     ///
     /// [`ModuleSourceError`].
     pub fn parse(text: &str, versioned: bool, dialect: Dialect) -> Result<Self, ModuleSourceError> {
-        let text = text.trim();
         if text.is_empty() {
             return Err(ModuleSourceError::Empty);
         }
@@ -115,7 +114,7 @@ impl RegistryModule {
         if system.is_empty() || system.len() > 64 || !system.bytes().all(lower) {
             return None;
         }
-        let subdir = clean(subdir)?;
+        let subdir = clean(subdir);
         let [namespace, name, system] = [namespace, name, system].map(str::to_owned);
         Some(Self { host, namespace, name, system, subdir })
     }
@@ -155,7 +154,7 @@ fn is_remote(text: &str) -> bool {
 }
 
 fn clean_local(text: &str) -> String {
-    let path = clean(&text.replace('\\', "/")).unwrap_or_default();
+    let path = clean(&text.replace('\\', "/"));
     match path.as_str() {
         "" => "./".to_owned(),
         ".." => "../".to_owned(),
@@ -164,8 +163,8 @@ fn clean_local(text: &str) -> String {
     }
 }
 
-/// A relative path without `.`, inner `..` and doubled slashes. None if it begins with `..` and must not.
-fn clean(path: &str) -> Option<String> {
+/// A relative path without `.`, inner `..` and doubled slashes.
+fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -176,7 +175,7 @@ fn clean(path: &str) -> Option<String> {
             _ => parts.push(part),
         }
     }
-    Some(parts.join("/"))
+    parts.join("/")
 }
 
 /// A remote source without method, scheme, user and `.git`, which the tools add to what was written.
@@ -228,7 +227,7 @@ mod tests {
         ] {
             assert_eq!(parse(text).as_deref(), Ok(expected), "{text}");
         }
-        for text in ["m", "a/b", "example.com/b/c", "a/b/AWS", "localhost/a/b/c", ""] {
+        for text in ["m", "a/b", "example.com/b/c", "a/b/AWS", "localhost/a/b/c", "", ".", " ./m"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -59,9 +59,7 @@ impl Node {
         if let Some(plain) = plain_string(slice) {
             return Ok(Self { at, value: Value::Text(plain) });
         }
-        // A heredoc needs the line break behind its marker, which is not part of the value's range.
-        let parsed = if slice.contains("<<") { format!("{slice}\n").parse() } else { slice.parse::<Expression>() };
-        match parsed {
+        match slice.parse::<Expression>() {
             Ok(expression) => Ok(convert(&expression, at, at)),
             Err(error) => Err((at + error.location().offset().min(slice.len()), ConfigErrorKind::Expression)),
         }
@@ -70,7 +68,7 @@ impl Node {
     /// Reads a string of JSON as the expression that it holds, as the tools do for references.
     pub(super) fn reference_in_text(text: &str, at: usize) -> Self {
         let value = text.parse::<Expression>().map_or(Value::Unknown, |expression| convert(&expression, at, at).value);
-        Self { at, value }
+        Self { at, value }.into_reference()
     }
 
     /// Reads a string of JSON as a template, as OpenTofu does for the sources of modules.
@@ -80,6 +78,17 @@ impl Node {
             Err(_) => Value::Unknown,
         };
         Self { at, value }
+    }
+
+    /// The value where only a reference can stand: the words for constants are names like any other there.
+    pub(super) fn into_reference(self) -> Self {
+        let word = match self.value {
+            Value::Null => "null",
+            Value::Bool(true) => "true",
+            Value::Bool(false) => "false",
+            _ => return self,
+        };
+        Self { value: Value::Reference(vec![Step::Name(word.to_owned())]), ..self }
     }
 
     /// The names of a reference that consists of nothing else.
@@ -101,7 +110,7 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
     let value = match expression {
         Expression::Null(_) => Value::Null,
         Expression::Bool(value) => Value::Bool(*value.value()),
-        Expression::Number(number) => Value::Number(number_text(number.value())),
+        Expression::Number(number) => Value::Number(number_text(&number.value().to_string())),
         Expression::String(text) => Value::Text(compose(text)),
         Expression::StringTemplate(template) => join(template.iter(), at),
         Expression::HeredocTemplate(heredoc) => {
@@ -175,7 +184,8 @@ fn join<'a>(elements: impl Iterator<Item = &'a Element>, at: usize) -> Value {
             _ => return Value::Unknown,
         }
     }
-    if let Some(value) = single {
+    // A reference in a string stays one in a string: the tools do not take it for the bare reference.
+    if let Some(value) = single.filter(|value| !matches!(value, Value::Reference(_))) {
         return value;
     }
     match text_of(&parts) {
@@ -188,12 +198,13 @@ fn text_of(parts: &[Part]) -> Option<String> {
     parts.iter().map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None }).collect()
 }
 
-/// The tools print a whole number without its fraction: `2.0` is `"2"`.
-fn number_text(number: &hcl::Number) -> String {
-    number.as_u64().map_or_else(
-        || number.as_f64().map_or_else(|| number.to_string(), |value| value.to_string()),
-        |value| value.to_string(),
-    )
+/// A number as the tools turn it into a string: without what does not change its value, `2.0` as `2`.
+pub(super) fn number_text(written: &str) -> String {
+    match (written.parse::<u64>(), written.parse::<f64>()) {
+        (Ok(number), _) => number.to_string(),
+        (_, Ok(number)) => number.to_string(),
+        _ => written.to_owned(),
+    }
 }
 
 /// Strings are values in normal form C.
@@ -252,7 +263,7 @@ mod tests {
     fn objects_take_names_and_strings_as_keys() {
         let Value::Object(pairs) = value("{ a = 1, \"b\" : 2\n (\"c\") = 3 }") else { panic!() };
         let keys: Vec<_> = pairs.into_iter().map(|(key, _)| (key.at, key.value)).collect();
-        assert_eq!(keys, [(2, text("a")), (9, text("b")), (18, text("c"))]);
+        assert_eq!(keys, [(2, text("a")), (9, text("b")), (19, text("c"))]);
     }
 
     #[test]

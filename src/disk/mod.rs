@@ -7,6 +7,7 @@
 pub mod atomic;
 pub mod cache;
 pub mod cli_config;
+pub mod git_config;
 pub mod hcl1;
 pub mod helper;
 pub mod lock_file;

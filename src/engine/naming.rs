@@ -17,8 +17,9 @@ pub fn finding(addr: &ProviderAddr, version: &Version, platform: &Platform, name
     if name == conventional(addr, version, platform) {
         return None;
     }
-    let names_another =
-        name.starts_with("terraform-provider-") && name.ends_with(".zip") && name.split('_').count() == 4;
+    let names_another = name.starts_with("terraform-provider-")
+        && std::path::Path::new(name).extension().is_some_and(|extension| extension == "zip")
+        && name.split('_').count() == 4;
     let (rule, message) = if names_another {
         let message = format!("the signed list names the package of {addr} {version} for {platform} {name:?}");
         (Rule::UnboundSignature, message)

@@ -194,7 +194,7 @@ fn judge(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Verdic
                 let own: Vec<PackageHash> = package.h1.iter().cloned().chain(package.zh_hash()).collect();
                 continuity::judge_package(&entry.hashes, &own)
             });
-            verdicts.max_by_key(|verdict| severity(verdict)).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
+            verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
         }
     }
 }

@@ -69,7 +69,8 @@ impl Client {
     pub async fn document(&self, ask: &Ask) -> Result<Document, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {
-            match self.attempt(ask).await {
+            // On the heap: it is large, and every question that waits for it would be as well.
+            match Box::pin(self.attempt(ask)).await {
                 Ok(document) => return Ok(document),
                 Err(fault) => retry.again(NetError::new(&ask.url, fault)).await?,
             }

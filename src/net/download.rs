@@ -56,7 +56,7 @@ impl Download {
     /// [`NetError`] when no attempt is left, or another would not help.
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
-            match self.client.open(&self.url).await {
+            match Box::pin(self.client.open(&self.url)).await {
                 Ok(body) => return Ok(body),
                 Err(fault) => self.again(NetError::new(&self.url, fault)).await?,
             }

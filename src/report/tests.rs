@@ -61,7 +61,7 @@ fn lock() -> Outcome {
         hashes_added: vec![
             added("h1:b=", Some("linux_amd64"), &[Evidence::Computed]),
             added("h1:a=", Some("darwin_arm64"), &[Evidence::ReportedByOrigin, Evidence::Computed]),
-            added("zh:1", Some("linux_amd64"), &[signed.clone()]),
+            added("zh:1", Some("linux_amd64"), std::slice::from_ref(&signed)),
             added("zh:2", None, &[signed.clone(), Evidence::Recorded]),
         ],
         signer: Some(Signer::Key(KEY.to_owned())),

@@ -29,6 +29,15 @@ pub struct Requirement {
     pub origins: Vec<Origin>,
 }
 
+impl Requirement {
+    fn add(&mut self, constraints: &Constraints, origin: Origin) {
+        if !constraints.is_empty() {
+            self.constraints = self.constraints.and(constraints);
+        }
+        self.origins.push(origin);
+    }
+}
+
 /// One place in configuration that asks for a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
@@ -94,10 +103,12 @@ impl Requirements {
     }
 
     /// Adds one place that asks, with its constraint in parsed form.
-    pub fn add(&mut self, addr: ProviderAddr, constraints: &Constraints, origin: Origin) {
-        let requirement = self.providers.entry(addr).or_default();
-        requirement.constraints = requirement.constraints.and(constraints);
-        requirement.origins.push(origin);
+    pub fn add(&mut self, addr: &ProviderAddr, constraints: &Constraints, origin: Origin) {
+        // There are many origins and few providers.
+        if let Some(requirement) = self.providers.get_mut(addr) {
+            return requirement.add(constraints, origin);
+        }
+        self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
     /// What is asked of a provider.

@@ -274,7 +274,7 @@ fn package_of(
     };
     Ok(Package {
         platform: platform.clone(),
-        url: resolve("download_url", &download.download_url)?,
+        url: resolve("download_url", &download.url)?,
         shasum: Sha256Digest::from_hex(&download.shasum)
             .ok_or_else(|| wrong(WireError::Shasum(download.shasum.clone())))?,
         signed: SignedUrls {
@@ -296,7 +296,9 @@ impl From<SourceError> for Error {
             SourceError::NoProvider { .. } => Error::new(ErrorKind::NotFound, message)
                 .hint("check the source address in required_providers; `tflock why` shows where it stands"),
             SourceError::NoPackage { .. } => Error::new(ErrorKind::NotFound, message),
-            SourceError::NoDocument { url, .. } => Error::new(ErrorKind::NotFound, message).about_url(url.as_str()),
+            SourceError::NoDocument { url, .. } | SourceError::WrongTarget { url, .. } => {
+                Error::new(ErrorKind::NotFound, message).about_url(url.as_str())
+            }
             SourceError::Unauthorized { host, sent } => {
                 let variable = token_variable(&host);
                 let hint = if sent { "check the token in" } else { "put a token into" };
@@ -313,7 +315,6 @@ impl From<SourceError> for Error {
                 error
             }
             SourceError::Answer { url, .. } => Error::new(ErrorKind::Unavailable, message).about_url(url.as_str()),
-            SourceError::WrongTarget { url, .. } => Error::new(ErrorKind::NotFound, message).about_url(url.as_str()),
             SourceError::Url { .. } => Error::new(ErrorKind::Unavailable, message),
         }
     }

@@ -105,8 +105,8 @@ pub(super) struct Download {
     pub(super) arch: String,
     #[serde(default)]
     pub(super) filename: String,
-    #[serde(default)]
-    pub(super) download_url: Option<String>,
+    #[serde(default, rename = "download_url")]
+    pub(super) url: Option<String>,
     #[serde(default)]
     pub(super) shasums_url: Option<String>,
     #[serde(default)]
@@ -116,7 +116,7 @@ pub(super) struct Download {
     #[serde(default)]
     signing_keys: Option<SigningKeys>,
     #[serde(default)]
-    packages: Option<BTreeMap<String, PackageItem>>,
+    packages: Option<BTreeMap<String, Item>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -132,11 +132,11 @@ struct Key {
 }
 
 #[derive(Deserialize)]
-struct PackageItem {
+struct Item {
     #[serde(default)]
     hashes: Option<Vec<String>>,
-    #[serde(default)]
-    package_size: i64,
+    #[serde(default, rename = "package_size")]
+    size: i64,
 }
 
 impl Download {
@@ -158,7 +158,7 @@ impl Download {
                     hashes.push(hash);
                 }
             }
-            reported.insert(platform, Reported { hashes, size: item.package_size });
+            reported.insert(platform, Reported { hashes, size: item.size });
         }
         Ok(reported)
     }

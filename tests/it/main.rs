@@ -3,6 +3,7 @@
 
 mod example;
 mod fixture;
+mod merge;
 mod support;
 mod trust;
 

@@ -17,6 +17,7 @@ pub(in crate::cli) struct Within {
 }
 
 /// What every command can be told.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(in crate::cli) struct Global {
@@ -69,7 +70,7 @@ pub(in crate::cli) enum FormatName {
 /// The values of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Colour {
-    /// On a terminal, unless NO_COLOR is set.
+    /// On a terminal, unless `NO_COLOR` is set.
     Auto,
     /// Always.
     Always,

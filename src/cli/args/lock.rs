@@ -15,6 +15,7 @@ use crate::version::Version;
 /// Adds the providers that the configuration needs, keeps selected versions, adds the hashes of missing platforms and
 /// updates constraints. Removes nothing without --prune. The platforms are those of --platform, else those of the
 /// settings, else those of the file and this machine's. Also known as `tflock providers lock`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock lock --platform linux_amd64 --platform darwin_arm64\n  tflock lock --check\n  tflock lock --dry-run hashicorp/aws"

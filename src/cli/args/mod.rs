@@ -1,5 +1,6 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod git;
 mod global;
 mod lock;
 mod single_dash;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
@@ -62,6 +64,9 @@ pub(super) enum Command {
     List(ListArgs),
     Why(WhyArgs),
     Trust(TrustArgs),
+    Merge(MergeArgs),
+    Textconv(TextconvArgs),
+    Git(GitArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -136,7 +141,7 @@ pub(super) struct WhyArgs {
 /// Show or clear the index of known hashes.
 ///
 /// The index remembers which h1: belongs to which zh:, as computed here from checked archives, so that no package is
-/// downloaded twice. It lies in the user's cache directory; TFLOCK_CACHE_DIR sets another one.
+/// downloaded twice. It lies in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct CacheArgs {
@@ -183,6 +188,9 @@ impl Command {
             Command::List(_) => "list",
             Command::Why(_) => "why",
             Command::Trust(_) => "trust",
+            Command::Merge(_) => "merge",
+            Command::Textconv(_) => "textconv",
+            Command::Git(_) => "git",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
             Command::Man => "man",
@@ -197,6 +205,9 @@ impl Command {
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
             Command::Trust(trust) => Some(trust.command.within()),
+            Command::Merge(merge) => Some(&merge.within),
+            Command::Textconv(textconv) => Some(&textconv.within),
+            Command::Git(git) => Some(&git.within),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
     }

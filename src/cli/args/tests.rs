@@ -1,5 +1,6 @@
 use super::global::Colour;
 use super::*;
+use crate::platform::Platform;
 use crate::report::{Detail, Format};
 use crate::version::Version;
 
@@ -32,7 +33,16 @@ fn help_texts() {
     command.build();
     let mut text = command.render_long_help().to_string();
     for subcommand in command.get_subcommands_mut() {
-        text.push_str(&format!("\n======== {}\n\n{}", subcommand.get_name().to_owned(), subcommand.render_long_help()));
+        let name = subcommand.get_name().to_owned();
+        text.extend([
+            "
+======== ",
+            &name,
+            "
+
+",
+            &subcommand.render_long_help().to_string(),
+        ]);
     }
     insta::assert_snapshot!(text);
 }
@@ -41,7 +51,7 @@ fn help_texts() {
 fn terraforms_command_line_is_ours() {
     let options =
         lock("-chdir=a providers lock -platform=linux_amd64 -platform b_c -fs-mirror=d acme/x").options().unwrap();
-    let platforms: Vec<&str> = options.platforms.iter().map(|platform| platform.as_str()).collect();
+    let platforms: Vec<&str> = options.platforms.iter().map(Platform::as_str).collect();
     assert_eq!(platforms, ["linux_amd64", "b_c"]);
     assert_eq!((options.fs_mirror, options.providers), (Some("d".into()), vec!["acme/x".to_owned()]));
     assert_eq!(lock("lock --platform a_b --platform a_b").options().unwrap().platforms.len(), 1);

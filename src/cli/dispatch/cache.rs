@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Done, Session};
 use crate::cli::args::{CacheArgs, CacheCommand};
-use crate::disk::cache::{Cache, CacheOptions, Prune};
+use crate::disk::cache::{Cache, CacheOptions, Prune, Pruned};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::report::size;
@@ -32,7 +32,7 @@ pub(super) fn cache(session: &Session<'_>, arguments: &CacheArgs) -> Result<Done
                 (true, _) => cache.prune(Prune::All)?,
                 (false, Some(old)) => cache.prune(old)?,
                 // A clock before 1970 makes nothing old.
-                (false, None) => Default::default(),
+                (false, None) => Pruned::default(),
             };
             format!("removed {} files, {}\n", pruned.files, size(pruned.bytes))
         }

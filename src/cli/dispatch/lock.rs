@@ -24,7 +24,7 @@ pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Stream
         Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
             .hint("download the packages and use `--fs-mirror DIR`")
     })?;
-    let roots = settings::of_roots(session.arguments, session.environment)?;
+    let roots = session.roots()?;
     let dialect = settings::one_dialect(&roots);
     let detail = session.arguments.global.detail();
     let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
@@ -47,6 +47,7 @@ pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Stream
     Ok(Done { outcome, code, dialect })
 }
 
+/// The cache of a run over these root modules.
 pub(super) fn open_cache(roots: &[RunSettings]) -> Cache {
     let directory = roots.iter().find_map(|root| root.variables.get("TFLOCK_CACHE_DIR")).map(PathBuf::from);
     Cache::open(CacheOptions {

@@ -1,13 +1,23 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
 mod cache;
+mod fmt;
 mod generate;
+mod git;
 mod hash;
+mod list;
 mod lock;
+mod merge;
+mod text;
 mod trust;
+mod why;
+
+use std::path::PathBuf;
 
 use super::args::{Arguments, Command, ProvidersCommand};
+use super::settings::{of_roots, one_dialect};
 use super::{Environment, ExitCode, Streams};
+use crate::commands::RunSettings;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -21,6 +31,21 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// The directories of `-C`, else that of the process, which is empty.
+    fn directories(&self) -> Vec<PathBuf> {
+        let asked = self.arguments.directories();
+        if asked.is_empty() { vec![PathBuf::new()] } else { asked }
+    }
+
+    /// What the run is told about each of them.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with directories and settings files.
+    fn roots(&self) -> Result<Vec<RunSettings>, Error> {
+        of_roots(&self.directories(), self.arguments, self.environment)
+    }
+
     /// True if more than one root module was asked for.
     fn many(&self) -> bool {
         self.arguments.directories().len() > 1
@@ -38,6 +63,31 @@ pub(super) struct Done {
 }
 
 impl Done {
+    /// One result for each root module.
+    fn of_roots(
+        command: &'static str,
+        session: &Session<'_>,
+        settings: &[RunSettings],
+        body: impl Fn(&RunSettings, &mut Vec<String>) -> Result<Body, Error>,
+    ) -> Self {
+        let mut notes = Vec::new();
+        let roots = settings.iter().map(|root| {
+            let body = body(root, &mut notes);
+            RootOutcome { path: root.path.clone(), body, findings: Vec::new() }
+        });
+        let outcome = Outcome { command, roots: roots.collect(), many: session.many(), notes };
+        Self { code: ExitCode::of_outcome(&outcome, false), outcome, dialect: one_dialect(settings) }
+    }
+
+    /// The same with a failure beside the result.
+    fn but(mut self, error: Option<Error>) -> Self {
+        if let Some(error) = error {
+            self.code = self.code.and(ExitCode::of_error(&error));
+            self.outcome.roots.push(RootOutcome { path: PathBuf::new(), body: Err(error), findings: Vec::new() });
+        }
+        self
+    }
+
     /// An outcome that is text, about no root module.
     fn text(command: &'static str, text: String) -> Self {
         let root = RootOutcome { path: "".into(), body: Ok(Body::Text(text)), findings: Vec::new() };
@@ -64,6 +114,11 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
         Command::Cache(arguments) => cache::cache(session, arguments),
-        _ => todo!("{}", streams.stdout_is_terminal),
+        Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
+        Command::List(_) => list::list(session),
+        Command::Why(arguments) => why::why(session, arguments),
+        Command::Merge(arguments) => merge::merge(session, arguments),
+        Command::Textconv(arguments) => merge::textconv(session, arguments),
+        Command::Git(arguments) => git::git(session, arguments),
     }
 }

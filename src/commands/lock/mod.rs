@@ -258,7 +258,7 @@ impl Settlement {
             Ok(Signed::Pinned) => {
                 self.pinned.insert(addr.clone());
             }
-            Ok(Signed::First(lesson)) => self.lessons.push(lesson),
+            Ok(Signed::First(lesson)) => self.lessons.push(*lesson),
             Ok(Signed::Unknown) => {}
             Err(finding) => self.findings.push(finding),
         }
@@ -281,7 +281,7 @@ impl Settlement {
             Refusal::Error(error) => self.errors.push(error),
             Refusal::Finding(finding) => self.findings.push(finding),
             Refusal::Revoked(finding, key) => {
-                self.findings.push(finding);
+                self.findings.push(*finding);
                 self.lessons.push(Lesson::of_revoked(key, addr, root.today));
             }
         }
@@ -320,8 +320,8 @@ impl Prepared {
         for (addr, settled) in entries {
             new.insert(addr.clone(), settled.entry.clone());
         }
-        let mut list = diff::changes(&self.root.lock, &new);
-        for change in &mut list {
+        let mut found = diff::changes(&self.root.lock, &new);
+        for change in &mut found {
             let Some(settled) = entries.get(&change.address) else { continue };
             change.signer.clone_from(&settled.signer);
             change.pinned = settlement.pinned.contains(&change.address);
@@ -330,18 +330,18 @@ impl Prepared {
         let text = new.encode(self.root.rules.dialect());
         let old = self.root.bytes.as_deref();
         let changed = old != Some(text.as_bytes());
-        let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
+        let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: found, ..Changes::default() };
         match mode {
             Mode::Check => {}
             Mode::DryRun => {
                 let old = String::from_utf8_lossy(old.unwrap_or_default());
-                changes.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
+                outcome.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
             }
             Mode::Write => {
                 let write = Write { path: self.root.path.clone(), text, boundary: self.root.boundary.clone() };
-                changes.written = commit::commit(&write)?;
+                outcome.written = commit::commit(&write)?;
             }
         }
-        Ok(changes)
+        Ok(outcome)
     }
 }

@@ -45,12 +45,14 @@ impl RuleBook {
         Rules {
             signature: self.signature(addr),
             reported: self.reported(addr),
-            expired_key: match self.enforce_expiry {
-                true => ExpiredKeyRule::Deny,
-                false => self.settings.policy.expired_key.unwrap_or_default(),
-            },
+            expired_key: self.expired_key(),
             optional: self.optional(addr, platforms),
         }
+    }
+
+    fn expired_key(&self) -> ExpiredKeyRule {
+        let stated = self.settings.policy.expired_key.unwrap_or_default();
+        if self.enforce_expiry { ExpiredKeyRule::Deny } else { stated }
     }
 
     /// Terraform accepts no unsigned release of any registry, so that a lock file of its must not hold one.

@@ -6,12 +6,13 @@ use super::super::body::RawValue;
 use super::super::module::{CallSource, CallVersion, Text, Variable};
 use super::super::module_version::ModuleConstraints;
 use super::super::value::Part;
-use super::{Block, ConfigErrorKind, Located, ModuleCall, Names, Reader, Role, Value};
+use super::{Block, ConfigErrorKind, Located, ModuleCall, Names, Reader, Role, Value, check_name};
 
 impl<'a> Reader<'a> {
     /// A `module` block.
     pub(super) fn call(&mut self, block: &Block<'a>) -> Result<ModuleCall, Located> {
         block.labelled(1)?;
+        check_name(&block.labels[0].text, block.labels[0].at)?;
         let name = block.labels[0].text.clone().into_owned();
         let contents = block.body.contents(&[], &mut self.errors);
         let source = match contents.argument("source") {
@@ -71,7 +72,7 @@ impl<'a> Reader<'a> {
         let mut ignored = Vec::new();
         let contents = block.body.contents(&[("validation", 0)], &mut ignored);
         let default = contents.argument("default");
-        let default = default.and_then(|argument| Some(self.text(&argument.value).ok()??));
+        let default = default.and_then(|argument| self.text(&argument.value).ok().flatten());
         let constant = contents.argument("const").and_then(|argument| argument.value.read().ok());
         let constant = constant.is_some_and(|node| node.value == Value::Bool(true));
         names.variables.insert(block.labels[0].text.clone().into_owned(), Variable { default, constant });

@@ -188,16 +188,16 @@ impl<'a> Reader<'a> {
         self.errors.push(error);
         Contents::default()
     }
+}
 
-    /// A constant string that is a version constraint; a number counts as its text, `null` as nothing.
-    pub(super) fn constraint(&mut self, argument: &Argument<'_>) -> Result<Option<Constraint>, Located> {
-        let node = argument.value.read()?;
-        match node.value {
-            Value::Null => Ok(None),
-            Value::Text(text) | Value::Number(text) => parse_constraint(text, node.at).map(Some),
-            Value::Bool(value) => parse_constraint(value.to_string(), node.at).map(Some),
-            _ => Err((node.at, ConfigErrorKind::VersionNotText)),
-        }
+/// A constant string that is a version constraint; a number counts as its text, `null` as nothing.
+fn constraint(argument: &Argument<'_>) -> Result<Option<Constraint>, Located> {
+    let node = argument.value.read()?;
+    match node.value {
+        Value::Null => Ok(None),
+        Value::Text(text) | Value::Number(text) => parse_constraint(text, node.at).map(Some),
+        Value::Bool(value) => parse_constraint(value.to_string(), node.at).map(Some),
+        _ => Err((node.at, ConfigErrorKind::VersionNotText)),
     }
 }
 
@@ -206,6 +206,16 @@ fn parse_constraint(text: String, at: usize) -> Result<Constraint, Located> {
         Ok(terms) => Ok(Constraint { text, terms }),
         Err(reason) => Err((at, ConfigErrorKind::Constraint { text, reason })),
     }
+}
+
+/// Types, names and aliases are identifiers.
+fn check_name(name: &str, at: usize) -> Result<(), Located> {
+    let starts = |c: char| c.is_alphabetic() || c == '_';
+    let continues = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    if name.starts_with(starts) && name.chars().all(continues) {
+        return Ok(());
+    }
+    Err((at, ConfigErrorKind::Name(name.to_owned())))
 }
 
 /// Local names of providers must be written in normalised form.

@@ -1,6 +1,8 @@
 //! `provider` blocks.
 
-use super::{Block, Located, ProviderConfig, Reader, Value, check_local_name};
+use super::{
+    Block, ConfigErrorKind, Located, Node, ProviderConfig, Reader, Value, check_local_name, check_name, constraint,
+};
 
 impl<'a> Reader<'a> {
     /// Reads a block; none if its errors are on record already.
@@ -10,14 +12,17 @@ impl<'a> Reader<'a> {
         check_local_name(&label.text, label.at)?;
         let contents = block.body.contents(&[], &mut self.errors);
         let alias = match contents.argument("alias") {
-            Some(argument) => match argument.value.read()?.value {
-                Value::Text(alias) => Some(alias),
-                _ => None,
-            },
+            Some(argument) => {
+                let Node { at, value: Value::Text(alias) } = argument.value.read()? else {
+                    return Err((argument.value.at(), ConfigErrorKind::Alias));
+                };
+                check_name(&alias, at)?;
+                Some(alias)
+            }
             None => None,
         };
         let version = match contents.argument("version") {
-            Some(argument) => match self.constraint(argument) {
+            Some(argument) => match constraint(argument) {
                 Ok(version) => version,
                 Err(error) => {
                     self.errors.push(error);

@@ -4,12 +4,15 @@ use crate::addr::normalise_part;
 use crate::requirements::OriginKind;
 
 use super::super::value::Step;
-use super::{Block, ConfigErrorKind, Import, Located, Reader, Resource, Value, provider_reference};
+use super::{Block, ConfigErrorKind, Import, Located, Reader, Resource, Value, check_name, provider_reference};
 
 impl<'a> Reader<'a> {
     /// A `resource`, `data`, `ephemeral` or `action` block.
     pub(super) fn resource(&mut self, block: &Block<'a>, mode: OriginKind) -> Result<Resource, Located> {
         block.labelled(2)?;
+        for label in &block.labels {
+            check_name(&label.text, label.at)?;
+        }
         let kind = &block.labels[0];
         let given = block.body.provider();
         let explicit = given.is_some();
@@ -55,10 +58,7 @@ fn import_target(steps: &[Step]) -> Option<(bool, (String, String))> {
         && module == "module"
     {
         in_child = true;
-        rest = match after {
-            [Step::Index, after @ ..] => after,
-            after => after,
-        };
+        rest = if let [Step::Index, after @ ..] = after { after } else { after };
     }
     match rest {
         [Step::Name(kind), Step::Name(name)] | [Step::Name(kind), Step::Name(name), Step::Index] => {

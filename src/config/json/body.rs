@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::body::{Argument, Block, Body, Contents, Label, RawValue, Schema};
 use super::super::error::ConfigErrorKind;
-use super::super::value::{Node, Value};
+use super::super::value::{Node, Value, number_text};
 use super::{JsonError, JsonNode, JsonValue, Member};
 
 type Located = (usize, ConfigErrorKind);
@@ -52,8 +52,9 @@ fn blocks<'a>(
     errors: &mut Vec<Located>,
 ) {
     if missing > 0 {
+        let before = errors.len();
         let found = members(node, errors, || JsonError::Label(header.kind.to_owned()));
-        if found.is_empty() && !matches!(node.value, JsonValue::Null) {
+        if found.is_empty() && errors.len() == before {
             errors.push((node.at, JsonError::Label(header.kind.to_owned()).into()));
         }
         for member in found {
@@ -107,7 +108,7 @@ pub(in super::super) fn value(node: &JsonNode<'_>) -> Node {
     let value = match &node.value {
         JsonValue::Null => Value::Null,
         JsonValue::Bool(value) => Value::Bool(*value),
-        JsonValue::Number(text) => Value::Number((*text).to_owned()),
+        JsonValue::Number(text) => Value::Number(number_text(text)),
         JsonValue::Text(text) => Value::Text(text.clone().into_owned()),
         JsonValue::Array(items) => Value::List(items.iter().map(value).collect()),
         JsonValue::Object(members) => Value::Object(members.iter().map(pair).collect()),

@@ -98,7 +98,10 @@ impl<'a> Reader<'a> {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
             Some(b'"') => JsonValue::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9') => JsonValue::Number(self.word()),
+            Some(b'-' | b'0'..=b'9') => match self.word() {
+                word if serde_json::from_str::<serde_json::Number>(word).is_ok() => JsonValue::Number(word),
+                _ => return Err((at, JsonError::Value)),
+            },
             Some(b'a'..=b'z') => match self.word() {
                 "null" => JsonValue::Null,
                 "true" => JsonValue::Bool(true),

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{ScanError, Scanner, StructureError, continues_name, error, starts_name};
+use super::{ScanError, Scanner, StructureError, continues_name, error, is_foreign, starts_name};
 
 /// Something open within an expression, with the byte that opened it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Frame {
 }
 
 /// The bytes that mean something in code; all others are skipped.
-const CODE: [bool; 256] = table(b"\"#/<()[]{}\n");
+const CODE: [bool; 256] = foreign(table(b"\"#/<()[]{}\r\n"));
 /// The bytes that mean something in a quoted string.
 const QUOTED: [bool; 256] = table(b"\"\\$%\n");
 
@@ -41,6 +41,15 @@ enum Step {
     Code,
     Comment,
     End,
+}
+
+const fn foreign(mut table: [bool; 256]) -> [bool; 256] {
+    let mut byte = 0u8;
+    while byte < 0x80 {
+        table[byte as usize] |= is_foreign(byte);
+        byte += 1;
+    }
+    table
 }
 
 impl Scanner<'_> {
@@ -82,6 +91,12 @@ impl Scanner<'_> {
         let at = self.at;
         self.skip_plain(&CODE);
         if self.at > at {
+            // Between brackets commas separate; between arguments they are a mistake of many.
+            if self.frames.is_empty()
+                && let Some(comma) = memchr::memchr(b',', &self.bytes[at..self.at])
+            {
+                return Err(error(at + comma, StructureError::MissingNewline("an argument definition")));
+            }
             return Ok(Step::Code);
         }
         let Some(byte) = self.peek() else { return self.end_of_text() };
@@ -108,7 +123,9 @@ impl Scanner<'_> {
             b'(' | b'[' | b'{' => self.enter(Frame::Bracket(at), 1),
             b'<' => self.less_than(),
             b')' | b']' | b'}' => self.close_bracket(byte)?,
-            _ => self.at += 1,
+            b'\n' => self.at += 1,
+            b'\r' if self.bytes.get(at + 1).is_none_or(|next| *next == b'\n') => self.at += 1,
+            _ => return Err(error(at, StructureError::Character(char::from(byte)))),
         }
         Ok(Step::Code)
     }

@@ -96,12 +96,18 @@ pub enum StructureError {
     /// A name in quotes at the place of an argument or a block.
     #[error("argument names must not be quoted")]
     QuotedName,
+    /// A character that code never holds outside of strings and comments.
+    #[error("the character {0:?} cannot stand here")]
+    Character(char),
     /// Neither `=` nor labels and `{` after a name.
     #[error("to set an argument, use the equals sign; to open a block, use \"{{\" on the same line as its header")]
     Header,
     /// `${` in a label.
     #[error("template sequences are not allowed in a block label")]
     TemplateInLabel,
+    /// `provider` twice in one body; of other arguments nobody keeps count here.
+    #[error("the argument \"provider\" is set twice")]
+    Redefined,
     /// Nothing after `=`.
     #[error("an expression is required after the equals sign")]
     MissingValue,
@@ -162,6 +168,7 @@ impl<'a> Scanner<'a> {
                 b'}' => self.close_block()?,
                 b'"' => return Err(error(self.at, StructureError::QuotedName)),
                 _ if starts_name(byte) => self.item()?,
+                _ if is_foreign(byte) => return Err(error(self.at, StructureError::Character(char::from(byte)))),
                 b')' | b']' => return Err(error(self.at, StructureError::UnexpectedBracket(char::from(byte)))),
                 _ => return Err(error(self.at, StructureError::NotAnItem)),
             }
@@ -171,6 +178,9 @@ impl<'a> Scanner<'a> {
     fn item(&mut self) -> Result<(), ScanError> {
         let at = self.at;
         let name = self.name();
+        if !name.is_ascii() && name.contains(char::is_whitespace) {
+            return Err(error(at, StructureError::NotAnItem));
+        }
         self.skip_blank(false)?;
         if self.at_assignment() {
             self.argument(at, name)?;
@@ -234,8 +244,10 @@ impl<'a> Scanner<'a> {
         match self.open.len() {
             0 => self.outline.arguments.push(Argument { name, at, value }),
             1 if name == "provider" => {
-                if let Some(block) = self.outline.blocks.last_mut() {
-                    block.provider = Some(value);
+                if let Some(block) = self.outline.blocks.last_mut()
+                    && block.provider.replace(value).is_some()
+                {
+                    return Err(error(at, StructureError::Redefined));
                 }
             }
             _ => {}
@@ -299,6 +311,11 @@ impl<'a> Scanner<'a> {
 
 fn error(at: usize, kind: StructureError) -> ScanError {
     ScanError { at, kind }
+}
+
+/// Quotes of other languages, semicolons and control characters.
+const fn is_foreign(byte: u8) -> bool {
+    matches!(byte, b'\'' | b'`' | b';' | b'\\' | 0..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f)
 }
 
 /// Letters beyond ASCII are not told apart from other characters: the parts that are read are checked there.

@@ -108,6 +108,12 @@ fn broken_structure_is_named_at_its_place() {
         ("a {\n b = 1 }\n", 11, E::MissingNewline("an argument definition")),
         ("a {\n} b {\n}\n", 6, E::MissingNewline("a block definition")),
         ("a { b {} }\n", 4, E::SingleLineBlock),
+        ("a = 1, b = 2\n", 5, E::MissingNewline("an argument definition")),
+        ("a = 1;\n", 5, E::Character(';')),
+        ("a = f('x')\n", 6, E::Character('\'')),
+        ("a = 1\rb = 2\n", 5, E::Character('\r')),
+        ("a = 1\0\n", 5, E::Character('\0')),
+        ("\u{a0}a = 1\n", 0, E::NotAnItem),
     ] {
         assert_eq!(broken(text), (at, kind), "{text:?}");
     }
@@ -164,8 +170,9 @@ fn body() -> impl Strategy<Value = String> {
         numbered.collect::<String>()
     });
     items.prop_recursive(3, 12, 3, |inner| {
+        let blocks = |bodies: Vec<String>| bodies.join("}\nb \"x\" y-z { # c\n");
         proptest::collection::vec(inner, 0..3)
-            .prop_map(|bodies| bodies.iter().map(|body| format!("b \"x\" y-z {{ # c\n{body}}}\n")).collect::<String>())
+            .prop_map(move |bodies| format!("b \"x\" y-z {{ # c\n{}}}\n", blocks(bodies)))
     })
 }
 
@@ -204,5 +211,73 @@ proptest! {
             let value = &text[argument.value.clone()];
             prop_assert!(value.starts_with("<<") || value.parse::<hcl::edit::expr::Expression>().is_ok(), "{value:?}");
         }
+    }
+}
+
+/// Each of them passes `terraform fmt` 1.11.4.
+#[test]
+fn odd_texts_that_the_tools_accept_are_accepted() {
+    for text in [
+        "a = \"$$${b}\"\n",
+        "a = \"$$$${b}\"\n",
+        "a = \"$${b\"\n",
+        "a = \"$$${b\"\n",
+        "a = \"%%%{b}\"\n",
+        "a = \"%%{b\"\n",
+        "a = <<EOT\n$$${ x }\nEOT\n",
+        "a = <<EOT\n$${ \nEOT\n",
+        "a = <<EOT\n$$${ \nEOT\n",
+        "a = <<EOT\n$\nEOT\n",
+        "a = <<EOT\n$EOT\nEOT\n",
+        "a = <<EOT\nx ${y}EOT\nEOT\n",
+        "a = <<EOT\n${y}\nEOT\n",
+        "a = <<EOT\n\tEOT \t\n",
+        "a = <<-EOT\nEOT\r\n",
+        "a = <<EOT\nEOT# c\nEOT\n",
+        "a = <<E-T\nx\nE-T\n",
+        "a = <<é\nx\né\n",
+        "a = \"${\"${\"${b}\"}\"}\"\n",
+        "a = \"${\n b\n}\"\n",
+        "a = \"${ # }\n b }\"\n",
+        "a = \"%{ if true }x%{ else }y%{ endif }\"\n",
+        "a { /* x */ }\n",
+        "a { # x\n}\n",
+        "a {} # x\n",
+        "a { b = 1 } # c\n",
+        "a { b = { c = 1 } }\n",
+        "a { b = [\n1\n] }\n",
+        "a \"b\" c \"d\" {\n}\n",
+        "a \"b\\\"c\" {\n}\n",
+        "a \"$${b}\" {\n}\n",
+        "a \"%\" {\n}\n",
+        "a = {\n  b = 1 }\n",
+        "a = { b = 1, }\n",
+        "a = {\n\n}\n",
+        "a = /* x\n */ 1\n",
+        "a /* x\n */ = 1\n",
+        "a = 1 /* x\n y */\nb = 2\n",
+        "/* a */ b = 1\n",
+        "/* a /* b */ c = 1\n",
+        "a = 1 // x /* y\nb = 2\n",
+        "a = \"// /* #\"\n",
+        "/**/",
+        "a {b=1}\n",
+        "a{}\n",
+        "a\"b\"{}\n",
+        "a \"b\"c{}\n",
+        "a = <<EOT\n${<<EOT\nx\nEOT\n}\nEOT\n",
+        "a = \"${<<EOT\nx\nEOT\n}\"\n",
+        "a = {\n b = <<EOT\nx\nEOT\n c = 1\n}\n",
+        "a = f(<<EOT\nx\nEOT\n)\n",
+        "a = \"%\"\n",
+        "a = \"$\"\n",
+        "a = \"$\"",
+        "a = \"%{~ if x ~}${~ y ~}%{~ endif ~}\"\n",
+        "a = \"$${\" # }\n",
+        "a = \"${\"}\"}\"\n",
+        "a = \"${{}}\"\n",
+        "a = \"${{ b = \"}\" }}\"\n",
+    ] {
+        assert_eq!(outline(text, 0..text.len()).err(), None, "{text:?}");
     }
 }

@@ -73,7 +73,7 @@ pub enum ModuleProblem {
         constraint: String,
     },
     /// The source is not constant, and cannot be told.
-    #[error("its source cannot be determined statically{because}", because = because(.0))]
+    #[error("its source cannot be determined statically{because}", because = because(.0.as_deref()))]
     NotStatic(Option<String>),
     /// The source is refused.
     #[error("invalid source: {0}")]
@@ -83,8 +83,8 @@ pub enum ModuleProblem {
     Cycle,
 }
 
-fn because(reference: &Option<String>) -> String {
-    reference.as_ref().map(|reference| format!(", because it depends on {reference}")).unwrap_or_default()
+fn because(reference: Option<&str>) -> String {
+    reference.map(|reference| format!(", because it depends on {reference}")).unwrap_or_default()
 }
 
 impl From<TreeError> for Error {

@@ -126,4 +126,6 @@ pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeErr
 }
 
 #[cfg(test)]
+mod peer_tests;
+#[cfg(test)]
 mod tests;

@@ -25,30 +25,34 @@ pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
 }
 
 /// Reads files of a directory; bytes that are not UTF-8 are replaced.
-pub(super) fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<SourceFile>, TreeError> {
+pub(super) fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<SourceFile>, Box<TreeError>> {
     names.iter().map(|name| text(root, dir.join(name))).collect()
 }
 
-pub(super) fn text(root: &Path, path: PathBuf) -> Result<SourceFile, TreeError> {
+pub(super) fn text(root: &Path, path: PathBuf) -> Result<SourceFile, Box<TreeError>> {
     match fs::read(root.join(&path)) {
         Ok(bytes) => {
             let text =
                 String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
             Ok(SourceFile { path, text })
         }
-        Err(error) => Err(TreeError::Read { path, kind: error.kind() }),
+        Err(error) => Err(Box::new(TreeError::Read { path, kind: error.kind() })),
     }
 }
 
 /// The list of installed modules; empty if there is none.
-pub(super) fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest, TreeError> {
+pub(super) fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest, Box<TreeError>> {
     let path = data_dir.unwrap_or(Path::new(".terraform")).join("modules/modules.json");
     match text(root, path) {
-        Ok(file) => Manifest::decode(&file.text).map_err(|reason| TreeError::Manifest { path: file.path, reason }),
-        Err(TreeError::Read { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. }) => {
-            Ok(Manifest::default())
+        Ok(file) => {
+            Manifest::decode(&file.text).map_err(|reason| Box::new(TreeError::Manifest { path: file.path, reason }))
         }
-        Err(error) => Err(error),
+        Err(error) => match *error {
+            TreeError::Read { kind: io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, .. } => {
+                Ok(Manifest::default())
+            }
+            _ => Err(error),
+        },
     }
 }
 

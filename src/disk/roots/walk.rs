@@ -194,7 +194,7 @@ impl Walk<'_> {
     fn manifest(&mut self) -> &Manifest {
         if self.manifest.get().is_none() {
             let manifest = read::manifest(self.root, self.options.data_dir.as_deref()).unwrap_or_else(|error| {
-                self.errors.push(error);
+                self.errors.push(*error);
                 Manifest::default()
             });
             let _ = self.manifest.set(manifest);
@@ -226,8 +226,8 @@ impl Walk<'_> {
         if let (true, Some((call, key))) = (files.is_empty(), call) {
             self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned() });
         }
-        let primary = read::texts(self.root, dir, &files.primary).map_err(|error| vec![error])?;
-        let overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![error])?;
+        let primary = read::texts(self.root, dir, &files.primary).map_err(|error| vec![*error])?;
+        let overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![*error])?;
         self.files_read.extend(primary.iter().chain(&overrides).map(|file| file.path.clone()));
         Module::decode(&primary, &overrides, self.options.dialect)
             .map_err(|errors| errors.into_iter().map(TreeError::Config).collect())
@@ -263,7 +263,7 @@ impl Walk<'_> {
             let file = match read::text(self.root, path) {
                 Ok(file) => file,
                 Err(error) => {
-                    self.errors.push(error);
+                    self.errors.push(*error);
                     continue;
                 }
             };

@@ -105,21 +105,21 @@ impl Gatherer {
         body: &mut Body,
         mut sink: Sink,
     ) -> Result<ArchiveHashes, Pass> {
-        let mut buffer = Vec::new();
-        while body.fill(&mut buffer).await.map_err(Pass::Broken)? {
-            let bytes = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
-            self.events.emit(Event::PackageBytes { package: key.clone(), bytes });
+        let mut bytes = Vec::new();
+        while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
+            let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
             match &mut sink {
-                Sink::Stream(hasher) => hasher.update(&buffer).map_err(|error| refused(key, package, &error))?,
+                Sink::Stream(hasher) => hasher.update(&bytes).map_err(|error| refused(key, package, &error))?,
                 Sink::Spool(spool) => {
-                    spool.write(&buffer).map_err(|error| Pass::Refused(Refusal::Error(error.into())))?
+                    spool.write(&bytes).map_err(|error| Pass::Refused(Refusal::Error(error.into())))?;
                 }
             }
-            buffer.clear();
+            bytes.clear();
         }
         match sink {
             Sink::Stream(hasher) => match hasher.finish() {
-                Ok(hashes) => checked(key, package, hashes.zh).map(|()| hashes),
+                Ok(found) => checked(key, package, found.zh).map(|()| found),
                 Err(ArchiveRefusal { zh, error, .. }) => {
                     checked(key, package, zh)?;
                     Err(refused(key, package, &error))

@@ -28,6 +28,7 @@ use crate::hash::archive::Threads;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::Shared;
 use crate::platform::Platform;
+use crate::settings::{ExpiredKeyRule, SignatureRule};
 use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
@@ -44,7 +45,7 @@ pub struct Gatherer {
     now: SystemTime,
     offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Refusal>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
-    signed: Shared<SignedUrls, Result<Arc<SignedSums>, Refusal>>,
+    signed: Shared<(SignedUrls, SignatureRule, ExpiredKeyRule), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<PackageHash, Refusal>>,
 }
 
@@ -90,7 +91,7 @@ impl Gatherer {
     /// The answers for all steps, asked side by side.
     pub async fn gather(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
         let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
-        self.each(steps, |gatherer, addr, step| async move { gatherer.release(&addr, &step).await }).await
+        self.each(steps, |gatherer, addr, step| async move { Box::pin(gatherer.release(&addr, &step)).await }).await
     }
 
     /// Runs one task for each item, all at once, and collects what they give.

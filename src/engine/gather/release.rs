@@ -46,7 +46,7 @@ impl Gatherer {
         if step.rules.reported != ReportedRule::Ignore {
             facts.findings.extend(reported_findings(addr, &lines));
         }
-        let mut known = self.finish(&facts, &lines, &signed, &first);
+        let mut known = facts.facts(&lines, &signed, &first);
         if shown_false(addr, step, &known) {
             return Ok(Arc::new(known));
         }
@@ -220,36 +220,6 @@ impl Gatherer {
         }
         Ok(())
     }
-
-    fn finish(
-        &self,
-        facts: &Gathering<'_>,
-        lines: &BTreeMap<Platform, Line>,
-        signed: &SignedSums,
-        first: &Package,
-    ) -> ReleaseFacts {
-        let packages = lines.iter().map(|(platform, line)| {
-            let facts =
-                PackageFacts { zh: Some(line.zh), h1: None, computed: false, file_name: line.file_name.clone() };
-            (platform.clone(), facts)
-        });
-        let reported = if facts.step.rules.reported == ReportedRule::Write {
-            first.reported.iter().map(|(platform, reported)| (platform.clone(), reported.hashes.clone())).collect()
-        } else {
-            BTreeMap::new()
-        };
-        let missing = facts.missing.iter().map(|platform| (platform.clone(), facts.newest_with(platform))).collect();
-        ReleaseFacts {
-            version: facts.version.clone(),
-            origin: Origin::Registry { signer: signed.signature.clone(), sums: Arc::clone(&signed.sums) },
-            packages: packages.collect(),
-            missing,
-            supported_protocol: facts.supported_protocol,
-            newest_supported: facts.newest_supported(),
-            reported,
-            findings: facts.findings.clone(),
-        }
-    }
 }
 
 /// What is known of a release while it is asked about.
@@ -272,6 +242,31 @@ impl<'a> Gathering<'a> {
             findings.push(Finding::new(Rule::AmbiguousVersion, message).about(addr));
         }
         Self { addr, step, version, offers, supported_protocol: true, missing: Vec::new(), findings }
+    }
+
+    /// The facts before any archive is looked at.
+    fn facts(&self, lines: &BTreeMap<Platform, Line>, signed: &SignedSums, first: &Package) -> ReleaseFacts {
+        let packages = lines.iter().map(|(platform, line)| {
+            let facts =
+                PackageFacts { zh: Some(line.zh), h1: None, computed: false, file_name: line.file_name.clone() };
+            (platform.clone(), facts)
+        });
+        let reported = if self.step.rules.reported == ReportedRule::Write {
+            first.reported.iter().map(|(platform, reported)| (platform.clone(), reported.hashes.clone())).collect()
+        } else {
+            BTreeMap::new()
+        };
+        let missing = self.missing.iter().map(|platform| (platform.clone(), self.newest_with(platform))).collect();
+        ReleaseFacts {
+            version: self.version.clone(),
+            origin: Origin::Registry { signer: signed.signature.clone(), sums: Arc::clone(&signed.sums) },
+            packages: packages.collect(),
+            missing,
+            supported_protocol: self.supported_protocol,
+            newest_supported: self.newest_supported(),
+            reported,
+            findings: self.findings.clone(),
+        }
     }
 
     fn package_key(&self) -> (ProviderAddr, Version) {
@@ -317,11 +312,10 @@ impl<'a> Gathering<'a> {
 
 fn nothing_allowed(addr: &ProviderAddr, step: &Step, offers: &[Offer]) -> Refusal {
     let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
-    let message = match step.constraints.is_empty() {
-        true => format!("provider {addr} has no release that may be selected"),
-        false => {
-            format!("no available release of provider {addr} matches the version constraint \"{}\"", step.constraints)
-        }
+    let message = if step.constraints.is_empty() {
+        format!("provider {addr} has no release that may be selected")
+    } else {
+        format!("no available release of provider {addr} matches the version constraint \"{}\"", step.constraints)
     };
     let mut error = Error::new(ErrorKind::NotFound, message);
     if let Some(version) = newest {

@@ -46,9 +46,10 @@ impl Gatherer {
             );
             let sums = sums.map_err(refusal)?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
-            self.check(addr, version, rules, Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
+            self.check(addr, version, rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
-        self.signed.answer(urls.clone(), ask).await
+        let key = (urls.clone(), rules.signature, rules.expired_key);
+        self.signed.answer(key, ask).await
     }
 
     /// Who signed some releases, asked side by side; one package of each is asked about, none is downloaded.
@@ -91,7 +92,7 @@ impl Gatherer {
         addr: &ProviderAddr,
         version: &Version,
         rules: &Rules,
-        documents: Documents<'_>,
+        documents: &Documents<'_>,
     ) -> Result<SignedSums, Refusal> {
         let unsigned = match rules.signature {
             SignatureRule::Always => false,
@@ -147,7 +148,7 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
     let finding = Finding::new(rule, message).about(addr);
     match error {
-        SignatureError::Revoked(key) => Refusal::Revoked(finding, key.clone()),
+        SignatureError::Revoked(key) => Refusal::Revoked(Box::new(finding), key.clone()),
         _ => finding.into(),
     }
 }

@@ -41,9 +41,10 @@ pub(super) fn conclusion(changes: &Changes, refused: bool) -> String {
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
-        return match changes.written {
-            true => format!("review and commit {path} and {trust}\n"),
-            false => format!("{path} was not changed; review and commit {trust}\n"),
+        return if changes.written {
+            format!("review and commit {path} and {trust}\n")
+        } else {
+            format!("{path} was not changed; review and commit {trust}\n")
         };
     }
     match (changes.changed, changes.written) {
@@ -208,7 +209,7 @@ fn signer(text: &mut String, change: &Change, style: Style) {
 fn each_hash(text: &mut String, change: &Change) {
     for added in &change.hashes_added {
         let platform = added.platform.as_ref().map_or("?", |platform| platform.as_str());
-        let evidence: Vec<&str> = added.evidence.iter().map(|evidence| evidence.as_str()).collect();
+        let evidence: Vec<&str> = added.evidence.iter().map(Evidence::as_str).collect();
         let line = format!("{} {platform} {}", added.hash, evidence.join(", "));
         let _ = writeln!(text, "    + {}", printable(&line));
     }

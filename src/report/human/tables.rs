@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::hash::HashScheme;
 use crate::outcome::{Listed, Required};
+use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
 use crate::report::{Detail, Style, printable, slashed};
@@ -20,7 +21,7 @@ pub(super) fn list(entries: &[Listed], style: Style) -> String {
 }
 
 fn entry(listed: &Listed, style: Style) -> [String; 7] {
-    let platforms: Vec<&str> = listed.platforms.iter().map(|platform| platform.as_str()).collect();
+    let platforms: Vec<&str> = listed.platforms.iter().map(Platform::as_str).collect();
     [
         style.addr(&listed.address),
         listed.entry.version.to_string(),
@@ -57,9 +58,10 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
         let addr = style.paint(Paint::Strong, style.addr(&provider.address));
         let constraints = &provider.requirement.constraints;
         // Writing to a string cannot fail.
-        let _ = match constraints.is_empty() {
-            true => writeln!(text, "{addr} {locked}"),
-            false => writeln!(text, "{addr} {locked} ({constraints})"),
+        let _ = if constraints.is_empty() {
+            writeln!(text, "{addr} {locked}")
+        } else {
+            writeln!(text, "{addr} {locked} ({constraints})")
         };
         let origins: Vec<[String; 4]> = provider.requirement.origins.iter().map(origin).collect();
         text.push_str(&rows("  ", &origins));

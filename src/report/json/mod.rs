@@ -11,8 +11,9 @@ use super::failure as errors;
 use super::printable::hidden;
 use super::slashed;
 use crate::error::Error;
+use crate::evidence::Evidence;
 use crate::finding::{Class, Finding, Level};
-use crate::hash::HashScheme;
+use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::outcome::{AddedHash, Body, Change, Changes, Listed, Outcome, Required, RootOutcome};
 use crate::requirements::Origin;
@@ -106,7 +107,7 @@ fn origin(origin: &Origin) -> Value {
 }
 
 fn listed(listed: &Listed) -> Value {
-    let of = |scheme| -> Vec<&str> { listed.entry.hashes.of(scheme).map(|hash| hash.as_str()).collect() };
+    let of = |scheme| -> Vec<&str> { listed.entry.hashes.of(scheme).map(PackageHash::as_str).collect() };
     json!({
         "address": listed.address.to_string(),
         "version": listed.entry.version.to_string(),
@@ -138,7 +139,7 @@ fn change(change: &Change) -> Value {
         "old": version(&change.old),
         "new": version(&change.new),
         "hashes_added": change.hashes_added.iter().map(added).collect::<Value>(),
-        "hashes_removed": change.hashes_removed.iter().map(|hash| hash.as_str()).collect::<Vec<_>>(),
+        "hashes_removed": change.hashes_removed.iter().map(PackageHash::as_str).collect::<Vec<_>>(),
     })
 }
 
@@ -146,7 +147,7 @@ fn added(added: &AddedHash) -> Value {
     json!({
         "hash": added.hash.as_str(),
         "platform": added.platform.as_ref().map(ToString::to_string),
-        "evidence": added.evidence.iter().map(|evidence| evidence.as_str()).collect::<Vec<_>>(),
+        "evidence": added.evidence.iter().map(Evidence::as_str).collect::<Vec<_>>(),
     })
 }
 

@@ -1,12 +1,13 @@
 //! Whole runs with streams in memory.
 
+mod offline;
+
 use std::cell::RefCell;
 use std::io::Read;
 use std::rc::Rc;
 use std::time::SystemTime;
 
 use super::*;
-use crate::settings::Variables;
 
 /// A stream that can be read after the run; closed, nobody reads it.
 #[derive(Clone, Default)]
@@ -68,7 +69,7 @@ impl Run {
             stderr_is_terminal: self.terminal,
         };
         let environment = Environment {
-            variables: Variables::from_iter(self.variables.iter().copied()),
+            variables: self.variables.iter().copied().collect(),
             directory: ".".into(),
             now: SystemTime::UNIX_EPOCH,
         };
@@ -160,54 +161,4 @@ fn completions_and_manual_are_text() {
     let page = told(&["man"]);
     assert!(page.code == ExitCode::Done && page.out.contains(".TH tflock 1"), "{}", page.out);
     assert_eq!(told(&["man", "-json"]).json()["text"], page.out);
-}
-
-#[test]
-fn packages_are_hashed_where_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir_all(folder.path().join("package")).unwrap();
-    std::fs::write(folder.path().join("package/LICENSE"), "free\n").unwrap();
-    let directory = folder.path().to_str().unwrap();
-    let hashed = told(&["-C", directory, "hash", "package"]);
-    let line = format!("  {directory}/package\n");
-    assert_eq!((hashed.code, hashed.err.as_str()), (ExitCode::Done, ""));
-    assert!(hashed.out.starts_with("h1:") && hashed.out.ends_with(&line), "{}", hashed.out);
-    let half = told(&["hash", "-C", directory, "package", "missing.zip"]);
-    assert_eq!((half.code, &half.out), (ExitCode::Failed, &hashed.out));
-    assert!(half.err.starts_with("error: ") && half.err.contains("missing.zip"), "{}", half.err);
-    let document = told(&["-json", "hash", "-C", directory, "missing.zip"]).json();
-    assert_eq!((&document["text"], &document["error"]["kind"]), (&"".into(), &"disk".into()), "{document}");
-}
-
-#[test]
-fn the_cache_has_its_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let directory: &'static str = folder.path().join("cache").to_str().unwrap().to_owned().leak();
-    let run = |words: &[&str]| Run { variables: vec![("TFLOCK_CACHE_DIR", directory)], ..Run::default() }.of(words);
-    assert_eq!(run(&["cache", "dir"]).out, format!("{directory}\n"));
-    let stats = run(&["cache", "stats"]);
-    assert!(
-        stats.code == ExitCode::Done && stats.out.contains("hashes     0 computed here, 0 imported\n"),
-        "{}",
-        stats.out
-    );
-    assert_eq!(run(&["cache", "prune"]).out, "removed 0 files, 0 B\n");
-    assert_eq!(run(&["cache", "prune", "--all"]).out, "removed 0 files, 0 B\n");
-}
-
-#[test]
-fn settings_that_are_wrong_stop_every_root() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = |name: &str, settings: &str| {
-        let root = folder.path().join(name);
-        std::fs::create_dir_all(root.join(".git")).unwrap();
-        std::fs::write(root.join(".tflock.hcl"), settings).unwrap();
-        root.to_str().unwrap().to_owned()
-    };
-    let (good, bad) = (root("good", "tool = \"tofu\"\n"), root("bad", "tol = 1\nplatforms = [\"linux\"]\n"));
-    let refused = told(&["-json", "-C", &good, "-C", &bad, "-C", "/nowhere/at/all", "lock"]);
-    assert_eq!(refused.code, ExitCode::Failed);
-    let error = &refused.json()["error"];
-    assert_eq!((&error["kind"], &error["line"]), (&"settings".into(), &1.into()), "{error}");
-    assert_eq!(error["others"].as_array().unwrap().len(), 2, "{error}");
 }

@@ -1,0 +1,2 @@
+resource "first_x" "y" {
+}

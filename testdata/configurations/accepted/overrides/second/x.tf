@@ -1,0 +1,2 @@
+resource "second_x" "y" {
+}

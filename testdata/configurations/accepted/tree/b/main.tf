@@ -1,0 +1,2 @@
+resource "shared_x" "y" {
+}

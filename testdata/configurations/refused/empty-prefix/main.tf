@@ -1,0 +1,2 @@
+resource "_x" "y" {
+}

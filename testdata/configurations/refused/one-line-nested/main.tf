@@ -1,0 +1,1 @@
+terraform { required_providers { a = "1.0" } }

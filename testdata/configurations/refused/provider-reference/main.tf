@@ -1,0 +1,3 @@
+resource "a_b" "c" {
+  provider = a.b.c
+}

@@ -1,0 +1,5 @@
+terraform {
+  required_providers {
+    a = { source = "x/a", region = "y" }
+  }
+}

@@ -1,0 +1,5 @@
+terraform {
+  required_providers {
+    a = { version = 1.0 }
+  }
+}

@@ -1,0 +1,8 @@
+variable "v" {
+  default = "1.0"
+}
+terraform {
+  required_providers {
+    a = { version = var.v }
+  }
+}
