@@ -3,6 +3,8 @@
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
 //! each with its `path`.
 
+mod trust;
+
 use serde_json::{Map, Value, json};
 
 use super::failure as errors;
@@ -70,6 +72,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
         Ok(Body::Changes(changes)) => self::changes(changes),
+        Ok(Body::Trust(report)) => trust::report(report),
         Ok(Body::Text(text)) => one("text", json!(text)),
         Err(error) => one("error", errors::json(error)),
     };
@@ -131,6 +134,9 @@ fn changes(changes: &Changes) -> Map<String, Value> {
         object.insert("compared".to_owned(), json!({ "old": old, "new": new }));
         object.insert("header".to_owned(), json!(header));
         object.insert("formatting".to_owned(), json!(changes.text.formatting));
+    }
+    if let Some(trust) = &changes.trust {
+        object.insert("trust".to_owned(), trust::learned(trust));
     }
     object
 }
