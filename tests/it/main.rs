@@ -3,7 +3,14 @@
 
 mod example;
 mod fixture;
+mod lock;
+mod lock_broken;
+mod lock_differential;
+mod lock_network;
+mod lock_options;
+mod lock_trust;
 mod merge;
+mod offline;
 mod support;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
