@@ -7,6 +7,7 @@
 pub mod atomic;
 pub mod cache;
 pub mod cli_config;
+pub mod git;
 pub mod git_config;
 pub mod hcl1;
 pub mod helper;
@@ -15,4 +16,6 @@ pub mod mirror;
 pub mod package;
 pub mod roots;
 pub mod state;
+pub mod text;
+pub mod transaction;
 pub mod worktree;

@@ -21,8 +21,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use decode::{Decoded, decode};
-pub use header::detect_dialect;
+pub use decode::{Decoded, decode, salvage};
+pub use header::{detect_dialect, header_dialect as detect_header};
 pub use spans::{EntrySpans, Spans};
 
 use crate::addr::ProviderAddr;

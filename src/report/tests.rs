@@ -49,7 +49,11 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         new: None,
         hashes_added: Vec::new(),
         hashes_removed: Vec::new(),
+        moved_from: None,
+        judged: std::collections::BTreeMap::new(),
+        asks: Vec::new(),
         signer: None,
+        position: None,
     }
 }
 
@@ -90,7 +94,7 @@ fn lock() -> Outcome {
         written: true,
         path: ".terraform.lock.hcl".into(),
         changes: vec![more, new, up, gone],
-        diff: None,
+        ..Changes::default()
     };
     let mut outcome = outcome("lock", vec![("", Ok(Body::Changes(changes)))]);
     outcome.roots[0].findings = vec![
@@ -145,7 +149,7 @@ fn colour_adds_nothing_but_colour() {
 fn last_lines_of_lock() {
     let last = |changed, written, diff: Option<&str>| {
         let path = "a/.terraform.lock.hcl".into();
-        let changes = Changes { changed, written, path, changes: Vec::new(), diff: diff.map(str::to_owned) };
+        let changes = Changes { changed, written, path, diff: diff.map(str::to_owned), ..Changes::default() };
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");

@@ -1,5 +1,6 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod diff;
 mod git;
 mod global;
 mod lock;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use diff::DiffArgs;
 pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
@@ -45,6 +47,9 @@ pub(super) struct Arguments {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) command: Command,
+    /// True if there is `--`, which ends the names that may be something else.
+    #[arg(skip)]
+    pub(super) dashes: bool,
 }
 
 /// The commands.
@@ -61,6 +66,7 @@ pub(super) enum Command {
     Hash(HashArgs),
     List(ListArgs),
     Why(WhyArgs),
+    Diff(DiffArgs),
     Merge(MergeArgs),
     Textconv(TextconvArgs),
     Git(GitArgs),
@@ -184,6 +190,7 @@ impl Command {
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
             Command::Why(_) => "why",
+            Command::Diff(_) => "diff",
             Command::Merge(_) => "merge",
             Command::Textconv(_) => "textconv",
             Command::Git(_) => "git",
@@ -200,6 +207,7 @@ impl Command {
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
+            Command::Diff(diff) => Some(&diff.within),
             Command::Merge(merge) => Some(&merge.within),
             Command::Textconv(textconv) => Some(&textconv.within),
             Command::Git(git) => Some(&git.within),
@@ -211,7 +219,8 @@ impl Command {
 impl Arguments {
     /// Parses arguments, the program's name first, with their single dashes already doubled.
     pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments)
+        let dashes = arguments.iter().any(|argument| argument == "--");
+        Ok(Self { dashes, ..Self::try_parse_from(arguments)? })
     }
 
     /// The directories of `-C`, before and behind the command.

@@ -2,6 +2,7 @@
 
 mod changes;
 mod findings;
+mod review;
 mod tables;
 
 use std::fmt::Write;
@@ -23,15 +24,21 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text
 }
 
-fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
+pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
     match body {
         Body::Requirements(providers) => tables::why(providers, style),
         Body::Entries(entries) => tables::list(entries, style),
+        Body::Changes(changes) if changes.sides.is_some() => {
+            let mut text = review::review(changes, style);
+            text.push_str(&findings::findings(&root.findings, style));
+            text.push_str(&review::conclusion(changes, style));
+            text
+        }
         Body::Changes(changes) => {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes));
+            text.push_str(&changes::conclusion(changes, &root.findings));
             text
         }
         Body::Text(text) => text.clone(),
