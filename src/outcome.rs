@@ -12,6 +12,7 @@ use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
+use crate::trust::pins::Pins;
 
 /// The result of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub enum Body {
     Entries(Vec<Listed>),
     /// `lock` and its like.
     Changes(Changes),
+    /// `trust`: remembered signers.
+    Trust(TrustReport),
     /// `fmt`, `hash`, `completions`, `man`, `cache`: text as it goes to standard output.
     Text(String),
 }
@@ -93,6 +96,36 @@ pub struct Changes {
     pub sides: Option<[String; 2]>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
+    /// What was learned about signers.
+    pub trust: Option<TrustChange>,
+}
+
+/// What `trust` did or shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustReport {
+    /// The trust file, relative to the work tree.
+    pub path: PathBuf,
+    /// Whether it was written; none if nothing was to be changed.
+    pub changed: Option<bool>,
+    /// True if `pins` are those that are remembered no more.
+    pub forgotten: bool,
+    /// What the command was about; everything for `trust list`.
+    pub pins: Pins,
+}
+
+/// What a run learned for the trust file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrustChange {
+    /// The trust file, relative to the work tree.
+    pub path: PathBuf,
+    /// True if it was written.
+    pub written: bool,
+    /// Providers whose signer is remembered from now on.
+    pub pinned: Vec<(ProviderAddr, Signer)>,
+    /// Fingerprints of keys that are denied from now on, since they were seen revoked.
+    pub denied: Vec<String>,
+    /// Republications that were accepted.
+    pub republished: Vec<(ProviderAddr, crate::version::Version)>,
 }
 
 /// How two texts differ beside their entries.
@@ -129,6 +162,8 @@ pub struct Change {
     pub signer: Option<Signer>,
     /// Where the entry stands in the new file.
     pub position: Option<Position>,
+    /// True if that signer was remembered already; else it is a first use.
+    pub pinned: bool,
 }
 
 /// What is known of a hash that came or went.

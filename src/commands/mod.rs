@@ -12,8 +12,10 @@ pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
+pub mod memory;
 pub mod resolve;
 mod run_settings;
+pub mod trust;
 pub mod why;
 
 pub use lock_options::LockOptions;

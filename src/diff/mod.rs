@@ -79,6 +79,7 @@ fn change(
         asks: Vec::new(),
         signer: None,
         position: None,
+        pinned: false,
     })
 }
 

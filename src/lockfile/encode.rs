@@ -63,7 +63,8 @@ pub(super) fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, plain)
 }
 
-fn push_escaped(text: &mut String, value: &str) {
+/// Writes the text between quotes that means a value, in NFC.
+pub(crate) fn push_escaped(text: &mut String, value: &str) {
     if is_plain(value) {
         text.push_str(value);
         return;

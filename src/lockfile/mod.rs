@@ -22,6 +22,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 pub use decode::{Decoded, decode, salvage};
+pub(crate) use encode::push_escaped;
 pub use header::{detect_dialect, header_dialect as detect_header};
 pub use spans::{EntrySpans, Spans};
 

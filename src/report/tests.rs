@@ -54,6 +54,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         asks: Vec::new(),
         signer: None,
         position: None,
+        pinned: false,
     }
 }
 

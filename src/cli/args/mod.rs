@@ -5,6 +5,7 @@ mod git;
 mod global;
 mod lock;
 mod single_dash;
+mod trust;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
+pub(super) use trust::{TrustArgs, TrustCommand};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///
@@ -67,6 +69,7 @@ pub(super) enum Command {
     List(ListArgs),
     Why(WhyArgs),
     Diff(DiffArgs),
+    Trust(TrustArgs),
     Merge(MergeArgs),
     Textconv(TextconvArgs),
     Git(GitArgs),
@@ -191,6 +194,7 @@ impl Command {
             Command::List(_) => "list",
             Command::Why(_) => "why",
             Command::Diff(_) => "diff",
+            Command::Trust(_) => "trust",
             Command::Merge(_) => "merge",
             Command::Textconv(_) => "textconv",
             Command::Git(_) => "git",
@@ -208,6 +212,7 @@ impl Command {
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
             Command::Diff(diff) => Some(&diff.within),
+            Command::Trust(trust) => Some(trust.command.within()),
             Command::Merge(merge) => Some(&merge.within),
             Command::Textconv(textconv) => Some(&textconv.within),
             Command::Git(git) => Some(&git.within),

@@ -10,6 +10,7 @@ mod list;
 mod lock;
 mod merge;
 mod text;
+mod trust;
 mod why;
 
 use std::path::PathBuf;
@@ -109,6 +110,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
             lock::lock(session, lock, streams)
         }
+        Command::Trust(arguments) => trust::trust(session, arguments, streams),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),

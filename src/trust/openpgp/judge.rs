@@ -1,6 +1,6 @@
 //! One listed key and a signature: did it make it, and does that count?
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use sequoia_openpgp::cert::Cert;
 use sequoia_openpgp::cert::amalgamation::ValidAmalgamation;
@@ -17,6 +17,9 @@ use super::Verified;
 use super::document::Signatures;
 use super::error::{SignatureError, one_line};
 use crate::trust::Fingerprint;
+
+/// How far the signer's clock may be ahead of ours. A release may be signed while we ask for it.
+const CLOCK_SKEW: Duration = Duration::from_secs(10 * 60);
 
 /// The backend takes no longer keys.
 const MAX_RSA_BITS: usize = 4096;
@@ -124,6 +127,10 @@ fn judge(
     if is_revoked(key) {
         return Err(SignatureError::Revoked(primary));
     }
+    if key.bundle().self_revocations().next().is_some() {
+        let subkey = fingerprint(&key.key().fingerprint().to_hex())?;
+        return Err(SignatureError::RevokedSubkey { key: primary, subkey });
+    }
     if let Some(weakness) = weakness(signature, key) {
         return Err(SignatureError::Weak { key: primary, weakness });
     }
@@ -131,7 +138,7 @@ fn judge(
     let subkey = (!key.primary()).then(|| fingerprint(&key.key().fingerprint().to_hex()));
     let signing_subkey = subkey.transpose()?;
     let over = signature.signature_expiration_time().is_some_and(|end| end <= now);
-    let expired = over || made > now || had_expired(key, made);
+    let expired = over || made > now + CLOCK_SKEW || had_expired(key, made);
     let expired_now = expired || had_expired(key, now);
     Ok(Verified {
         key_id: primary.short().to_owned(),
@@ -185,7 +192,7 @@ fn refusal(error: &sequoia_openpgp::anyhow::Error, key: &Fingerprint) -> Signatu
     }
 }
 
-/// True if the key, its primary key or all user ids have been revoked by their owner.
+/// True if the primary key or all user ids have been revoked by their owner.
 ///
 /// Neither reason nor time counts: whoever holds a key that was retired can date a signature back.
 ///
@@ -194,9 +201,7 @@ fn is_revoked(key: &SigningKey<'_>) -> bool {
     let cert = key.cert();
     let mut names = cert.userids().peekable();
     let nameless = names.peek().is_some() && names.all(|name| name.bundle().self_revocations().next().is_some());
-    nameless
-        || cert.primary_key().bundle().self_revocations().next().is_some()
-        || key.bundle().self_revocations().next().is_some()
+    nameless || cert.primary_key().bundle().self_revocations().next().is_some()
 }
 
 fn weakness(signature: &Signature, key: &SigningKey<'_>) -> Option<String> {

@@ -1,0 +1,237 @@
+//! JSON documents: one whole document for each run, an error included.
+//!
+//! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
+//! each with its `path`.
+
+mod trust;
+
+use serde_json::{Map, Value, json};
+
+use super::failure as errors;
+use super::printable::hidden;
+use super::slashed;
+use crate::dialect::Dialect;
+use crate::diff::{Distance, explain, headline, risk};
+use crate::error::Error;
+use crate::evidence::Evidence;
+use crate::finding::{Class, Finding, Level};
+use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::LockEntry;
+use crate::outcome::{AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Required, RootOutcome};
+use crate::requirements::Origin;
+use crate::version::Constraints;
+
+/// The version of the shape of all documents.
+const FORMAT_VERSION: &str = "1.0";
+
+pub(super) fn render(outcome: &Outcome) -> String {
+    let mut document = start(Some(outcome.command));
+    if outcome.many {
+        let roots = outcome.roots.iter().map(|root| {
+            let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
+            object.append(&mut body(root));
+            Value::Object(object)
+        });
+        document.insert("roots".to_owned(), roots.collect());
+    } else {
+        // A result and a failure beside it are one body.
+        outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
+    }
+    text(document)
+}
+
+pub(super) fn failure(command: Option<&str>, error: &Error) -> String {
+    let mut document = start(command);
+    document.insert("error".to_owned(), errors::json(error));
+    text(document)
+}
+
+fn start(command: Option<&str>) -> Map<String, Value> {
+    Map::from_iter([("format_version".to_owned(), json!(FORMAT_VERSION)), ("command".to_owned(), json!(command))])
+}
+
+fn text(document: Map<String, Value>) -> String {
+    let text = format!("{:#}\n", Value::Object(document));
+    if text.is_ascii() {
+        return text;
+    }
+    // Beyond ASCII only strings have characters; what a terminal would obey is escaped in them.
+    let mut units = [0; 2];
+    text.chars().fold(String::with_capacity(text.len()), |mut text, character| {
+        if !character.is_ascii() && hidden(character) {
+            text.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(character);
+        }
+        text
+    })
+}
+
+fn body(root: &RootOutcome) -> Map<String, Value> {
+    let mut object = match &root.body {
+        Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
+        Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
+        Ok(Body::Changes(changes)) => self::changes(changes),
+        Ok(Body::Trust(report)) => trust::report(report),
+        Ok(Body::Text(text)) => one("text", json!(text)),
+        Err(error) => one("error", errors::json(error)),
+    };
+    // Part of the body of `lock` and its like; beside other bodies only if there is something to tell.
+    if matches!(root.body, Ok(Body::Changes(_))) || !root.findings.is_empty() {
+        object.insert("findings".to_owned(), root.findings.iter().map(finding).collect());
+    }
+    object
+}
+
+fn one(key: &str, value: Value) -> Map<String, Value> {
+    Map::from_iter([(key.to_owned(), value)])
+}
+
+fn required(required: &Required) -> Value {
+    json!({
+        "address": required.address.to_string(),
+        "constraints": constraints(&required.requirement.constraints),
+        "locked": required.locked.as_ref().map(ToString::to_string),
+        "origins": required.requirement.origins.iter().map(origin).collect::<Value>(),
+    })
+}
+
+fn origin(origin: &Origin) -> Value {
+    json!({
+        "module": origin.module,
+        "file": slashed(&origin.file),
+        "line": origin.position.line,
+        "column": origin.position.column,
+        "kind": origin.kind.as_str(),
+        "local_name": origin.local_name,
+        "constraint": origin.constraint,
+    })
+}
+
+fn listed(listed: &Listed) -> Value {
+    let of = |scheme| -> Vec<&str> { listed.entry.hashes.of(scheme).map(PackageHash::as_str).collect() };
+    json!({
+        "address": listed.address.to_string(),
+        "version": listed.entry.version.to_string(),
+        "constraints": constraints(&listed.entry.constraints),
+        "required": listed.required,
+        "hashes": { "h1": of(HashScheme::H1), "zh": of(HashScheme::Zh), "other": of(HashScheme::Other) },
+        "platforms": listed.platforms.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "signer": listed.signer,
+    })
+}
+
+fn changes(changes: &Changes) -> Map<String, Value> {
+    let one = if changes.sides.is_some() { reviewed } else { change };
+    let mut object = Map::from_iter([
+        ("changed".to_owned(), json!(changes.changed)),
+        ("path".to_owned(), json!(slashed(&changes.path))),
+        ("changes".to_owned(), changes.changes.iter().map(one).collect()),
+    ]);
+    if let Some([old, new]) = &changes.sides {
+        let tool = |tool: Option<Dialect>| tool.map(Dialect::program);
+        let header = changes.text.header.map(|[old, new]| json!({ "old": tool(old), "new": tool(new) }));
+        object.insert("compared".to_owned(), json!({ "old": old, "new": new }));
+        object.insert("header".to_owned(), json!(header));
+        object.insert("formatting".to_owned(), json!(changes.text.formatting));
+    }
+    if let Some(trust) = &changes.trust {
+        object.insert("trust".to_owned(), trust::learned(trust));
+    }
+    object
+}
+
+/// What only a review tells.
+fn reviewed(change: &Change) -> Value {
+    let mut object = self::change(change);
+    let words = explain(change);
+    let [old, new] =
+        [&change.old, &change.new].map(|entry| entry.as_ref().and_then(|entry| constraints(&entry.constraints)));
+    let versions = change.old.as_ref().zip(change.new.as_ref());
+    let distance = versions.and_then(|(old, new)| Distance::between(&old.version, &new.version));
+    if let Some(hashes) = object["hashes_added"].as_array_mut() {
+        for (told, added) in hashes.iter_mut().zip(&change.hashes_added) {
+            told["verdict"] = json!(change.judged.get(&added.hash).map(|judged| judged.verdict.as_str()));
+        }
+    }
+    let removed = change.hashes_removed.iter().filter_map(|hash| {
+        let judged = change.judged.get(hash)?;
+        let platform = judged.platform.as_ref().map(ToString::to_string);
+        Some(json!({ "hash": hash.as_str(), "platform": platform, "verdict": judged.verdict.as_str() }))
+    });
+    object["removed_verdicts"] = removed.collect();
+    object["moved_from"] = json!(change.moved_from.as_ref().map(ToString::to_string));
+    object["distance"] = json!(distance.map(Distance::as_str));
+    object["risk"] = json!(risk(change).as_str());
+    object["constraints"] = json!({ "old": old, "new": new });
+    object["summary"] = json!(headline(change).join("; "));
+    object["cause"] = json!(words.cause);
+    object["consequence"] = json!(words.consequence);
+    object["asks"] = change.asks.iter().map(ask).collect();
+    object["line"] = json!(change.position.map(|position| position.line));
+    object
+}
+
+fn ask(ask: &Ask) -> Value {
+    let (word, origin, was) = match ask {
+        Ask::Came(origin) => ("came", origin, None),
+        Ask::Went(origin) => ("went", origin, None),
+        Ask::Changed { was, now } => ("changed", now, was.as_deref()),
+    };
+    json!({ "change": word, "was": was, "origin": self::origin(origin) })
+}
+
+fn change(change: &Change) -> Value {
+    let version = |entry: &Option<LockEntry>| entry.as_ref().map(|entry| entry.version.to_string());
+    json!({
+        "address": change.address.to_string(),
+        "kind": change.kind.as_str(),
+        "old": version(&change.old),
+        "new": version(&change.new),
+        "hashes_added": change.hashes_added.iter().map(added).collect::<Value>(),
+        "hashes_removed": change.hashes_removed.iter().map(PackageHash::as_str).collect::<Vec<_>>(),
+    })
+}
+
+fn added(added: &AddedHash) -> Value {
+    json!({
+        "hash": added.hash.as_str(),
+        "platform": added.platform.as_ref().map(ToString::to_string),
+        "evidence": added.evidence.iter().map(Evidence::as_str).collect::<Vec<_>>(),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "rule": finding.rule.id(),
+        "level": level(finding.level),
+        "class": class(finding.rule.class()),
+        "message": finding.message,
+        "help": finding.rule.help(),
+        "address": finding.address.as_ref().map(ToString::to_string),
+        "file": finding.file.as_deref().map(slashed),
+        "line": finding.position.map(|position| position.line),
+        "column": finding.position.map(|position| position.column),
+    })
+}
+
+/// The text of constraints; none if there are none.
+fn constraints(constraints: &Constraints) -> Option<String> {
+    (!constraints.is_empty()).then(|| constraints.to_string())
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Note => "note",
+        Level::Warn => "warn",
+        Level::Deny => "deny",
+    }
+}
+
+fn class(class: Class) -> &'static str {
+    match class {
+        Class::Trust => "trust",
+        Class::Policy => "policy",
+        Class::Other => "other",
+    }
+}
