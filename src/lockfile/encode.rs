@@ -59,7 +59,8 @@ pub(super) fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'$' | b'%')
 }
 
-fn push_escaped(text: &mut String, value: &str) {
+/// Writes the text between quotes that means a value, in NFC.
+pub(crate) fn push_escaped(text: &mut String, value: &str) {
     if value.bytes().all(is_plain) {
         text.push_str(value);
         return;

@@ -19,6 +19,7 @@ mod value;
 use std::collections::BTreeMap;
 
 pub use decode::{Decoded, decode};
+pub(crate) use encode::push_escaped;
 pub use header::detect_dialect;
 pub use spans::{EntrySpans, Spans};
 

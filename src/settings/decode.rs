@@ -3,18 +3,16 @@
 use std::path::Path;
 
 use hcl::edit::expr::Array;
-use hcl::edit::parser::parse_body;
 use hcl::edit::structure::{Block, Body};
 
-use super::literal::{Literal, Place, Reader, start};
-use super::suggest::nearest;
+use super::document::{self, Literal, Place, Reader, Shape, nearest, start};
 use super::{
-    Ban, Exemption, ExpiredKeyRule, H1Rule, OptionalPlatforms, Policy, Problem, ProviderScope, Settings, SettingsError,
-    SignatureRule, SourceChoice, ToolChoice,
+    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, OptionalPlatforms, Policy, Problem, ProviderScope, Settings,
+    SettingsError, SignatureRule, SourceChoice, ToolChoice,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
-use crate::finding::{Level, LineIndex, Rule};
+use crate::finding::{Level, Rule};
 use crate::platform::Platform;
 use crate::version::Constraints;
 
@@ -68,23 +66,13 @@ const FURTHER_RULES: &[&str] = &[
 ///
 /// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
 pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { file, lines: LineIndex::new(text), errors: Vec::new() };
-    let settings = match parse_body(text) {
-        Ok(body) => reader.settings(&body),
-        Err(error) => {
-            reader.report(error.location().offset(), Problem::Syntax(error.message().to_owned()));
-            Settings::default()
-        }
-    };
-    if reader.errors.is_empty() {
-        return Ok(settings);
-    }
-    reader.errors.sort_by_key(|error| error.position);
-    Err(reader.errors)
+    document::read(text, FILE_NAME, |reader, body| reader.settings(body)).map_err(|errors| {
+        let error = |(position, problem)| SettingsError { file: file.to_owned(), position, problem };
+        errors.into_iter().map(error).collect()
+    })
 }
 
-impl Reader<'_> {
+impl Reader<'_, Problem> {
     fn settings(&mut self, body: &Body) -> Settings {
         self.check_names(body, &TOP);
         let mut settings = Settings {
@@ -116,10 +104,7 @@ impl Reader<'_> {
             };
             if twice {
                 let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
-                self.report(
-                    start(&block.ident),
-                    Problem::Twice(format!("{}{}", block.ident.as_str(), labels.concat())),
-                );
+                self.report(start(&block.ident), Shape::Twice(format!("{}{}", block.ident.as_str(), labels.concat())));
             }
         }
         settings
@@ -128,7 +113,7 @@ impl Reader<'_> {
     fn wanted_platforms(&mut self, body: &Body) -> Option<Vec<Platform>> {
         let value = &body.get_attribute("platforms")?.value;
         if value.as_array().is_some_and(Array::is_empty) {
-            self.report(start(value), Problem::EmptyList("platforms"));
+            self.report(start(value), Shape::EmptyList("platforms"));
         }
         let literals = self.list(value, "platforms")?;
         Some(self.platforms(&literals))
@@ -160,7 +145,7 @@ impl Reader<'_> {
         let body = &block.body;
         self.check_names(body, &POLICY);
         if let Some(label) = block.labels.first() {
-            self.report(start(label), Problem::Labels { block: "policy", wanted: "no label" });
+            self.report(start(label), Shape::Labels { block: "policy", wanted: "no label" });
         }
         let hosts = self.texts(body, "hosts");
         Policy {
@@ -174,7 +159,8 @@ impl Reader<'_> {
 
     fn host(&mut self, block: &Block) -> Option<(Hostname, H1Rule)> {
         self.check_names(&block.body, &HOST);
-        let rule = self.needed(block, "host", "h1", |reader, body| reader.word(body, "h1", &H1_RULES));
+        let rule =
+            self.needed(block, "host", "h1", |reader: &mut Self, body: &Body| reader.word(body, "h1", &H1_RULES));
         let label = self.label(block, "host", "one label, the host")?;
         Some((self.hostname(&label)?, rule?))
     }
@@ -205,31 +191,9 @@ impl Reader<'_> {
 
     fn level(&mut self, block: &Block) -> Option<(String, Level)> {
         self.check_names(&block.body, &LEVEL);
-        let level = self.needed(block, "level", "is", |reader, body| reader.word(body, "is", &LEVELS));
+        let level =
+            self.needed(block, "level", "is", |reader: &mut Self, body: &Body| reader.word(body, "is", &LEVELS));
         Some((self.rule(block, "level")?, level?))
-    }
-
-    /// Reads an attribute without which the block means nothing.
-    fn needed<T>(
-        &mut self,
-        block: &Block,
-        kind: &'static str,
-        name: &'static str,
-        read: impl FnOnce(&mut Self, &Body) -> Option<T>,
-    ) -> Option<T> {
-        if !block.body.has_attribute(name) {
-            self.report(start(&block.ident), Problem::Missing { block: kind, name });
-        }
-        read(self, &block.body)
-    }
-
-    fn label<'e>(&mut self, block: &'e Block, kind: &'static str, wanted: &'static str) -> Option<Literal<'e>> {
-        if let [label] = &block.labels[..] {
-            return Some(Literal { text: label.as_str(), offset: start(label) });
-        }
-        let offset = block.labels.get(1).map_or(start(&block.ident), start);
-        self.report(offset, Problem::Labels { block: kind, wanted });
-        None
     }
 
     fn rule(&mut self, block: &Block, kind: &'static str) -> Option<String> {

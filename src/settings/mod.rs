@@ -10,13 +10,12 @@
 
 mod date;
 mod decode;
+pub(crate) mod document;
 mod error;
-mod literal;
 mod merge;
 mod policy;
 mod scope;
 mod secret;
-mod suggest;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -25,6 +24,7 @@ use std::collections::BTreeMap;
 
 pub use date::{Date, DateError};
 pub use decode::decode;
+pub use document::Shape;
 pub use error::{Problem, SettingsError};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, Policy, SignatureRule};
 pub use scope::ProviderScope;

@@ -225,7 +225,7 @@ fn blocks_have_their_shape() {
 #[test]
 fn what_is_not_hcl_has_its_place() {
     let errors = decode("tool = \"auto\"\nplatforms = [\n", Path::new("x")).unwrap_err();
-    assert!(matches!(errors[..], [SettingsError { problem: Problem::Syntax(_), .. }]));
+    assert!(matches!(errors[..], [SettingsError { problem: Problem::Shape(Shape::Syntax { .. }), .. }]));
     assert_eq!(errors[0].position.line, 2);
     let error = crate::error::Error::from(errors[0].clone());
     assert_eq!((error.kind.as_str(), error.file.as_deref()), ("settings", Some(Path::new("x"))));

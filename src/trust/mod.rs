@@ -1,9 +1,11 @@
-//! Who vouches for a release: signing keys and the signatures they make.
+//! Who vouches for a release: signing keys, the signatures they make, and the memory of both.
 //!
 //! Judgments over bytes that somebody else obtained. The folder reads no files, asks nobody and knows no clock: the time
 //! of the run is handed in, so that the expiry of a key can be judged at any time.
 
 mod fingerprint;
+pub mod judge;
 pub mod openpgp;
+pub mod pins;
 
 pub use fingerprint::{Fingerprint, FingerprintError};

@@ -1,7 +1,7 @@
 //! What a misspelt word was meant to be.
 
 /// The word nearest to a text, if it is near enough for a suggestion.
-pub(super) fn nearest(text: &str, words: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn nearest(text: &str, words: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
     let text = text.to_lowercase();
     let distance = |word: &&str| strsim::damerau_levenshtein(&text, word);
     let near = |word: &&str| {

@@ -1,0 +1,234 @@
+//! The text of a trust file, decoded.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hcl::edit::Span;
+use hcl::edit::expr::Expression;
+use hcl::edit::structure::{Block, Body};
+
+use super::comments::{Anchor, Comments};
+use super::{BlockKey, FILE_NAME, Pin, PinError, Republication, Retired, Signer, TrustFile, TrustProblem};
+use crate::addr::{AddrPattern, ProviderAddr};
+use crate::dialect::Dialect;
+use crate::settings::Shape;
+use crate::settings::document::{self, Literal, Place, start};
+use crate::trust::Fingerprint;
+use crate::version::Version;
+
+const TOP: Place = Place { name: "here", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
+const PROVIDER: Place =
+    Place { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["retired_signer"] };
+const RETIRED: Place = Place { name: "in a retired_signer block", attributes: &["versions", "reason"], blocks: &[] };
+const DENIED: Place = Place { name: "in a denied_signer block", attributes: &["reason"], blocks: &[] };
+const REPUBLISHED: Place =
+    Place { name: "in a republished block", attributes: &["version", "date", "reason"], blocks: &[] };
+
+type Reader<'a> = document::Reader<'a, TrustProblem>;
+
+/// Reads the text of a trust file.
+///
+/// # Errors
+///
+/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
+pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<PinError>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let read = document::read(text, FILE_NAME, |reader: &mut Reader<'_>, body| {
+        let mut found = Found::default();
+        found.top(reader, body);
+        found
+    });
+    match read {
+        Ok(mut found) => {
+            found.anchors.sort_by_key(|(offset, _)| *offset);
+            found.file.comments = Comments::find(text, &found.anchors);
+            Ok(found.file)
+        }
+        Err(errors) => {
+            let error = |(position, problem)| PinError { file: file.to_owned(), position, problem };
+            Err(errors.into_iter().map(error).collect())
+        }
+    }
+}
+
+/// Parses what a pin is for: a full address, or a pattern of one host.
+///
+/// # Errors
+///
+/// [`TrustProblem`], by the first rule that is broken.
+pub fn provider_pattern(text: &str) -> Result<AddrPattern, TrustProblem> {
+    if text.matches('/').count() < 2 {
+        return Err(TrustProblem::NoHost(text.to_owned()));
+    }
+    let pattern = AddrPattern::parse(text, Dialect::Terraform)?;
+    if pattern.to_string().starts_with('*') {
+        return Err(TrustProblem::AnyHost(text.to_owned()));
+    }
+    if pattern.is_exact() {
+        ProviderAddr::parse(text, Dialect::Terraform)?;
+    }
+    Ok(pattern)
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Found {
+    file: TrustFile,
+    anchors: Vec<(usize, Anchor)>,
+}
+
+impl Found {
+    fn top(&mut self, reader: &mut Reader<'_>, body: &Body) {
+        reader.check_names(body, &TOP);
+        for block in body.blocks() {
+            let twice = match block.ident.as_str() {
+                "provider" => self.provider(reader, block),
+                "denied_signer" => self.denied(reader, block),
+                "republished" => self.republished(reader, block),
+                _ => false,
+            };
+            if twice {
+                report_twice(reader, block);
+            }
+        }
+    }
+
+    /// Each of these is true if the block stood before.
+    fn provider(&mut self, reader: &mut Reader<'_>, block: &Block) -> bool {
+        let body = &block.body;
+        reader.check_names(body, &PROVIDER);
+        let label = reader.label(block, "provider", "one label, the address of a provider or a pattern");
+        let pattern = label.and_then(|label| reader.keep(&label, provider_pattern(label.text)));
+        let mut pin = Pin::default();
+        if let Some(attribute) = body.get_attribute("signers") {
+            let signers = reader.list(&attribute.value, "signers").unwrap_or_default();
+            if attribute.value.as_array().is_some_and(hcl::edit::expr::Array::is_empty) {
+                reader.report(start(&attribute.value), Shape::EmptyList("signers"));
+            }
+            let keys = signers.iter().filter_map(|signer| reader.keep(signer, signer.text.parse::<Fingerprint>()));
+            pin.signers.extend(keys.map(Signer::Key));
+        }
+        if let Some(attribute) = body.get_attribute("unsigned") {
+            match &attribute.value {
+                Expression::Bool(value) if *value.value() => {
+                    pin.signers.insert(Signer::Unsigned);
+                }
+                Expression::Bool(_) => {}
+                other => reader.report(start(other), Shape::Type { name: "unsigned", wanted: "true or false" }),
+            }
+        }
+        if !body.has_attribute("signers") && !unsigned(body) {
+            reader.report(start(&block.ident), TrustProblem::NoSigner);
+        }
+        self.retired_signers(reader, pattern.as_ref(), &mut pin, body);
+        let Some(pattern) = pattern else { return false };
+        self.anchor(reader, BlockKey::Provider(pattern.clone()), block, &["signers", "unsigned"]);
+        self.file.pins.providers.insert(pattern, pin).is_some()
+    }
+
+    fn retired_signers(&mut self, reader: &mut Reader<'_>, of: Option<&AddrPattern>, pin: &mut Pin, body: &Body) {
+        for block in body.blocks().filter(|block| block.ident.as_str() == "retired_signer") {
+            reader.check_names(&block.body, &RETIRED);
+            let reason = reader.text(&block.body, "reason").map(|reason| reason.text.to_owned());
+            let versions = reader.needed(block, "retired_signer", "versions", |reader, body| {
+                let texts = reader.texts(body, "versions")?;
+                Some(texts.iter().filter_map(|text| version(reader, text)).collect::<BTreeSet<Version>>())
+            });
+            let label = reader.label(block, "retired_signer", "one label, a fingerprint or \"unsigned\"");
+            let signer = label.and_then(|label| reader.keep(&label, label.text.parse::<Signer>()));
+            let (Some(signer), Some(versions)) = (signer, versions) else { continue };
+            if let Some(pattern) = of {
+                let key = BlockKey::Retired(pattern.clone(), signer.clone());
+                self.anchor(reader, key, block, &["versions", "reason"]);
+            }
+            if pin.retired.insert(signer, Retired { versions, reason }).is_some() {
+                report_twice(reader, block);
+            }
+        }
+    }
+
+    fn denied(&mut self, reader: &mut Reader<'_>, block: &Block) -> bool {
+        reader.check_names(&block.body, &DENIED);
+        let reason = reason(reader, block, "denied_signer");
+        let label = reader.label(block, "denied_signer", "one label, the fingerprint of a key");
+        let key = label.and_then(|label| reader.keep(&label, label.text.parse::<Fingerprint>()));
+        let (Some(key), Some(reason)) = (key, reason) else { return false };
+        self.anchor(reader, BlockKey::Denied(key.clone()), block, &["reason"]);
+        self.file.pins.denied.insert(key, reason).is_some()
+    }
+
+    fn republished(&mut self, reader: &mut Reader<'_>, block: &Block) -> bool {
+        reader.check_names(&block.body, &REPUBLISHED);
+        let version = reader.needed(block, "republished", "version", |reader, body| {
+            let text = reader.text(body, "version")?;
+            version(reader, &text)
+        });
+        let date = reader.needed(block, "republished", "date", |reader, body| {
+            let text = reader.text(body, "date")?;
+            reader.keep(&text, text.text.parse())
+        });
+        let reason = reason(reader, block, "republished");
+        let label = reader.label(block, "republished", "one label, the address of a provider");
+        let address = label.and_then(|label| {
+            let address = match label.text.matches('/').count() {
+                2 => ProviderAddr::parse(label.text, Dialect::Terraform).map_err(TrustProblem::from),
+                _ => Err(TrustProblem::NoHost(label.text.to_owned())),
+            };
+            reader.keep(&label, address)
+        });
+        let (Some(address), Some(version), Some(date), Some(reason)) = (address, version, date, reason) else {
+            return false;
+        };
+        let republication = Republication { address, version, date };
+        let key = BlockKey::Republished(republication.clone());
+        self.anchor(reader, key, block, &["version", "date", "reason"]);
+        self.file.pins.republished.insert(republication, reason).is_some()
+    }
+
+    /// Keeps where a block and its parts stand.
+    fn anchor(&mut self, reader: &Reader<'_>, key: BlockKey, block: &Block, names: &[&'static str]) {
+        self.file.spans.entry(key.clone()).or_insert_with(|| reader.position(start(&block.ident)));
+        for name in names {
+            let Some(attribute) = block.body.get_attribute(name) else { continue };
+            self.anchors.push((start(&attribute.key), Anchor::Attribute(key.clone(), name)));
+            let Expression::Array(items) = &attribute.value else { continue };
+            for item in items {
+                let text = item.as_str().unwrap_or_default();
+                // As it will be written.
+                let text = match text.parse::<Signer>() {
+                    Ok(signer) => signer.to_string(),
+                    Err(_) => text.parse::<Version>().map_or(text.to_owned(), |version| version.to_string()),
+                };
+                self.anchors.push((start(item), Anchor::Item(key.clone(), name, text)));
+            }
+            self.anchors.push((last_byte(items), Anchor::ListEnd(key.clone(), name)));
+        }
+        self.anchors.push((start(&block.ident), Anchor::Block(key.clone())));
+        self.anchors.push((last_byte(block), Anchor::BlockEnd(key)));
+    }
+}
+
+fn unsigned(body: &Body) -> bool {
+    // What is no boolean is told already.
+    body.get_attribute("unsigned").is_some_and(|attribute| attribute.value.as_bool() != Some(false))
+}
+
+fn version(reader: &mut Reader<'_>, literal: &Literal<'_>) -> Option<Version> {
+    let refused = |reason| TrustProblem::Version { text: literal.text.to_owned(), reason };
+    reader.keep(literal, literal.text.parse().map_err(refused))
+}
+
+fn reason(reader: &mut Reader<'_>, block: &Block, kind: &'static str) -> Option<String> {
+    let read = |reader: &mut Reader<'_>, body: &Body| Some(reader.text(body, "reason")?.text.to_owned());
+    reader.needed(block, kind, "reason", read)
+}
+
+fn report_twice(reader: &mut Reader<'_>, block: &Block) {
+    let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
+    reader.report(start(&block.ident), Shape::Twice(format!("{}{}", block.ident.as_str(), labels.concat())));
+}
+
+/// Where the bracket or brace stands that closes a part.
+fn last_byte(part: &impl Span) -> usize {
+    part.span().map_or(0, |span| span.end.saturating_sub(1))
+}

@@ -1,0 +1,81 @@
+//! What can be wrong with a trust file.
+
+use std::path::PathBuf;
+
+use super::FILE_NAME;
+use crate::addr::{AddrError, PatternError};
+use crate::error::{Error, ErrorKind};
+use crate::finding::Position;
+use crate::settings::{DateError, Shape};
+use crate::trust::FingerprintError;
+use crate::version::VersionError;
+
+/// One thing that is wrong with a trust file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct PinError {
+    /// The file, as handed to [`super::decode`].
+    pub file: PathBuf,
+    /// Where in it.
+    pub position: Position,
+    /// What is wrong.
+    pub problem: TrustProblem,
+}
+
+/// The kinds of things that are wrong with trust files.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrustProblem {
+    /// The document is not made as its grammar wants it.
+    #[error(transparent)]
+    Shape(#[from] Shape),
+    /// An address or pattern is refused.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// An address is refused.
+    #[error(transparent)]
+    Address(#[from] AddrError),
+    /// A fingerprint is refused.
+    #[error(transparent)]
+    Fingerprint(#[from] FingerprintError),
+    /// A date is refused.
+    #[error(transparent)]
+    Date(#[from] DateError),
+    /// A version is refused.
+    #[error("{text:?} is not a version: {reason}")]
+    Version {
+        /// The version as written.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        reason: VersionError,
+    },
+    /// An address without host: it would be another provider under another tool.
+    #[error("{0:?} has no host; a pin is for host/namespace/type")]
+    NoHost(String),
+    /// A pattern with any host.
+    #[error("{0:?} covers every host; a pin holds for one host")]
+    AnyHost(String),
+    /// A pin that accepts nobody.
+    #[error("a provider block needs signers or unsigned = true")]
+    NoSigner,
+}
+
+impl TrustProblem {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Shape(shape) => shape.hint(FILE_NAME),
+            Self::NoSigner => Some("remove the block, or name who signs the provider".to_owned()),
+            Self::NoHost(text) => Some(format!("write registry.terraform.io/{text} or registry.opentofu.org/{text}")),
+            _ => None,
+        }
+    }
+}
+
+impl From<PinError> for Error {
+    fn from(error: PinError) -> Self {
+        let hint = error.problem.hint();
+        let mut mapped = Error::new(ErrorKind::Settings, error.to_string()).in_file(error.file).at(error.position);
+        mapped.hints.extend(hint);
+        mapped
+    }
+}
