@@ -5,7 +5,7 @@
 //!  │          │           │          │
 //!  └► report  └─────────► disk ◄─────┘                  blocking files
 //!       ▼                  ▼
-//! finding · evidence · outcome · trust                                judgments, pure
+//! finding · evidence · outcome · trust · verify                       judgments, pure
 //!       ▼
 //! lockfile · requirements · config · settings · hash · version · platform · addr · dialect      values, pure
 //! ```
@@ -29,6 +29,7 @@ pub mod evidence;
 pub mod finding;
 pub mod outcome;
 pub mod trust;
+pub mod verify;
 
 pub mod disk;
 

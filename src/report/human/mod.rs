@@ -3,6 +3,7 @@
 mod changes;
 mod findings;
 mod tables;
+mod verified;
 
 use std::fmt::Write;
 
@@ -34,6 +35,7 @@ fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             text.push_str(&changes::conclusion(changes));
             text
         }
+        Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Text(text) => text.clone(),
     }
 }
@@ -54,7 +56,9 @@ fn name(root: &RootOutcome) -> String {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
     for root in &outcome.roots {
-        if !matches!(root.body, Ok(Body::Changes(_))) {
+        if let Ok(Body::Verified(verified)) = &root.body {
+            text.push_str(&verified::reasons(verified, style));
+        } else if !matches!(root.body, Ok(Body::Changes(_))) {
             text.push_str(&findings::findings(&root.findings, style));
         }
         if let Err(error) = &root.body {
