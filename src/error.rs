@@ -125,7 +125,12 @@ impl Error {
             std::iter::once(error).chain(others)
         });
         let mut first = each.next()?;
-        first.others.extend(each);
+        for error in each {
+            // A dead host is asked once; all who wanted something of it tell the same.
+            if error != first && !first.others.contains(&error) {
+                first.others.push(error);
+            }
+        }
         Some(first)
     }
 

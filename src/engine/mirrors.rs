@@ -13,7 +13,7 @@ use super::plan::{Selection, Step};
 use super::{Event, Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
-use crate::disk::package;
+use crate::disk::package as packages;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
 use crate::platform::Platform;
@@ -132,27 +132,29 @@ fn hash_all(jobs: &[(PackageKey, Result<LocalPackage, Error>)], events: &Events)
 
 fn hash(package: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: package.clone(), total: None });
-    let facts = hash_quietly(&package.address, found);
+    let facts = hash_quietly(package, found, events);
     events.emit(Event::PackageDone { package: package.clone(), ok: facts.is_ok() });
     facts
 }
 
-fn hash_quietly(addr: &ProviderAddr, found: &LocalPackage) -> Result<PackageFacts, Refusal> {
+fn hash_quietly(package: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
+    let addr = &package.address;
     let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = found;
     let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match found {
         LocalPackage::Packed(path) => {
-            let hashes = package::hash_archive(path, Threads::One).map_err(Error::from)?;
+            let hashes = packages::hash_archive(path, Threads::One).map_err(Error::from)?;
+            events.emit(Event::PackageBytes { package: package.clone(), bytes: hashes.size });
             if !hashes.has_program(addr.kind()) {
                 return Err(no_program(addr, path).into());
             }
             Ok(PackageFacts { zh: Some(hashes.zh), h1: Some(hashes.h1), computed: true, file_name })
         }
         LocalPackage::Unpacked(path) => {
-            if !package::has_program(path, addr.kind()).map_err(Error::from)? {
+            if !packages::has_program(path, addr.kind()).map_err(Error::from)? {
                 return Err(no_program(addr, path).into());
             }
-            let h1 = package::hash_directory(path).map_err(Error::from)?;
+            let h1 = packages::hash_directory(path).map_err(Error::from)?;
             Ok(PackageFacts { zh: None, h1: Some(h1), computed: true, file_name })
         }
     }

@@ -1,5 +1,7 @@
 //! Lines and columns: where in a text a byte stands.
 
+use std::cell::Cell;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Position;
@@ -9,11 +11,16 @@ use super::Position;
 /// Lines end with `\n`. Columns count grapheme clusters from 1. A byte order mark at the start of the text does not
 /// count, though offsets are those of the text with it.
 ///
+/// Counting goes on from the last position asked for where that is on the same line and before, so that many positions
+/// in order are cheap on the longest line.
+///
 /// Source: `github.com/hashicorp/hcl/v2`, `hcl.Pos`.
 #[derive(Debug, Clone)]
 pub struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// Where a cluster begins, and how many are before it on its line.
+    last: Cell<(usize, usize)>,
 }
 
 impl<'a> LineIndex<'a> {
@@ -21,7 +28,7 @@ impl<'a> LineIndex<'a> {
     pub fn new(text: &'a str) -> Self {
         let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let later = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
-        Self { text, starts: std::iter::once(first).chain(later).collect() }
+        Self { text, starts: std::iter::once(first).chain(later).collect(), last: Cell::new((first, 0)) }
     }
 
     /// The position of a byte.
@@ -31,19 +38,25 @@ impl<'a> LineIndex<'a> {
     pub fn position(&self, byte_offset: usize) -> Position {
         let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);
         let start = self.starts[line - 1];
-        let rest = &self.text[start..];
-        let before = byte_offset.saturating_sub(start).min(rest.len());
-        Position { line, column: 1 + clusters_within(rest, before) }
+        let (from, clusters) = match self.last.get() {
+            (at, clusters) if (start..=byte_offset).contains(&at) => (at, clusters),
+            _ => (start, 0),
+        };
+        let rest = &self.text[from..];
+        let (bytes, more) = clusters_within(rest, byte_offset.saturating_sub(from).min(rest.len()));
+        self.last.set((from + bytes, clusters + more));
+        Position { line, column: 1 + clusters + more }
     }
 }
 
-/// How many clusters of a text end within its first bytes.
-fn clusters_within(text: &str, bytes: usize) -> usize {
+/// The clusters of a text that end within its first bytes: their bytes and how many they are.
+fn clusters_within(text: &str, bytes: usize) -> (usize, usize) {
     // A cluster may reach over the given bytes, so the byte behind them is looked at too.
     if text.as_bytes()[..text.len().min(bytes + 1)].iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
-        return bytes;
+        return (bytes, bytes);
     }
-    text.grapheme_indices(true).take_while(|(at, cluster)| at + cluster.len() <= bytes).count()
+    let ends = text.grapheme_indices(true).map(|(at, cluster)| at + cluster.len());
+    ends.take_while(|end| *end <= bytes).fold((0, 0), |(_, count), end| (end, count + 1))
 }
 
 #[cfg(test)]
@@ -93,6 +106,9 @@ mod tests {
         fn positions_grow_with_offsets(text in "[\u{feff}a\u{301}👩\u{200d}\r\n\t é]{0,30}") {
             let index = LineIndex::new(&text);
             let positions: Vec<_> = (0..text.len() + 2).map(|offset| index.position(offset)).collect();
+            let afresh: Vec<_> =
+                (0..text.len() + 2).map(|offset| LineIndex::new(&text).position(offset)).collect();
+            prop_assert_eq!(&positions, &afresh);
             prop_assert!(positions.windows(2).all(|pair| pair[0] <= pair[1]));
             prop_assert_eq!(positions.last().map(|last| last.line), Some(1 + text.matches('\n').count()));
         }

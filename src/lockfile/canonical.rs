@@ -115,5 +115,5 @@ impl<'a> Lines<'a> {
 
 /// A text that stands for itself between quotes.
 fn plain(text: &str) -> Option<&str> {
-    text.bytes().all(is_plain).then_some(text)
+    is_plain(text).then_some(text)
 }

@@ -3,6 +3,8 @@
 //! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are told beside each other
 //! is as there, except that one broken value is one finding.
 
+use std::collections::BTreeSet;
+
 use super::syntax::{Attribute, Block, Body, Expr, Label, Node};
 use super::value::{Evaluator, NoValue};
 use super::{EntrySpans, LockEntry, LockFile, Spans};
@@ -11,6 +13,12 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::version::{Constraints, Version};
+
+/// More findings than anybody reads.
+const MOST_FINDINGS: usize = 10_000;
+
+/// There is no value, and why was told.
+struct Told;
 
 /// What was read so far.
 pub(super) struct Content<'s> {
@@ -21,6 +29,8 @@ pub(super) struct Content<'s> {
     index: &'s LineIndex<'s>,
     dialect: Dialect,
     evaluator: Evaluator<'s>,
+    /// Lines with something that could not be read: what is missing there is told already.
+    told: BTreeSet<usize>,
 }
 
 impl<'s> Content<'s> {
@@ -33,6 +43,7 @@ impl<'s> Content<'s> {
             index,
             dialect,
             evaluator: Evaluator::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -41,7 +52,19 @@ impl<'s> Content<'s> {
     }
 
     fn find(&mut self, rule: Rule, at: usize, message: impl Into<String>) {
-        self.findings.push(Finding::new(rule, message).at(self.index.position(at)));
+        self.find_at(rule, self.index.position(at), message);
+    }
+
+    fn find_at(&mut self, rule: Rule, position: Position, message: impl Into<String>) {
+        if self.findings.len() < MOST_FINDINGS {
+            self.findings.push(Finding::new(rule, message).at(position));
+        }
+    }
+
+    /// Takes in what could not be read.
+    pub(super) fn unreadable(&mut self, at: usize, message: impl Into<String>) {
+        self.told.insert(self.position(at).line);
+        self.find(Rule::LockSyntax, at, message);
     }
 
     /// Reads the whole file.
@@ -68,16 +91,8 @@ impl<'s> Content<'s> {
     }
 
     fn wrong_labels(&mut self, block: &Block<'s>, labels: &[Label<'s>], wanted: &str) {
-        match labels.get(1) {
-            Some(label) => {
-                let message = format!("a block `{}` has one label: {wanted}", block.keyword);
-                self.find(Rule::LockSchema, label.at, message);
-            }
-            None => {
-                let message = format!("the block `{}` lacks its label: {wanted}", block.keyword);
-                self.find(Rule::LockSchema, block.open, message);
-            }
-        }
+        let (at, what) = labels.get(1).map_or((block.open, "lacks its"), |second| (second.at, "has one"));
+        self.find(Rule::LockSchema, at, format!("a block `{}` {what} label: {wanted}", block.keyword));
     }
 
     fn unexpected_arguments(&mut self, attributes: &[Attribute<'s>], known: &[&str]) {
@@ -118,15 +133,16 @@ impl<'s> Content<'s> {
         }
     }
 
-    /// The value of an argument as a string; what it is if there is none is told.
-    fn text(&mut self, rule: Rule, node: &Node<'s>) -> Option<Option<String>> {
+    /// The value of an argument as a string, or null.
+    fn text(&mut self, rule: Rule, node: &Node<'s>) -> Result<Option<String>, Told> {
         match self.evaluator.text(node) {
-            Ok(text) => Some(text),
+            Ok(text) => Ok(text),
             Err(NoValue { at, message }) => {
-                if let Some(message) = message {
-                    self.find(rule, at, message);
+                let told = message.is_none() && self.told.contains(&self.position(at).line);
+                if !told {
+                    self.find(rule, at, message.unwrap_or_else(|| "this is no value".to_owned()));
                 }
-                None
+                Err(Told)
             }
         }
     }
@@ -137,7 +153,7 @@ impl<'s> Content<'s> {
             return None;
         };
         spans.version = Some(self.position(value.at));
-        let Some(text) = self.text(Rule::LockVersion, value)? else {
+        let Some(text) = self.text(Rule::LockVersion, value).ok()? else {
             self.find(Rule::LockSchema, value.at, "the entry has no `version`: it is null");
             return None;
         };
@@ -161,7 +177,7 @@ impl<'s> Content<'s> {
         };
         spans.constraints = Some(self.position(value.at));
         match self.text(Rule::LockConstraints, value) {
-            Some(Some(text)) => match text.parse::<Constraints>() {
+            Ok(Some(text)) => match text.parse::<Constraints>() {
                 Ok(constraints) if constraints.to_string() == text => return constraints,
                 Ok(constraints) => {
                     let message = format!("constraints {text:?} must be written {:?}", constraints.to_string());
@@ -171,8 +187,8 @@ impl<'s> Content<'s> {
                     self.find(Rule::LockConstraints, value.at, format!("constraints {text:?} are none: {error}"));
                 }
             },
-            Some(None) => self.find(Rule::LockConstraints, value.at, "constraints are a string, not null"),
-            None => {}
+            Ok(None) => self.find(Rule::LockConstraints, value.at, "constraints are a string, not null"),
+            Err(Told) => {}
         }
         Constraints::default()
     }
@@ -189,8 +205,9 @@ impl<'s> Content<'s> {
                 self.find(Rule::LockHashes, value.at, message);
             }
             Expr::Tuple(items) => {
+                let list = self.position(value.at);
                 for item in items {
-                    if let Some(hash) = self.hash(value.at, item) {
+                    if let Some(hash) = self.hash(list, item) {
                         spans.each_hash.push((hash, self.position(item.at)));
                     }
                 }
@@ -201,8 +218,8 @@ impl<'s> Content<'s> {
     }
 
     /// Reads one hash. What is wrong with its text is told at the list, as the tools do.
-    fn hash(&mut self, list: usize, item: &Node<'s>) -> Option<PackageHash> {
-        let Some(text) = self.text(Rule::LockHashes, item)? else {
+    fn hash(&mut self, list: Position, item: &Node<'s>) -> Option<PackageHash> {
+        let Some(text) = self.text(Rule::LockHashes, item).ok()? else {
             self.find(Rule::LockHashes, item.at, "a hash is a string, not null");
             return None;
         };
@@ -210,7 +227,7 @@ impl<'s> Content<'s> {
             Ok(hash) => Some(hash),
             Err(error) => {
                 let message = format!("{error} (on line {})", self.position(item.at).line);
-                self.find(Rule::LockHashes, list, message);
+                self.find_at(Rule::LockHashes, list, message);
                 None
             }
         }

@@ -57,18 +57,17 @@ pub(super) fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<
     let tree = parse(&source);
     let index = LineIndex::new(&source.text);
     let mut content = Content::new(&source.text, &index, dialect);
-    content.findings.extend(tree.problems.iter().map(|problem| {
-        let position = index.position(problem.at);
-        Finding::new(Rule::LockSyntax, say(problem, &source.text, bytes)).at(position)
-    }));
+    for problem in &tree.problems {
+        content.unreadable(problem.at, say(problem, &source.text, bytes));
+    }
     content.read(&tree.body);
     let Content { lock, spans, mut findings, .. } = content;
     let refused = findings.iter().any(|finding| finding.level == Level::Deny);
     let header = header_dialect(bytes);
     let canonical = !refused && header.is_some_and(|header| lock.encode(header).as_bytes() == bytes);
     if !refused && !canonical {
-        let text = layout::Text { text: &source.text, index: &index, comments: &tree.comments };
-        findings.extend(layout::warnings(&text, &lock, &spans, header));
+        let layout = layout::Layout { text: &source.text, index: &index, comments: &tree.comments };
+        findings.extend(layout::warnings(&layout, &lock, &spans, header));
         if after_mark.is_some() {
             let message = "the file begins with a byte order mark";
             findings.push(Finding::new(Rule::NotCanonical, message).at(Position::default()));

@@ -54,14 +54,18 @@ fn push_entry(text: &mut String, addr: &ProviderAddr, entry: &LockEntry) {
     text.push_str("}\n");
 }
 
-/// True for bytes that stand for themselves between quotes, whatever is beside them.
-pub(super) fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'$' | b'%')
+/// True for a text that stands for itself between quotes.
+pub(super) fn is_plain(text: &str) -> bool {
+    #[expect(clippy::needless_bitwise_bool, reason = "without a way out of the loop many bytes are taken at once")]
+    let plain = |plain: bool, byte: u8| {
+        plain & (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\') & (byte != b'$') & (byte != b'%')
+    };
+    text.bytes().fold(true, plain)
 }
 
 /// Writes the text between quotes that means a value, in NFC.
 pub(crate) fn push_escaped(text: &mut String, value: &str) {
-    if value.bytes().all(is_plain) {
+    if is_plain(value) {
         text.push_str(value);
         return;
     }

@@ -7,8 +7,11 @@ use super::{LockFile, Spans};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 
+/// More findings than anybody reads.
+const MOST_FINDINGS: usize = 1000;
+
 /// A text that was read.
-pub(super) struct Text<'a> {
+pub(super) struct Layout<'a> {
     pub(super) text: &'a str,
     pub(super) index: &'a LineIndex<'a>,
     /// The offsets of its comments.
@@ -16,16 +19,16 @@ pub(super) struct Text<'a> {
 }
 
 /// Says why a text is not canonical; at least one reason for each that is not.
-pub(super) fn warnings(text: &Text<'_>, lock: &LockFile, spans: &Spans, tool: Option<Dialect>) -> Vec<Finding> {
+pub(super) fn warnings(of: &Layout<'_>, lock: &LockFile, spans: &Spans, tool: Option<Dialect>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(of_header(text, tool));
-    findings.extend(of_line_ends(text));
-    findings.extend(of_comments(text, tool));
+    findings.extend(of_header(of, tool));
+    findings.extend(of_line_ends(of));
+    findings.extend(of_comments(of, tool));
     findings.extend(of_order(spans));
     of_hashes(spans, &mut findings);
     if findings.is_empty() {
         let wanted = lock.encode(tool.unwrap_or(Dialect::Terraform));
-        let line = 1 + text.text.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
+        let line = 1 + of.text.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
         let message = "the file is not formatted as the tools do, here and perhaps below";
         findings.push(not_canonical(message).at(Position { line, column: 1 }));
     }
@@ -36,11 +39,11 @@ fn not_canonical(message: impl Into<String>) -> Finding {
     Finding::new(Rule::NotCanonical, message)
 }
 
-fn of_header(text: &Text<'_>, tool: Option<Dialect>) -> Option<Finding> {
+fn of_header(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
     let message = match tool {
         None => "the file has no header of Terraform or OpenTofu".to_owned(),
         Some(tool) => {
-            let begins = header(tool).lines().zip(text.text.lines()).all(|(wanted, line)| wanted == line.trim_end());
+            let begins = header(tool).lines().zip(of.text.lines()).all(|(wanted, line)| wanted == line.trim_end());
             if begins {
                 return None;
             }
@@ -50,38 +53,35 @@ fn of_header(text: &Text<'_>, tool: Option<Dialect>) -> Option<Finding> {
     Some(not_canonical(message).at(Position::default()))
 }
 
-fn of_line_ends(text: &Text<'_>) -> Option<Finding> {
-    let at = text.text.find("\r\n")?;
-    Some(not_canonical("the file has CRLF line ends").at(text.index.position(at)))
+fn of_line_ends(of: &Layout<'_>) -> Option<Finding> {
+    let at = of.text.find("\r\n")?;
+    Some(not_canonical("the file has CRLF line ends").at(of.index.position(at)))
 }
 
 /// Comments other than the two of the header.
-fn of_comments(text: &Text<'_>, tool: Option<Dialect>) -> Option<Finding> {
+fn of_comments(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
     let of_header =
-        |at: &usize| tool.is_some_and(|tool| header(tool).lines().any(|line| text.text[*at..].starts_with(line)));
-    let at = text.comments.iter().find(|at| !of_header(at))?;
-    let count = text.comments.iter().filter(|at| !of_header(at)).count();
+        |at: &usize| tool.is_some_and(|tool| header(tool).lines().any(|line| of.text[*at..].starts_with(line)));
+    let at = of.comments.iter().find(|at| !of_header(at))?;
+    let count = of.comments.iter().filter(|at| !of_header(at)).count();
     let message = format!("the file has comments ({count}), which the tools drop when they write it");
-    Some(not_canonical(message).at(text.index.position(*at)))
+    Some(not_canonical(message).at(of.index.position(*at)))
 }
 
 fn of_order(spans: &Spans) -> Option<Finding> {
-    let mut last = None;
-    for (addr, entry) in &spans.entries {
-        if last.is_some_and(|last| last > entry.block) {
-            let message = format!("the entries are not in order: {addr} comes after others that belong behind it");
-            return Some(not_canonical(message).about(addr).at(entry.block));
-        }
-        last = Some(entry.block);
-    }
-    None
+    let mut blocks: Vec<_> = spans.entries.iter().map(|(addr, entry)| (entry.block, addr)).collect();
+    blocks.sort();
+    let pair = blocks.windows(2).find(|pair| pair[0].1 > pair[1].1)?;
+    let (block, addr) = pair[1];
+    let message = format!("the entries are not in order: {addr} belongs before {}", pair[0].1);
+    Some(not_canonical(message).about(addr).at(block))
 }
 
 fn of_hashes(spans: &Spans, findings: &mut Vec<Finding>) {
     for (addr, entry) in &spans.entries {
         let mut seen = BTreeSet::new();
         for (hash, position) in &entry.each_hash {
-            if !seen.insert(hash) {
+            if !seen.insert(hash) && findings.len() < MOST_FINDINGS {
                 let message = format!("{hash} is recorded twice for {addr}");
                 findings.push(Finding::new(Rule::DuplicateHash, message).about(addr).at(*position));
             }

@@ -16,6 +16,9 @@ mod spans;
 mod syntax;
 mod value;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 pub use decode::{Decoded, decode};

@@ -53,9 +53,8 @@ impl Cursor {
         let line_ends = self.line_ends.last().copied().unwrap_or(true);
         for (at, token) in self.tokens.iter().enumerate().skip(self.next) {
             match token.kind {
-                Kind::Comment => {}
                 Kind::LineComment if line_ends => return (Token::new(Kind::Newline, token.span()), at + 1),
-                Kind::LineComment => {}
+                Kind::Comment | Kind::LineComment => {}
                 Kind::Newline if !line_ends => {}
                 _ => return (*token, at + 1),
             }

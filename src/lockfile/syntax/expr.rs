@@ -159,7 +159,14 @@ impl<'s> Parser<'s> {
                 self.problem(close.start(), "the star of a splat is followed by a closing bracket");
                 self.recover_past(Kind::CloseBracket);
             }
-            let each = self.traversals(Node::leaf(open.start(), Expr::Each));
+            self.depth += 1;
+            let each = if self.depth > DEEPEST {
+                self.too_deep(open.start());
+                Self::missing(open)
+            } else {
+                self.traversals(Node::leaf(open.start(), Expr::Each))
+            };
+            self.depth -= 1;
             return splat(source, each);
         }
         self.cursor.push_line_ends(false);

@@ -76,16 +76,12 @@ impl<'s> Parser<'s> {
                     } else {
                         self.directive()
                     };
-                    trim_next = match piece {
-                        Some(piece) => {
-                            pieces.push((token.start(), piece));
-                            self.close_sequence()
-                        }
-                        None => {
-                            self.recover_past(Kind::CloseSequence);
-                            false
-                        }
-                    };
+                    if let Some(piece) = piece {
+                        pieces.push((token.start(), piece));
+                        trim_next = self.close_sequence();
+                    } else {
+                        self.recover_past(Kind::CloseSequence);
+                    }
                     self.cursor.pop_line_ends();
                 }
                 _ => {
@@ -237,7 +233,7 @@ fn heredoc_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
-fn map<'s>(text: Cow<'s, str>, shorten: fn(&str) -> &str) -> Cow<'s, str> {
+fn map(text: Cow<'_, str>, shorten: fn(&str) -> &str) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(shorten(text)),
         Cow::Owned(text) => Cow::Owned(shorten(&text).to_owned()),

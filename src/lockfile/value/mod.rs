@@ -175,20 +175,24 @@ impl<'s> Evaluator<'s> {
         Ok(Value::List(results))
     }
 
-    /// Both values are computed, and made of one type.
+    /// Both values are computed for the sake of their type; what is wrong with the one not taken does not count.
     fn conditional(&mut self, parts: &[Node<'s>; 3]) -> Result<Value, NoValue> {
         let [condition, yes, no] = parts;
-        let which = self.value(condition)?.truth();
-        let (yes, no) = (self.value(yes)?, self.value(no)?);
-        let Some(which) = which else {
+        let Some(which) = self.value(condition)?.truth() else {
             return no_value(condition.at, "a condition is true or false");
         };
-        let text = matches!(yes, Value::Text(_)) || matches!(no, Value::Text(_));
-        let result = if which { yes } else { no };
-        Ok(match result.clone().into_text() {
-            Some(converted) if text => Value::Text(converted),
-            _ => result,
-        })
+        let (yes, no) = (self.value(yes), self.value(no));
+        let (taken, other) = if which { (yes?, no) } else { (no?, yes) };
+        match other {
+            Ok(other) if !taken.goes_with(&other) => {
+                no_value(parts[1].at, "the two values of a conditional are of different types")
+            }
+            Ok(Value::Text(_)) => Ok(match taken.clone().into_text() {
+                Some(text) => Value::Text(text),
+                None => taken,
+            }),
+            _ => Ok(taken),
+        }
     }
 }
 
@@ -214,6 +218,16 @@ impl Value {
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// True if there is a type for both.
+    fn goes_with(&self, other: &Value) -> bool {
+        let text = |value: &Value| matches!(value, Value::Text(_) | Value::Bool(_) | Value::Number(_));
+        match (self, other) {
+            (Value::Null, _) | (_, Value::Null) => true,
+            (Value::Text(_), value) | (value, Value::Text(_)) => text(value),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 
@@ -294,6 +308,8 @@ mod tests {
         is("!false && 1 <= 1 || false", "true");
         is("1.0 == 1 ? \"y\" : 0", "y");
         is("true ? 1 : \"x\"", "1");
+        is("false ? foo : 1", "1");
+        is("true ? \"a\" : null", "a");
         is("null == null", "true");
         is("170141183460469231731687303715884105727 + 0", "170141183460469231731687303715884105727");
         assert_eq!(text("null"), Ok(None));
@@ -326,12 +342,14 @@ mod tests {
         assert!(reason("[1][1]").contains("item"));
         assert!(reason("\"a${[]}\"").contains("template"));
         assert!(reason("[]").contains("string"));
+        assert!(reason("true ? 1 : false").contains("types"));
+        assert!(reason("true ? foo : 1").contains("`foo`"));
     }
 
     #[test]
     fn elaborate_expressions_are_given_up() {
         let mut expression = "\"xxxxxxxxxxxxxxxx\"".to_owned();
-        for _ in 0..60 {
+        for _ in 0..40 {
             expression = format!("[for a in [{expression}] : \"${{a}}${{a}}\"][0]");
         }
         assert!(text(&expression).unwrap_err().contains("elaborate"));

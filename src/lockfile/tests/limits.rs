@@ -1,0 +1,92 @@
+//! Texts made to hurt: too large, too deep, too many.
+
+use super::*;
+
+fn messages(text: &[u8]) -> String {
+    let findings = decode(text, Dialect::OpenTofu).unwrap_err();
+    findings.into_iter().flat_map(|finding| [finding.message, "\n".to_owned()]).collect()
+}
+
+#[test]
+fn too_large() {
+    let text = vec![b'\n'; (16 << 20) + 1];
+    assert!(messages(&text).contains("at most 16777216"));
+    assert!(decode(&vec![b'#'; 16 << 20], Dialect::OpenTofu).is_ok());
+}
+
+#[test]
+fn too_deep() {
+    let many = 20_000;
+    let value = |open: &str, inner: &str, close: &str| {
+        format!("provider \"example.com/a/b\" {{\nversion = {}{inner}{}\n}}\n", open.repeat(many), close.repeat(many))
+    };
+    let texts = [
+        value("(", "1", ")"),
+        value("[", "", "]"),
+        value("{a=", "1", "}"),
+        value("\"${", "1", "}\""),
+        value("!", "true", ""),
+        value("-", "1", ""),
+        value("1 ? 1 : ", "1", ""),
+        value("f(", "", ")"),
+        value("a[", "0", "]"),
+        value("\"%{ if true }", "\"", "%{ endif }"),
+        value("[for a in ", "[]", ": a]"),
+        value("[][*].", "a", ""),
+        value("1 + (", "1", ")"),
+        value("", "1", " + 1"),
+        value("", "a", ".b"),
+        value("", "a", "[0]"),
+        value("", "a", "[*]"),
+        value("", "a.*", ".b"),
+        "a {\n".repeat(many),
+        "a \"".repeat(many),
+        "<<A\n${".repeat(many),
+    ];
+    for text in texts {
+        assert!(decode(text.as_bytes(), Dialect::OpenTofu).is_err(), "{}", &text[..60]);
+    }
+}
+
+#[test]
+fn deep_enough_for_anybody() {
+    let nested = format!("{}\"1.2.3\"{}", "(".repeat(100), ")".repeat(100));
+    let text = format!("provider \"example.com/a/b\" {{\n  version = {nested}\n}}\n");
+    let decoded = decode(text.as_bytes(), Dialect::OpenTofu).unwrap();
+    assert_eq!(decoded.lock.len(), 1);
+}
+
+#[test]
+fn endless_work() {
+    let block =
+        |hashes: &str| format!("provider \"example.com/a/b\" {{\nversion = \"1.0.0\"\nhashes = [{hashes}]\n}}\n");
+    let numbers = format!("[{}]", "0,".repeat(200));
+    let loops = format!("[for a in {numbers} : [for b in {numbers} : [for c in {numbers} : a]]]");
+    assert!(messages(block(&loops).as_bytes()).contains("too elaborate"));
+    assert!(!messages("/*".repeat(1 << 18).as_bytes()).is_empty());
+    assert!(!messages("<<".repeat(1 << 18).as_bytes()).is_empty());
+    assert!(messages(&vec![0; 1 << 18]).len() < 100_000);
+    assert!(messages(block(&"\"x\",".repeat(50_000)).as_bytes()).contains("not a hash"));
+    assert!(messages(&vec![0xff; 1 << 18]).contains("not a text"));
+}
+
+#[test]
+fn large_files_are_read_the_short_way() {
+    let lock = large(200, 60);
+    let text = lock.encode(Dialect::OpenTofu);
+    let found = canonical::scan(text.as_bytes(), Dialect::Terraform).unwrap();
+    assert_eq!(found.lock, lock);
+    let lines: Vec<&str> = text.lines().collect();
+    for entry in found.spans.entries.values() {
+        assert!(lines[entry.block.line - 1].starts_with("provider"));
+        assert!(entry.each_hash.iter().all(|(hash, at)| lines[at.line - 1][at.column - 1..] == format!("\"{hash}\",")));
+    }
+    assert!(canonical::scan(text.replacen("1.0.0", "1.0", 1).as_bytes(), Dialect::Terraform).is_none());
+}
+
+#[test]
+fn other_encodings() {
+    assert!(messages(b"\xff\xfep\0r\0o\0v\0").starts_with("not UTF-8; the file seems to be UTF-16"));
+    assert!(decode(b"# caf\xe9 \xff\xfe\n", Dialect::OpenTofu).is_ok());
+    assert!(messages(b"# \xe9\nx \xe9\n").contains("not UTF-8"));
+}

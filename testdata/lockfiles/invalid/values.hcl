@@ -1,0 +1,27 @@
+provider "example.com/a/missing" { # expect: lock-schema
+  constraints = ">= 1.0.0"
+}
+provider "example.com/a/null" {
+  version = null # expect: lock-schema
+}
+provider "example.com/a/version" {
+  version     = "v1.2.3"     # expect: lock-version
+  constraints = "~>1.2"      # expect: lock-constraints
+  hashes      = []           # expect: lock-hashes
+}
+provider "example.com/a/number" {
+  version     = 1.2          # expect: lock-version
+  constraints = null         # expect: lock-constraints
+  hashes      = "h1:a"       # expect: lock-hashes
+}
+provider "example.com/a/more" {
+  version     = "1.2.${x}"  # expect: lock-version
+  constraints = f(1)         # expect: lock-constraints
+  hashes      = [            # expect: lock-hashes
+    "h1:a",
+    "nothing",
+    null,                    # expect: lock-hashes
+    ["h1:a"],                # expect: lock-hashes
+    1 % 0,                   # expect: lock-hashes
+  ]
+}
