@@ -9,6 +9,7 @@ use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::requirements::Requirement;
+use crate::trust::pins::Pins;
 
 /// The result of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub enum Body {
     Changes(Changes),
     /// `verify`: how much is known; what is bad stands in the findings.
     Verified(Verified),
+    /// `trust`: remembered signers.
+    Trust(TrustReport),
     /// `fmt`, `hash`, `completions`, `man`, `cache`: text as it goes to standard output.
     Text(String),
 }
@@ -99,6 +102,36 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
+    /// What was learned about signers.
+    pub trust: Option<TrustChange>,
+}
+
+/// What `trust` did or shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustReport {
+    /// The trust file, relative to the work tree.
+    pub path: PathBuf,
+    /// Whether it was written; none if nothing was to be changed.
+    pub changed: Option<bool>,
+    /// True if `pins` are those that are remembered no more.
+    pub forgotten: bool,
+    /// What the command was about; everything for `trust list`.
+    pub pins: Pins,
+}
+
+/// What a run learned for the trust file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrustChange {
+    /// The trust file, relative to the work tree.
+    pub path: PathBuf,
+    /// True if it was written.
+    pub written: bool,
+    /// Providers whose signer is remembered from now on.
+    pub pinned: Vec<(ProviderAddr, Signer)>,
+    /// Fingerprints of keys that are denied from now on, since they were seen revoked.
+    pub denied: Vec<String>,
+    /// Republications that were accepted.
+    pub republished: Vec<(ProviderAddr, crate::version::Version)>,
 }
 
 /// What happened to one entry.
@@ -118,6 +151,8 @@ pub struct Change {
     pub hashes_removed: Vec<PackageHash>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
+    /// True if that signer was remembered already; else it is a first use.
+    pub pinned: bool,
 }
 
 /// A new hash.

@@ -108,6 +108,16 @@ impl AddrPattern {
             && self.kind.as_ref().is_none_or(|kind| kind == addr.kind())
     }
 
+    /// True if the pattern covers every address that another one covers.
+    pub fn covers(&self, other: &Self) -> bool {
+        fn part<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
+            own.is_none() || own == other
+        }
+        part(self.host.as_ref(), other.host.as_ref())
+            && part(self.namespace.as_ref(), other.namespace.as_ref())
+            && part(self.kind.as_ref(), other.kind.as_ref())
+    }
+
     /// True if there is no wildcard, so that one address at most matches.
     pub fn is_exact(&self) -> bool {
         self.kind.is_some()
@@ -166,6 +176,16 @@ mod tests {
         assert!(matches!(error("a/"), PatternError::Type { .. }));
         assert!(matches!(error("a*/b"), PatternError::Namespace { .. }));
         assert!(matches!(error("a..b/a/b"), PatternError::Host { .. }));
+    }
+
+    #[test]
+    fn patterns_cover_patterns() {
+        let covers = |one, other| {
+            let parse = |text| AddrPattern::parse(text, Dialect::Terraform).unwrap();
+            parse(one).covers(&parse(other))
+        };
+        assert!(covers("a/*", "a/b") && covers("a/*", "a/*") && covers("*/*/*", "x.y/*/*"));
+        assert!(!covers("a/b", "a/*") && !covers("a/*", "b/*") && !covers("a.b/c/*", "c/*"));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use super::Environment;
 use super::args::{Arguments, Tool};
 use crate::commands::RunSettings;
+use crate::commands::memory::TrustPlace;
 use crate::dialect::Dialect;
-use crate::disk::worktree;
+use crate::disk::{trust_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{self, Settings, Variables};
@@ -51,6 +52,7 @@ fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -
         .unwrap_or_else(|| Clues::gather(&root, &lock_text(&root), &environment.variables).dialect());
     Ok(RunSettings {
         boundary: worktree::boundary(&root),
+        trust: trust_place(&root, global.trust_file.as_deref(), environment)?,
         root,
         path,
         dialect,
@@ -85,6 +87,20 @@ fn stated(settings: &Settings, arguments: &Arguments) -> Option<Dialect> {
 /// The text of the lock file. If it cannot be read, it is no clue; whoever needs it will tell.
 fn lock_text(root: &Path) -> Vec<u8> {
     std::fs::read(root.join(lockfile::FILE_NAME)).unwrap_or_default()
+}
+
+/// The trust file: the one that was named, else the one at the top of the work tree.
+fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
+    if let Some(named) = named {
+        return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
+    }
+    let path = trust_file::locate(root)?;
+    let directory = environment.directory.canonicalize().unwrap_or_else(|_| environment.directory.clone());
+    let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
+        let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
+        Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
+    });
+    Ok(TrustPlace { shown: shown.unwrap_or_else(|| path.clone()), path })
 }
 
 /// All `.tflock.hcl` of a root module, nested ones over those around them.

@@ -32,4 +32,6 @@ pub struct LockOptions {
     pub accept_republished: Vec<(String, Version)>,
     /// Why they may be.
     pub reason: Option<String>,
+    /// Refuse releases of providers for which no signer is remembered.
+    pub no_first_use: bool,
 }

@@ -8,7 +8,9 @@ pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
+pub mod memory;
 mod run_settings;
+pub mod trust;
 pub mod why;
 
 pub use lock_options::LockOptions;

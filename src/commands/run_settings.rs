@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use super::memory::TrustPlace;
 use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModules, TreeOptions};
 use crate::lockfile;
@@ -21,6 +22,8 @@ pub struct RunSettings {
     pub dialect: Dialect,
     /// `.tflock.hcl`, all files of it together.
     pub settings: Settings,
+    /// The trust file of the work tree.
+    pub trust: TrustPlace,
     /// True if nobody may be asked.
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.

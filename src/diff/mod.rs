@@ -35,6 +35,7 @@ fn change(addr: &ProviderAddr, old: Option<&LockEntry>, new: Option<&LockEntry>)
             .collect(),
         hashes_removed: removed.cloned().collect(),
         signer: None,
+        pinned: false,
     })
 }
 

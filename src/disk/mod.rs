@@ -13,5 +13,7 @@ pub mod lock_file;
 pub mod mirror;
 pub mod package;
 pub mod roots;
+pub mod roots_below;
 pub mod state;
+pub mod trust_file;
 pub mod worktree;

@@ -72,7 +72,7 @@ pub fn settings_texts(root: &Path) -> Result<Vec<SettingsText>, WorktreeError> {
 }
 
 /// A directory's absolute path without symbolic links; as far as that can be known.
-fn absolute(directory: &Path) -> PathBuf {
+pub(super) fn absolute(directory: &Path) -> PathBuf {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     std::fs::canonicalize(directory)
         .or_else(|_| std::path::absolute(directory))

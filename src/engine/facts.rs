@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::continuity::Offered;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::trust::Fingerprint;
 use crate::version::Version;
 
 /// The answers about one provider, or why there are none.
@@ -20,6 +22,8 @@ pub enum Refusal {
     Error(Error),
     /// The answer is bad.
     Finding(Finding),
+    /// The answer is bad since the signing key is revoked, which is worth remembering.
+    Revoked(Finding, Fingerprint),
 }
 
 impl From<Error> for Refusal {
@@ -76,6 +80,17 @@ pub enum Signature {
     By(String),
     /// There is none that could be checked, and policy allows that.
     Unsigned,
+}
+
+/// Who signed one release, and what the checksums list, without a look at any package.
+#[derive(Debug, Clone)]
+pub struct SignedRelease {
+    /// What is known of the signature.
+    pub signature: Signature,
+    /// What the checksums list.
+    pub offered: Offered,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
 }
 
 /// One package.

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod recall;
 pub mod rules;
 pub mod settle;
+pub mod signers;
 
 #[cfg(feature = "online")]
 pub mod gather;

@@ -1,14 +1,17 @@
 //! Runs the stage that asks: the only place where a runtime is built.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::Arc;
 
-use super::facts::Answer;
+use super::facts::{Answer, Refusal, SignedRelease};
 use super::gather::{GatherOptions, Gatherer};
 use super::plan::Step;
+use super::rules::Rules;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
+use crate::version::Version;
 
 /// The answers for the steps of each root module, in the order given; every question is asked once for all of them.
 ///
@@ -19,21 +22,46 @@ pub fn gather(
     options: GatherOptions,
     roots: &[BTreeMap<ProviderAddr, Step>],
 ) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, threads(roots)));
+        all(&gatherer, roots).await
+    })
+}
+
+/// A release by provider and version.
+pub type ReleaseKey = (ProviderAddr, Version);
+
+/// Who signed some releases; no package is downloaded.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub fn signers(
+    options: GatherOptions,
+    releases: BTreeMap<ReleaseKey, Rules>,
+) -> Result<BTreeMap<ReleaseKey, Result<SignedRelease, Refusal>>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
+        gatherer.signers(releases).await
+    })
+}
+
+/// Runs until there is an answer or Ctrl-C.
+fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|problem| Error::new(ErrorKind::Disk, format!("cannot start the network runtime: {problem}")))?;
-    let gathered = runtime.block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, threads(roots)));
+    let done = runtime.block_on(async {
         tokio::select! {
-            answers = all(&gatherer, roots) => Ok(answers),
+            answer = work => Ok(answer),
             // An error means that there is no such signal here; then nothing interrupts.
             Ok(()) = tokio::signal::ctrl_c() => Err(interrupted()),
         }
     });
     // Hashing in flight must not hold up the end of an interrupted run.
     runtime.shutdown_background();
-    gathered
+    done
 }
 
 async fn all(gatherer: &Arc<Gatherer>, roots: &[BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {

@@ -32,6 +32,8 @@ pub struct Settled {
     pub added: Vec<AddedHash>,
     /// Who signed, if the release is new to the file.
     pub signer: Option<Signer>,
+    /// True if another release under the recorded version was accepted.
+    pub republished: bool,
     /// Notes and warnings; nothing at level deny.
     pub findings: Vec<Finding>,
 }
@@ -69,6 +71,10 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         let findings = findings.into_iter().map(Refusal::Finding);
         return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
     }
+    let has_known = |entry: &LockEntry| {
+        [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| entry.hashes.of(*scheme).next().is_some())
+    };
+    let republished = first_use && recorded.is_some_and(has_known);
     let kept = match recorded {
         Some(_) if step.accept_republished => PackageHashes::new(),
         Some(entry) => entry.hashes.clone(),
@@ -86,7 +92,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     let entry = LockEntry { version: facts.version.clone(), constraints: step.constraints.clone(), hashes };
-    Ok(Settled { entry, added, signer, findings })
+    Ok(Settled { entry, added, signer, republished, findings })
 }
 
 /// What the release lacks: errors, or warnings where the settings call it optional.

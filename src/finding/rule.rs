@@ -82,6 +82,10 @@ rules! {
     UnusualPackageName, "unusual-package-name", Warn, Trust, "The signed list names the package in no known way, so that the signature binds it to nothing.", "Ask the registry to name its packages terraform-provider-TYPE_VERSION_OS_ARCH.zip.";
     BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Try again later; if it stays, tell the publisher.";
     RevokedKey, "revoked-key", Deny, Trust, "The signing key of a release is revoked.", "Wait for a release by another key.";
+    SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than those that are remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
+    UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, though those before were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";
+    SignerDenied, "signer-denied", Deny, Trust, "The signing key of a release is denied by the trust file.", "Wait for a release by another key.";
+    FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, and --no-first-use forbids to learn one.", "Run `tflock lock` without --no-first-use, compare the fingerprint with what the publisher announces, and commit the trust file.";
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release had expired when it signed.", "Ask the publisher to extend the key's expiry.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Try again later; if it stays, tell the registry.";
@@ -105,9 +109,6 @@ rules! {
     H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so that only packed archives can be checked against it.", "Run `tflock lock`.";
     VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
     SignerNotPinned, "signer-not-pinned", Deny, Trust, "Nobody is remembered as the signer of a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR`.";
-    SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than the remembered ones.", "Ask the publisher; if the change is announced, `tflock trust rotate ADDR`.";
-    SignerMissing, "signer-missing", Deny, Trust, "A release is not signed, where a signer is remembered.", "Ask the publisher; if nobody signs any more, `tflock trust rotate ADDR`.";
-    SignerDenied, "signer-denied", Deny, Trust, "A release is signed by a key that is denied.", "Select a release by another key; `tflock trust list` tells why it is denied.";
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";

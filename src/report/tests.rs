@@ -50,6 +50,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         hashes_added: Vec::new(),
         hashes_removed: Vec::new(),
         signer: None,
+        pinned: false,
     }
 }
 
@@ -91,6 +92,7 @@ fn lock() -> Outcome {
         path: ".terraform.lock.hcl".into(),
         changes: vec![more, new, up, gone],
         diff: None,
+        trust: None,
     };
     let mut outcome = outcome("lock", vec![("", Ok(Body::Changes(changes)))]);
     outcome.roots[0].findings = vec![
@@ -145,7 +147,7 @@ fn colour_adds_nothing_but_colour() {
 fn last_lines_of_lock() {
     let last = |changed, written, diff: Option<&str>| {
         let path = "a/.terraform.lock.hcl".into();
-        let changes = Changes { changed, written, path, changes: Vec::new(), diff: diff.map(str::to_owned) };
+        let changes = Changes { changed, written, path, diff: diff.map(str::to_owned), ..Changes::default() };
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");

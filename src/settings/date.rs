@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::SystemTime;
 
 /// A day of the Gregorian calendar from year 1 on: `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +18,26 @@ pub struct Date {
 pub struct DateError(pub String);
 
 impl Date {
+    /// The day of a point in time, UTC; the first of 1970 for those before.
+    pub fn of(time: SystemTime) -> Self {
+        let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let (mut year, mut days) = (1970, seconds / 86400);
+        loop {
+            let length: u64 = (1..=12).map(|month| u64::from(month_length(year, month))).sum();
+            if days < length || year == u16::MAX {
+                break;
+            }
+            days -= length;
+            year += 1;
+        }
+        let mut month = 1;
+        while month < 12 && days >= u64::from(month_length(year, month)) {
+            days -= u64::from(month_length(year, month));
+            month += 1;
+        }
+        Self { year, month, day: u8::try_from(days + 1).unwrap_or(31) }
+    }
+
     /// The midnight in which the day begins, in seconds since 1970-01-01, UTC.
     pub fn unix_seconds(self) -> i64 {
         let year = i64::from(self.year) - 1;
@@ -76,6 +97,16 @@ mod tests {
         assert_eq!(seconds("2027-01-01"), 1_798_761_600);
         assert_eq!(seconds("2024-03-01") - seconds("2024-02-28"), 2 * 86400);
         assert_eq!("2027-01-01".parse::<Date>().unwrap().to_string(), "2027-01-01");
+    }
+
+    #[test]
+    fn points_in_time_have_a_day() {
+        let day = |seconds| Date::of(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds));
+        for text in ["1970-01-01", "1999-12-31", "2000-02-29", "2024-12-31", "2026-11-20"] {
+            let date: Date = text.parse().unwrap();
+            let midnight = u64::try_from(date.unix_seconds()).unwrap();
+            assert_eq!([day(midnight), day(midnight + 86399)], [date, date]);
+        }
     }
 
     #[test]

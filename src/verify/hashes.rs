@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Judged, Knowledge, Release};
 use crate::addr::ProviderAddr;
-use crate::finding::{Finding, Position, Rule};
+use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::outcome::Verified;
 use crate::version::Version;
@@ -82,7 +82,9 @@ impl Judged<'_> {
             _ => "the base64 of 32 bytes",
         };
         let message = format!("recorded hash {hash} of {} can match no package: {wanted} are wanted", self.name());
-        self.find(Rule::MalformedHash, message).at(self.at(hash))
+        let finding = self.find(Rule::MalformedHash, message).at(self.at(hash));
+        // It does no harm by itself; but where the release is known it stands in the place of a true one.
+        if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
 
     /// One finding for each refuted hash; one for all of them if nothing else is recorded.

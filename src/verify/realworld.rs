@@ -47,15 +47,14 @@ fn releases(folder: &Path) -> Releases {
             true => Line::Other,
             false => Line::Archive(None),
         };
-        let zh = list(6).into_iter().chain(list(8));
         let vouched = || Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
         let release = Release {
             address,
             version: row[1].parse().ok()?,
             signer: Signer::Unsigned,
             signed_at: None,
-            lines: zh.filter_map(|hex| Some((Sha256Digest::from_hex(&hex)?, line(&hex)))).collect(),
-            h1: list(7).iter().chain(&list(9)).map(|text| (format!("h1:{text}").parse().unwrap(), vouched())).collect(),
+            lines: list(6).into_iter().filter_map(|hex| Some((Sha256Digest::from_hex(&hex)?, line(&hex)))).collect(),
+            h1: list(7).iter().map(|text| (format!("h1:{text}").parse().unwrap(), vouched())).collect(),
             complete: true,
             current: true,
             findings: Vec::new(),

@@ -46,7 +46,7 @@ impl Judged<'_> {
                 (Rule::SignerChanged, format!("{name} is {signer}, {what}; {pin} is pinned to {}", all(&accepted)))
             }
             Verdict::UnsignedAfterSigned { pin, accepted } => {
-                (Rule::SignerMissing, format!("{name} is not signed; {pin} is pinned to {}", all(&accepted)))
+                (Rule::UnsignedAfterSigned, format!("{name} is not signed; {pin} is pinned to {}", all(&accepted)))
             }
             Verdict::Denied { key, reason } => {
                 (Rule::SignerDenied, format!("{name} is signed by {key}, which is denied: {reason}"))

@@ -30,6 +30,9 @@ pub(in crate::cli) struct Global {
     /// Neither read nor write the index of known hashes.
     #[arg(long, global = true)]
     pub(in crate::cli) no_cache: bool,
+    /// The trust file, instead of .tflock.trust.hcl at the top of the work tree.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(in crate::cli) trust_file: Option<PathBuf>,
     /// The form of the result on standard output.
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = FormatName::Human)]
     pub(in crate::cli) format: FormatName,

@@ -57,6 +57,9 @@ pub(in crate::cli) struct LockArgs {
     /// Why; it is kept in the trust file.
     #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
+    /// Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots.
+    #[arg(long)]
+    no_first_use: bool,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -105,6 +108,7 @@ impl LockArgs {
             }),
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
+            no_first_use: self.no_first_use,
         })
     }
 }

@@ -3,6 +3,7 @@
 mod global;
 mod lock;
 mod single_dash;
+mod trust;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
+pub(super) use trust::{TrustArgs, TrustCommand};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///
@@ -59,6 +61,7 @@ pub(super) enum Command {
     Hash(HashArgs),
     List(ListArgs),
     Why(WhyArgs),
+    Trust(TrustArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -179,6 +182,7 @@ impl Command {
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
             Command::Why(_) => "why",
+            Command::Trust(_) => "trust",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
             Command::Man => "man",
@@ -192,6 +196,7 @@ impl Command {
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
+            Command::Trust(trust) => Some(trust.command.within()),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
     }

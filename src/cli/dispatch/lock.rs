@@ -57,14 +57,19 @@ pub(super) fn open_cache(roots: &[RunSettings]) -> Cache {
     })
 }
 
-fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error> {
+pub(super) fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error> {
     let mut directories: Vec<&PathBuf> = roots.iter().map(|root| &root.root).collect();
     directories.sort_unstable();
     directories.dedup();
     directories.into_iter().map(|directory| Ok(DirectoryLock::acquire(directory)?)).collect()
 }
 
-fn source(roots: &[RunSettings], options: &LockOptions, cache: &Arc<Cache>, events: &Events) -> Result<Source, Error> {
+pub(super) fn source(
+    roots: &[RunSettings],
+    options: &LockOptions,
+    cache: &Arc<Cache>,
+    events: &Events,
+) -> Result<Source, Error> {
     if let Some(directory) = &options.fs_mirror {
         return Ok(Source::Mirror(FilesystemMirror::open(directory)?, events.clone()));
     }

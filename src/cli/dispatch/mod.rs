@@ -7,9 +7,11 @@ mod hash;
 mod list;
 mod lock;
 mod text;
+mod trust;
 mod why;
 
 use std::path::PathBuf;
+
 
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::settings::{of_roots, one_dialect};
@@ -106,6 +108,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
             lock::lock(session, lock, streams)
         }
+        Command::Trust(arguments) => trust::trust(session, arguments, streams),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),

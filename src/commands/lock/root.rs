@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::super::memory::TrustPlace;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
@@ -11,11 +12,13 @@ use crate::disk::roots::{self, TreeOptions};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::Intent;
 use crate::engine::recall;
+use crate::engine::signers::FirstUseRule;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::lockfile::{self, LockFile};
 use crate::platform::Platform;
 use crate::requirements::{Requirements, providers_in_state};
+use crate::settings::Date;
 
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
@@ -38,6 +41,14 @@ pub struct Root {
     pub(super) intent: Intent,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
+    /// Where the signers are remembered.
+    pub(super) trust: TrustPlace,
+    /// What happens when nobody is remembered for a provider.
+    pub(super) first_use: FirstUseRule,
+    /// The day of the run, UTC.
+    pub(super) today: Date,
+    /// Why another release is accepted under a recorded version.
+    pub(super) reason: String,
     /// Warnings about what was read.
     pub(super) findings: Vec<Finding>,
 }
@@ -61,6 +72,10 @@ impl Root {
             boundary: settings.boundary.clone(),
             intent: intent(settings, options, &lock, cache)?,
             rules: RuleBook::new(settings, options),
+            trust: settings.trust.clone(),
+            first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
+            today: Date::of(settings.now),
+            reason: options.reason.clone().unwrap_or_default(),
             configured: !options.from_lock,
             bytes,
             lock,

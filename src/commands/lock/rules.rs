@@ -11,7 +11,7 @@ use crate::settings::{ExpiredKeyRule, H1Rule, Settings, SignatureRule};
 
 /// The rules of one root module.
 #[derive(Debug, Clone)]
-pub(super) struct RuleBook {
+pub(in crate::commands) struct RuleBook {
     dialect: Dialect,
     settings: Settings,
     h1: Option<H1Rule>,
@@ -23,7 +23,7 @@ pub(super) struct RuleBook {
 
 impl RuleBook {
     /// The rules as flags, settings and environment say.
-    pub(super) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
+    pub(in crate::commands) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
         let opentofu = settings.dialect == Dialect::OpenTofu;
         let enforced = |name: &str| opentofu && settings.variables.get(name) == Some("true");
         Self {
@@ -41,7 +41,7 @@ impl RuleBook {
     }
 
     /// The rules for one provider, of the platforms that are wanted.
-    pub(super) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
+    pub(in crate::commands) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
         Rules {
             signature: self.signature(addr),
             reported: self.reported(addr),

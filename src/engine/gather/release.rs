@@ -39,7 +39,7 @@ impl Gatherer {
             return facts.without_packages(packages);
         };
         facts.supported_protocol = speaks_supported_protocol(&first.protocols);
-        let signed = self.signed_sums(addr, &version, &first, step).await?;
+        let signed = self.signed_sums(addr, &version, &first, &step.rules).await?;
         facts.findings.extend(signed.findings.iter().cloned());
         let lines = self.lines(&facts, packages, &signed).await?;
         facts.missing = step.platforms.iter().filter(|platform| !lines.contains_key(platform)).cloned().collect();
@@ -144,7 +144,7 @@ impl Gatherer {
     /// A registry may name other checksums for another platform: then they need a signature of their own, and must
     /// be the same list.
     async fn signed_alike(&self, facts: &Gathering<'_>, package: &Package, signed: &SignedSums) -> Result<(), Refusal> {
-        let other = self.signed_sums(facts.addr, facts.version, package, facts.step).await?;
+        let other = self.signed_sums(facts.addr, facts.version, package, &facts.step.rules).await?;
         if other.sums_digest == signed.sums_digest && other.signature == signed.signature {
             return Ok(());
         }

@@ -1,12 +1,14 @@
 //! Checksums and their signature, fetched and checked once for each release.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Gatherer, refusal};
+use super::{Gatherer, Miss, binding, not_offered, refusal};
 use crate::addr::ProviderAddr;
-use crate::engine::facts::{Refusal, Signature};
-use crate::engine::plan::Step;
+use crate::engine::continuity::Offered;
+use crate::engine::facts::{Refusal, Signature, SignedRelease};
 use crate::engine::rules::Rules;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
@@ -34,7 +36,7 @@ impl Gatherer {
         addr: &ProviderAddr,
         version: &Version,
         package: &Package,
-        step: &Step,
+        rules: &Rules,
     ) -> Result<Arc<SignedSums>, Refusal> {
         let urls = &package.signed;
         let ask = async {
@@ -44,10 +46,44 @@ impl Gatherer {
             );
             let sums = sums.map_err(refusal)?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
-            self.check(addr, version, &step.rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
+            self.check(addr, version, rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
-        let rules = (step.rules.signature, step.rules.expired_key);
-        self.signed.answer((urls.clone(), rules.0, rules.1), ask).await
+        self.signed.answer((urls.clone(), rules.signature, rules.expired_key), ask).await
+    }
+
+    /// Who signed some releases, asked side by side; one package of each is asked about, none is downloaded.
+    pub async fn signers(
+        self: &Arc<Self>,
+        releases: BTreeMap<(ProviderAddr, Version), Rules>,
+    ) -> BTreeMap<(ProviderAddr, Version), Result<SignedRelease, Refusal>> {
+        self.each(
+            releases,
+            |gatherer, (addr, version), rules| async move { gatherer.signer(&addr, &version, &rules).await },
+        )
+        .await
+    }
+
+    async fn signer(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Result<SignedRelease, Refusal> {
+        let offers = self.offers(addr).await?;
+        let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
+            return Err(not_offered(addr, version).into());
+        };
+        let first = offer.platforms.first().filter(|_| !offer.platforms.contains(&self.host));
+        let package = match self.package(addr, version, first.unwrap_or(&self.host)).await {
+            Ok(package) => package,
+            Err(Miss::Refused(refusal)) => return Err(refusal),
+            Err(Miss::Absent) => {
+                let message = format!("provider {addr} {version} has no package that could tell its signer");
+                return Err(Error::new(ErrorKind::NotFound, message).into());
+            }
+        };
+        let signed = self.signed_sums(addr, version, &package, rules).await?;
+        let mut offered = Offered::default();
+        offered.archives.extend(signed.sums.archives(addr.kind(), version).map(|(_, digest)| digest));
+        offered.archives.insert(binding::listed(addr, version, &package, &signed.sums)?);
+        offered.others.extend(signed.sums.lines().map(|(_, digest)| digest));
+        let findings = signed.findings.clone();
+        Ok(SignedRelease { signature: signed.signature.clone(), offered, findings })
     }
 
     fn check(
@@ -105,11 +141,15 @@ fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError)
 
 fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError) -> Refusal {
     let rule = match error {
-        SignatureError::Revoked { .. } => Rule::RevokedKey,
+        SignatureError::Revoked(_) | SignatureError::RevokedSubkey { .. } => Rule::RevokedKey,
         _ => Rule::BadSignature,
     };
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
-    Finding::new(rule, message).about(addr).into()
+    let finding = Finding::new(rule, message).about(addr);
+    match error {
+        SignatureError::Revoked(key) => Refusal::Revoked(finding, key.clone()),
+        _ => finding.into(),
+    }
 }
 
 fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, fingerprint: &str) -> Option<Finding> {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer};
+use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, TrustChange};
 use crate::report::paint::{Paint, Painted};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -14,6 +15,9 @@ pub(super) fn changes(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
     for change in &changes.changes {
         one(&mut text, change, style);
+    }
+    if let Some(trust) = &changes.trust {
+        learned(&mut text, changes, trust, style);
     }
     if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
         for line in diff.lines() {
@@ -31,13 +35,42 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 }
 
 /// The last line: what to do now.
-pub(super) fn conclusion(changes: &Changes) -> String {
+pub(super) fn conclusion(changes: &Changes, refused: bool) -> String {
     let path = slashed(&changes.path);
     let path = printable(&path);
+    let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
+    if let Some(trust) = trust {
+        let trust = printable(&trust);
+        return match changes.written {
+            true => format!("review and commit {path} and {trust}\n"),
+            false => format!("{path} was not changed; review and commit {trust}\n"),
+        };
+    }
     match (changes.changed, changes.written) {
+        (false, _) if refused => format!("{path} was not changed\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}\n"),
         (true, false) => format!("{path} would change; nothing was written\n"),
+    }
+}
+
+/// What the trust file holds from now on, but for signers that stand with their release already.
+fn learned(text: &mut String, changes: &Changes, trust: &TrustChange, style: Style) {
+    let would = if trust.written { "" } else { "would be " };
+    let told =
+        |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
+    for (addr, signer) in trust.pinned.iter().filter(|(addr, _)| !told(addr)) {
+        let signer = match signer {
+            Signer::Key(fingerprint) => format!("signed by {}", printable(fingerprint)),
+            Signer::Unsigned => "not signed by anybody".to_owned(),
+        };
+        let _ = writeln!(text, "{would}remembered: {} is {signer}", style.addr(addr));
+    }
+    for key in &trust.denied {
+        let _ = writeln!(text, "{would}denied from now on: {} (revoked)", printable(key));
+    }
+    for (addr, version) in &trust.republished {
+        let _ = writeln!(text, "{would}recorded: another release of {} {version} was accepted", style.addr(addr));
     }
 }
 
@@ -64,7 +97,7 @@ fn one(text: &mut String, change: &Change, style: Style) {
         let _ = write!(text, "  {}", told.join("; "));
     }
     text.push('\n');
-    signer(text, change.signer.as_ref(), style);
+    signer(text, change, style);
     if style.detail == Detail::Verbose {
         each_hash(text, change);
     }
@@ -161,11 +194,12 @@ fn counted(hashes: &[PackageHash]) -> String {
     told.join(", ")
 }
 
-fn signer(text: &mut String, signer: Option<&Signer>, style: Style) {
-    let _ = match signer {
-        Some(Signer::Key(fingerprint)) => writeln!(text, "    signed by {} (first use)", printable(fingerprint)),
+fn signer(text: &mut String, change: &Change, style: Style) {
+    let known = if change.pinned { "pinned" } else { "first use" };
+    let _ = match &change.signer {
+        Some(Signer::Key(fingerprint)) => writeln!(text, "    signed by {} ({known})", printable(fingerprint)),
         Some(Signer::Unsigned) => {
-            writeln!(text, "    {} (first use)", style.paint(Paint::Careful, "not signed by anybody"))
+            writeln!(text, "    {} ({known})", style.paint(Paint::Careful, "not signed by anybody"))
         }
         None => Ok(()),
     };

@@ -37,6 +37,14 @@ pub enum SignatureError {
     /// The signing key, its primary key or all its names are revoked, for whatever reason and at whatever time.
     #[error("the signing key {0} is revoked")]
     Revoked(Fingerprint),
+    /// The subkey that signed is revoked, its primary key is not.
+    #[error("the signing subkey {subkey} of {key} is revoked")]
+    RevokedSubkey {
+        /// The primary key.
+        key: Fingerprint,
+        /// The subkey.
+        subkey: Fingerprint,
+    },
     /// The signature verifies, but others could have made it.
     #[error("the signature by the signing key {key} is too weak: {weakness}")]
     Weak {
@@ -59,7 +67,11 @@ impl SignatureError {
     /// The primary key that is known to have made the signature, or that the signature names and that is listed.
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
         match self {
-            Self::Bad(key) | Self::Revoked(key) | Self::Weak { key, .. } | Self::Unsupported { key, .. } => Some(key),
+            Self::Bad(key)
+            | Self::Revoked(key)
+            | Self::RevokedSubkey { key, .. }
+            | Self::Weak { key, .. }
+            | Self::Unsupported { key, .. } => Some(key),
             Self::NoKeys | Self::Armored | Self::Malformed(_) | Self::Key { .. } | Self::UnknownIssuer { .. } => None,
         }
     }
@@ -74,7 +86,7 @@ impl SignatureError {
             Self::Bad(_) => {
                 "try again later; if it stays, tell the publisher: the checksums were changed after signing"
             }
-            Self::Revoked(_) => "wait for a release by another signing key",
+            Self::Revoked(_) | Self::RevokedSubkey { .. } => "wait for a release by another signing key",
             Self::Weak { .. } => {
                 "ask the publisher to sign the release again with SHA-256 and a key of 2048 bits or more"
             }

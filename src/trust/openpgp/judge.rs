@@ -124,6 +124,10 @@ fn judge(
     if is_revoked(key) {
         return Err(SignatureError::Revoked(primary));
     }
+    if key.bundle().self_revocations().next().is_some() {
+        let subkey = fingerprint(&key.key().fingerprint().to_hex())?;
+        return Err(SignatureError::RevokedSubkey { key: primary, subkey });
+    }
     if let Some(weakness) = weakness(signature, key) {
         return Err(SignatureError::Weak { key: primary, weakness });
     }
@@ -185,7 +189,7 @@ fn refusal(error: &sequoia_openpgp::anyhow::Error, key: &Fingerprint) -> Signatu
     }
 }
 
-/// True if the key, its primary key or all user ids have been revoked by their owner.
+/// True if the primary key or all user ids have been revoked by their owner.
 ///
 /// Neither reason nor time counts: whoever holds a key that was retired can date a signature back.
 ///
@@ -194,9 +198,7 @@ fn is_revoked(key: &SigningKey<'_>) -> bool {
     let cert = key.cert();
     let mut names = cert.userids().peekable();
     let nameless = names.peek().is_some() && names.all(|name| name.bundle().self_revocations().next().is_some());
-    nameless
-        || cert.primary_key().bundle().self_revocations().next().is_some()
-        || key.bundle().self_revocations().next().is_some()
+    nameless || cert.primary_key().bundle().self_revocations().next().is_some()
 }
 
 fn weakness(signature: &Signature, key: &SigningKey<'_>) -> Option<String> {

@@ -3,6 +3,8 @@
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
 //! each with its `path`.
 
+mod trust;
+
 use serde_json::{Map, Value, json};
 
 use super::failure as errors;
@@ -69,6 +71,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
         Ok(Body::Changes(changes)) => self::changes(changes),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
+        Ok(Body::Trust(report)) => trust::report(report),
         Ok(Body::Text(text)) => one("text", json!(text)),
         Err(error) => one("error", errors::json(error)),
     };
@@ -131,11 +134,15 @@ fn listed(listed: &Listed) -> Value {
 }
 
 fn changes(changes: &Changes) -> Map<String, Value> {
-    Map::from_iter([
+    let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
         ("path".to_owned(), json!(slashed(&changes.path))),
         ("changes".to_owned(), changes.changes.iter().map(change).collect()),
-    ])
+    ]);
+    if let Some(trust) = &changes.trust {
+        object.insert("trust".to_owned(), trust::learned(trust));
+    }
+    object
 }
 
 fn change(change: &Change) -> Value {

@@ -1,0 +1,118 @@
+//! The options of `trust`.
+
+use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
+
+use super::Within;
+use crate::commands::trust::Action;
+use crate::trust::Fingerprint;
+use crate::trust::pins::Signer;
+
+/// Show or change who may sign which provider.
+///
+/// The trust file .tflock.trust.hcl at the top of the work tree remembers the signing keys of each provider. lock adds
+/// those of providers that it sees for the first time; everything else is said here. Commit the file.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  tflock trust init -r\n  \
+    tflock trust rotate acme/widget 9F0A...41C2 --reason 'announced on their site'\n  \
+    tflock trust add 'registry.example.com/house/*' 1B2C...77D0")]
+pub(in crate::cli) struct TrustArgs {
+    #[command(subcommand)]
+    pub(in crate::cli) command: TrustCommand,
+}
+
+/// The commands below `trust`.
+#[derive(Debug, Clone, Subcommand)]
+pub(in crate::cli) enum TrustCommand {
+    /// Ask for the signer of everything that is locked, and remember it.
+    ///
+    /// Asks the registries who signed each locked version; no package is downloaded. Providers that have a pin already
+    /// are only compared. The signer of the newest locked version is remembered for any version, another one of an older
+    /// version for that version only.
+    Init {
+        /// All root modules below.
+        #[arg(short, long)]
+        recursive: bool,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Print who is remembered, denied and accepted.
+    List {
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Accept one more signer.
+    Add {
+        /// A provider source address, or a pattern such as registry.example.com/house/*.
+        #[arg(value_name = "ADDR")]
+        providers: String,
+        /// The fingerprint of the primary key, or the word unsigned.
+        #[arg(value_name = "FINGERPRINT|unsigned")]
+        signer: Signer,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Put another signer in the place of those that are remembered.
+    ///
+    /// The old ones stay accepted for the versions that lock files of the work tree hold now.
+    Rotate {
+        /// A provider source address or a pattern.
+        #[arg(value_name = "ADDR")]
+        providers: String,
+        /// The fingerprint of the primary key, or the word unsigned.
+        #[arg(value_name = "FINGERPRINT|unsigned")]
+        signer: Signer,
+        /// Why; it is kept in the trust file.
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        reason: Option<String>,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Refuse a signing key, whatever it signs.
+    Deny {
+        /// The fingerprint of the primary key.
+        #[arg(value_name = "FINGERPRINT")]
+        key: Fingerprint,
+        /// Why; it is kept in the trust file.
+        #[arg(long, value_name = "TEXT", required = true, value_parser = NonEmptyStringValueParser::new())]
+        reason: String,
+        #[command(flatten)]
+        within: Within,
+    },
+    /// Forget who signs a provider: the next release is a first use.
+    ///
+    /// Denied keys stay denied.
+    Forget {
+        /// Provider source addresses or patterns, as the trust file has them.
+        #[arg(value_name = "ADDR", required = true)]
+        providers: Vec<String>,
+        #[command(flatten)]
+        within: Within,
+    },
+}
+
+impl TrustCommand {
+    /// What is done with the trust file; none if registries are asked first.
+    pub(in crate::cli) fn action(&self) -> Option<Action> {
+        Some(match self.clone() {
+            Self::Init { .. } => return None,
+            Self::List { .. } => Action::List,
+            Self::Add { providers, signer, .. } => Action::Add { providers, signer },
+            Self::Rotate { providers, signer, reason, .. } => Action::Rotate { providers, signer, reason },
+            Self::Deny { key, reason, .. } => Action::Deny { key, reason },
+            Self::Forget { providers, .. } => Action::Forget { providers },
+        })
+    }
+
+    pub(super) fn within(&self) -> &Within {
+        match self {
+            Self::Init { within, .. }
+            | Self::List { within }
+            | Self::Add { within, .. }
+            | Self::Rotate { within, .. }
+            | Self::Deny { within, .. }
+            | Self::Forget { within, .. } => within,
+        }
+    }
+}

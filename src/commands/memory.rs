@@ -1,0 +1,166 @@
+//! The trust file of one work tree during a run: read before anything is judged, written before any lock file.
+
+use std::path::PathBuf;
+
+use crate::disk::trust_file;
+use crate::engine::signers::Lesson;
+use crate::error::{Error, ErrorKind};
+use crate::trust::pins::{self, Anchor, Pins, TrustFile};
+
+/// Where the trust file is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrustPlace {
+    /// To be opened.
+    pub path: PathBuf,
+    /// As reports name it.
+    pub shown: PathBuf,
+}
+
+/// The remembered signers of one work tree, and what the run learned about them.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    place: TrustPlace,
+    text: Option<String>,
+    file: TrustFile,
+    lessons: Vec<Lesson>,
+}
+
+impl Memory {
+    /// Reads the trust file; one that is not there remembers nobody.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn load(place: &TrustPlace) -> Result<Self, Error> {
+        let text = trust_file::read(&place.path)?;
+        let file = match &text {
+            Some(text) => decode(text, place)?,
+            None => TrustFile::default(),
+        };
+        Ok(Self { place: place.clone(), text, file, lessons: Vec::new() })
+    }
+
+    /// Where the trust file is.
+    pub fn place(&self) -> &TrustPlace {
+        &self.place
+    }
+
+    /// True if there is a trust file.
+    pub fn exists(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// What is remembered, the lessons of this run included.
+    pub fn pins(&self) -> &Pins {
+        &self.file.pins
+    }
+
+    /// What the trust file says, with comments and places.
+    pub fn file(&self) -> &TrustFile {
+        &self.file
+    }
+
+    /// Takes in what was learned; gives what is new of it.
+    ///
+    /// # Errors
+    ///
+    /// Where a lesson contradicts what is remembered by now; then none of them is taken.
+    pub fn learn(&mut self, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Error> {
+        let mut pins = self.file.pins.clone();
+        let mut new = Vec::new();
+        for lesson in lessons {
+            if lesson.apply(&mut pins)? {
+                new.push(lesson);
+            }
+        }
+        self.file.pins = pins;
+        self.lessons.extend(new.iter().cloned());
+        Ok(new)
+    }
+
+    /// Writes the trust file if anything was learned; true if its bytes changed.
+    ///
+    /// What another run wrote meanwhile stays: the lessons are applied to what is there now.
+    ///
+    /// # Errors
+    ///
+    /// What the disk says, and where a lesson contradicts what another run has learned.
+    pub fn commit(&mut self) -> Result<bool, Error> {
+        if self.lessons.is_empty() {
+            return Ok(false);
+        }
+        let lessons = std::mem::take(&mut self.lessons);
+        self.change(|pins| lessons.iter().try_for_each(|lesson| lesson.apply(pins).map(|_| ())))
+    }
+
+    /// Changes what is remembered and writes it; true if the bytes of the file changed.
+    ///
+    /// # Errors
+    ///
+    /// What the change says, or the disk.
+    pub fn change(&mut self, change: impl FnOnce(&mut Pins) -> Result<(), Error>) -> Result<bool, Error> {
+        let _guard = trust_file::guard(&self.place.path)?;
+        let now = Self::load(&self.place)?;
+        (self.text, self.file) = (now.text, now.file);
+        let before = self.file.pins.clone();
+        change(&mut self.file.pins)?;
+        if self.file.pins == before {
+            return Ok(false);
+        }
+        if self.text.is_none() {
+            self.file.comments.set_above(Anchor::Header, header());
+        }
+        let text = self.file.encode();
+        let written = trust_file::store(&self.place.path, &text)?;
+        self.text = Some(text);
+        Ok(written)
+    }
+}
+
+fn header() -> Vec<String> {
+    ["Who may sign the providers of this repository; kept by tflock.", "Commit it, and review its changes."]
+        .map(str::to_owned)
+        .into()
+}
+
+fn decode(text: &str, place: &TrustPlace) -> Result<TrustFile, Error> {
+    pins::decode(text, &place.shown).map_err(|errors| {
+        let errors = errors.into_iter().map(Error::from);
+        Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Settings, "the trust file cannot be read"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::trust::pins::Signer;
+    use crate::version::Version;
+
+    fn lesson(addr: &str, key: char) -> Lesson {
+        Lesson::FirstUse {
+            address: ProviderAddr::parse(addr, Dialect::Terraform).unwrap(),
+            version: Version::new(1, 0, 0),
+            signer: Signer::Key(key.to_string().repeat(40).parse().unwrap()),
+        }
+    }
+
+    #[test]
+    fn two_runs_at_once_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = TrustPlace { path: folder.path().join(pins::FILE_NAME), shown: pins::FILE_NAME.into() };
+        let [mut one, mut two, mut three] = [(); 3].map(|()| Memory::load(&place).unwrap());
+        assert!(!one.exists() && !one.commit().unwrap());
+        assert_eq!(one.learn(vec![lesson("a/b", 'A'), lesson("a/b", 'A')]).unwrap().len(), 1);
+        two.learn(vec![lesson("c/d", 'C')]).unwrap();
+        three.learn(vec![lesson("a/b", 'B')]).unwrap();
+        assert!(one.commit().unwrap() && two.commit().unwrap());
+        assert_eq!(three.commit().unwrap_err().kind, ErrorKind::Trust);
+        let now = Memory::load(&place).unwrap();
+        assert_eq!(now.pins().providers.len(), 2);
+        assert!(std::fs::read_to_string(&place.path).unwrap().starts_with("# Who may sign the providers"));
+        assert_eq!(one.learn(vec![lesson("a/b", 'A')]).unwrap(), []);
+        assert!(!one.commit().unwrap());
+    }
+}

@@ -1,0 +1,187 @@
+//! `trust init`: who signed what is locked, asked once for all root modules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::lock::RuleBook;
+use super::super::memory::{Memory, TrustPlace};
+use super::super::{LockOptions, RunSettings};
+use super::only;
+use crate::addr::{AddrPattern, ProviderAddr};
+use crate::disk::lock_file;
+use crate::engine::continuity::{self, Verdict};
+use crate::engine::facts::{Refusal, SignedRelease};
+use crate::engine::gather::GatherOptions;
+use crate::engine::rules::Rules;
+use crate::engine::run::{self, ReleaseKey};
+use crate::engine::signers;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::PackageHashes;
+use crate::lockfile;
+use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::trust::judge;
+use crate::trust::pins::{Pins, Signer};
+use crate::version::Version;
+
+/// The recorded hashes of one release, by root module.
+type Recorded = BTreeMap<ReleaseKey, Vec<PackageHashes>>;
+
+/// Who signed which version of a provider.
+type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
+
+/// Asks for the signer of every locked provider and version, and remembers those of providers without a pin.
+///
+/// The signer of the newest version that is locked is accepted for any version; another signer of an older one counts
+/// for that version only. A release that is not the recorded one pins nobody.
+///
+/// # Errors
+///
+/// What is wrong with lock files and trust files, and what keeps all questions from being asked.
+pub fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
+    let mut trees: BTreeMap<TrustPlace, Recorded> = BTreeMap::new();
+    let mut questions: BTreeMap<ReleaseKey, Rules> = BTreeMap::new();
+    for root in roots {
+        let rules = RuleBook::new(root, &LockOptions::default());
+        let recorded = trees.entry(root.trust.clone()).or_default();
+        for (key, hashes) in entries(root)? {
+            questions.entry(key.clone()).or_insert_with(|| rules.of(&key.0, &[]));
+            recorded.entry(key).or_default().push(hashes);
+        }
+    }
+    let memories = trees.into_iter().map(|(place, recorded)| Ok((Memory::load(&place)?, recorded)));
+    let memories: Vec<(Memory, Recorded)> = memories.collect::<Result<_, Error>>()?;
+    let answers = if questions.is_empty() { BTreeMap::new() } else { run::signers(options, questions)? };
+    let mut outcome = Outcome { command: "trust", roots: Vec::new(), many: false, notes: Vec::new() };
+    for (memory, recorded) in memories {
+        outcome.roots.extend(one_tree(memory, &recorded, &answers)?);
+    }
+    Ok(outcome)
+}
+
+fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error> {
+    let file = root.lock_file_shown();
+    let Some(bytes) = lock_file::read(&root.lock_file())? else {
+        return Err(Error::new(ErrorKind::LockFile, "there is no lock file whose signers could be asked for")
+            .in_file(file)
+            .hint("`tflock lock` writes one and remembers the signers")
+            .hint("with -r the root modules below are looked for"));
+    };
+    let decoded = lockfile::decode(&bytes, root.dialect).map_err(|findings| {
+        let errors = findings.into_iter().map(|finding| {
+            let error = Error::new(ErrorKind::LockFile, finding.message).in_file(&file);
+            finding.position.into_iter().fold(error, Error::at)
+        });
+        Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::LockFile, "the lock file cannot be read"))
+    })?;
+    let entries = decoded.lock.iter();
+    Ok(entries.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), entry.hashes.clone())).collect())
+}
+
+/// The trust file of one work tree; a result, and beside it what could not be found out.
+fn one_tree(
+    mut memory: Memory,
+    recorded: &Recorded,
+    answers: &BTreeMap<ReleaseKey, Result<SignedRelease, Refusal>>,
+) -> Result<Vec<RootOutcome>, Error> {
+    let (mut signers, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new());
+    for (key, hashes) in recorded {
+        let release = match answers.get(key) {
+            Some(Ok(release)) => release,
+            Some(Err(Refusal::Error(error))) => {
+                errors.push(error.clone());
+                continue;
+            }
+            Some(Err(Refusal::Finding(finding) | Refusal::Revoked(finding, _))) => {
+                findings.push(finding.clone());
+                continue;
+            }
+            None => continue,
+        };
+        findings.extend(release.findings.iter().cloned());
+        let against: Vec<Finding> = hashes.iter().filter_map(|hashes| compare(key, hashes, release)).collect();
+        let refused = against.iter().any(|finding| finding.level == Level::Deny);
+        findings.extend(against.into_iter().take(1));
+        if let (false, Some(signer)) = (refused, signers::of_signature(&release.signature)) {
+            signers.entry(key.0.clone()).or_default().insert(key.1.clone(), signer);
+        }
+    }
+    findings.extend(contradictions(memory.pins(), &signers));
+    let new: Vec<AddrPattern> =
+        signers.keys().filter(|addr| memory.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
+    let changed = memory.change(|pins| {
+        for (addr, versions) in &signers {
+            if pins.pin(addr).is_none() {
+                pin(pins, addr, versions);
+            }
+        }
+        Ok(())
+    })?;
+    let pins = only(memory.pins(), &new);
+    let report = TrustReport { path: memory.place().shown.clone(), changed: Some(changed), forgotten: false, pins };
+    let mut outcomes = vec![RootOutcome { path: "".into(), body: Ok(Body::Trust(report)), findings }];
+    if let Some(error) = Error::all(errors) {
+        outcomes.push(RootOutcome { path: "".into(), body: Err(error), findings: Vec::new() });
+    }
+    Ok(outcomes)
+}
+
+/// What speaks against a release being the recorded one.
+fn compare((addr, version): &ReleaseKey, recorded: &PackageHashes, release: &SignedRelease) -> Option<Finding> {
+    match continuity::judge(recorded, &release.offered) {
+        Verdict::Shown { .. } | Verdict::Grew { .. } => None,
+        Verdict::FirstUse | Verdict::NotReproduced => {
+            let message = format!(
+                "the signer of {addr} {version} is taken on trust: no zh hash is recorded that its checksums could be \
+                 compared with",
+            );
+            Some(Finding::new(Rule::FirstUse, message).about(addr))
+        }
+        Verdict::Republished { gone, new } => {
+            let message = format!(
+                "the release {addr} {version} on offer is not the recorded one: {} recorded hashes are gone, {new} \
+                 packages are new; its signer is not remembered",
+                gone.len(),
+            );
+            Some(Finding::new(Rule::Republished, message).about(addr))
+        }
+    }
+}
+
+fn contradictions(pins: &Pins, signers: &Signers) -> Vec<Finding> {
+    let releases = signers.iter().flat_map(|(addr, versions)| versions.iter().map(move |version| (addr, version)));
+    let refused = releases.filter_map(|(addr, (version, signer))| match judge::judge(pins, addr, version, signer) {
+        judge::Verdict::FirstUse => None,
+        verdict => signers::refused(addr, version, signer, verdict),
+    });
+    refused.collect()
+}
+
+/// Remembers who signed the newest version, and others for the versions that they signed.
+fn pin(pins: &mut Pins, addr: &ProviderAddr, versions: &BTreeMap<Version, Signer>) {
+    let Some((_, current)) = versions.last_key_value() else { return };
+    let pin = pins.exact(addr);
+    pin.signers = BTreeSet::from([current.clone()]);
+    for (version, signer) in versions.iter().filter(|(_, signer)| *signer != current) {
+        pin.retired.entry(signer.clone()).or_default().versions.insert(version.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn the_signer_of_the_newest_version_counts_for_all() {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let key = |digit: &str| Signer::Key(digit.repeat(40).parse().unwrap());
+        let versions = [("1.10.0", key("B")), ("1.9.0", key("A")), ("1.2.0", Signer::Unsigned), ("1.8.0", key("B"))];
+        let versions = versions.into_iter().map(|(text, signer)| (text.parse().unwrap(), signer)).collect();
+        let mut pins = Pins::default();
+        pin(&mut pins, &addr, &versions);
+        let pin = pins.exact(&addr);
+        assert_eq!(pin.signers, [key("B")].into());
+        assert!(versions.iter().all(|(version, signer)| pin.accepts(signer, version)));
+        assert!(!pin.accepts(&key("A"), &Version::new(1, 9, 1)));
+    }
+}

@@ -1,0 +1,162 @@
+//! `trust`: what people tell about signers, and what they are shown.
+
+#[cfg(feature = "online")]
+mod init;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+#[cfg(feature = "online")]
+pub use init::init;
+
+use super::RunSettings;
+use super::memory::Memory;
+use crate::addr::{AddrPattern, ProviderAddr};
+use crate::dialect::Dialect;
+use crate::disk::{lock_file, roots_below};
+use crate::error::{Error, ErrorKind};
+use crate::lockfile;
+use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::trust::Fingerprint;
+use crate::trust::pins::{Pins, Signer, provider_pattern};
+use crate::version::Version;
+
+/// What is done with the trust file, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Shows all of it.
+    List,
+    /// Accepts one more signer of a provider or of all that a pattern covers.
+    Add {
+        /// The address or pattern.
+        providers: String,
+        /// The signer.
+        signer: Signer,
+    },
+    /// Puts a signer in the place of the others, which stay for the versions that are locked.
+    Rotate {
+        /// The address or pattern.
+        providers: String,
+        /// The new signer.
+        signer: Signer,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Refuses a key for good.
+    Deny {
+        /// The key.
+        key: Fingerprint,
+        /// Why.
+        reason: String,
+    },
+    /// Forgets who signs some providers.
+    Forget {
+        /// The addresses or patterns.
+        providers: Vec<String>,
+    },
+}
+
+/// Does one action on the trust file of a root module's work tree.
+///
+/// # Errors
+///
+/// All that is wrong with the trust file or the arguments, and what the disk says.
+pub fn trust(settings: &RunSettings, action: &Action) -> Result<Outcome, Error> {
+    let mut memory = Memory::load(&settings.trust)?;
+    let mut notes = Vec::new();
+    let (changed, pins) = match action {
+        Action::List => (None, memory.pins().clone()),
+        Action::Add { providers, signer } => {
+            let pattern = pattern(providers, settings.dialect)?;
+            let changed = memory.change(|pins| {
+                pins.providers.entry(pattern.clone()).or_default().signers.insert(signer.clone());
+                Ok(())
+            })?;
+            (Some(changed), only(memory.pins(), &[pattern]))
+        }
+        Action::Rotate { providers, signer, reason } => {
+            let pattern = pattern(providers, settings.dialect)?;
+            let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
+            let changed = memory.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
+            (Some(changed), only(memory.pins(), &[pattern]))
+        }
+        Action::Deny { key, reason } => {
+            let changed = memory.change(|pins| {
+                pins.denied.insert(key.clone(), reason.clone());
+                Ok(())
+            })?;
+            let denied = [(key.clone(), reason.clone())].into();
+            (Some(changed), Pins { denied, ..Pins::default() })
+        }
+        Action::Forget { providers } => {
+            let patterns = providers.iter().map(|text| pattern(text, settings.dialect));
+            let patterns: Vec<AddrPattern> = patterns.collect::<Result<_, _>>()?;
+            let before = only(memory.pins(), &patterns);
+            let changed = memory.change(|pins| patterns.iter().try_for_each(|pattern| forget(pins, pattern)))?;
+            (Some(changed), Pins { providers: before.providers, ..Pins::default() })
+        }
+    };
+    let forgotten = matches!(action, Action::Forget { .. });
+    let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins };
+    let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
+    Ok(Outcome { command: "trust", roots: vec![root], many: false, notes })
+}
+
+/// An address as configuration has it, or a pattern of two or three parts.
+fn pattern(text: &str, dialect: Dialect) -> Result<AddrPattern, Error> {
+    let full = if text.contains('*') {
+        AddrPattern::parse(text, dialect).map(|pattern| pattern.to_string()).map_err(|problem| problem.to_string())
+    } else {
+        ProviderAddr::parse(text, dialect).map(|addr| addr.to_string()).map_err(|problem| problem.to_string())
+    };
+    let usage = |problem: String| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}"));
+    provider_pattern(&full.map_err(usage)?).map_err(|problem| usage(problem.to_string()))
+}
+
+fn only(pins: &Pins, patterns: &[AddrPattern]) -> Pins {
+    let wanted = pins.providers.iter().filter(|(pattern, _)| patterns.contains(pattern));
+    Pins { providers: wanted.map(|(pattern, pin)| (pattern.clone(), pin.clone())).collect(), ..Pins::default() }
+}
+
+fn rotate(
+    pins: &mut Pins,
+    pattern: &AddrPattern,
+    to: &Signer,
+    (versions, reason): (&BTreeSet<Version>, Option<&str>),
+) -> Result<(), Error> {
+    // A provider that only a pattern covers gets a pin of its own; the others of the pattern stay as they are.
+    let covering = || pins.providers.iter().rev().find(|(covering, _)| covering.covers(pattern));
+    let Some(mut pin) = pins.providers.get(pattern).or_else(|| Some(covering()?.1)).cloned() else {
+        let message = format!("no signer of {pattern} is remembered, so that there is nothing to rotate");
+        return Err(Error::new(ErrorKind::Usage, message).hint(format!("run `tflock trust add {pattern} {to}`")));
+    };
+    pin.rotate(to.clone(), versions, reason);
+    pins.providers.insert(pattern.clone(), pin);
+    Ok(())
+}
+
+fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
+    if pins.providers.remove(pattern).is_some() {
+        return Ok(());
+    }
+    let message = format!("no signer of {pattern} is remembered");
+    Err(Error::new(ErrorKind::Usage, message).hint("`tflock trust list` shows what is"))
+}
+
+/// The versions of some providers in all lock files below a directory.
+fn locked_versions(top: &Path, pattern: &AddrPattern, notes: &mut Vec<String>) -> Result<BTreeSet<Version>, Error> {
+    let mut versions = BTreeSet::new();
+    for root in roots_below::roots_below(top)? {
+        let path = root.join(lockfile::FILE_NAME);
+        let Some(bytes) = lock_file::read(&path)? else { continue };
+        let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
+        match lockfile::decode(&bytes, dialect) {
+            Ok(decoded) => {
+                let locked = decoded.lock.iter().filter(|(addr, _)| pattern.matches(addr));
+                versions.extend(locked.map(|(_, entry)| entry.version.clone()));
+            }
+            Err(_) => notes.push(format!("{} cannot be read; its versions do not count as locked", path.display())),
+        }
+    }
+    Ok(versions)
+}

@@ -1,0 +1,138 @@
+//! The trust file of a work tree: one, at the top; outside of git, beside the root module.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::atomic::{self, DirectoryLock, Mode, Stored};
+use super::worktree;
+use crate::error::{Error, ErrorKind};
+use crate::trust::pins::FILE_NAME;
+
+/// As for a lock file.
+const MODE: Mode = Mode::Exactly(0o644);
+
+/// Why there is no trust file to work with.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustFileError {
+    /// Pins in two places would contradict each other one day.
+    #[error("{second} is a second trust file; the one of this work tree is {first}")]
+    Second {
+        /// The one that counts, at the top.
+        first: PathBuf,
+        /// The one below it.
+        second: PathBuf,
+    },
+    /// The system refused, or it is not a file.
+    #[error("cannot read {path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        reason: io::Error,
+    },
+    /// Text is UTF-8.
+    #[error("cannot read {0}: it is not UTF-8 text")]
+    NotText(PathBuf),
+}
+
+/// Where the trust file for a root module stands or would stand.
+///
+/// # Errors
+///
+/// [`TrustFileError::Second`] if one stands between the root module and the top.
+pub fn locate(root: &Path) -> Result<PathBuf, TrustFileError> {
+    let (root, top) = (worktree::absolute(root), worktree::boundary(root));
+    let first = top.join(FILE_NAME);
+    let below = root.ancestors().take_while(|place| *place != top && place.starts_with(&top));
+    match below.map(|place| place.join(FILE_NAME)).find(|path| path.symlink_metadata().is_ok()) {
+        Some(second) => Err(TrustFileError::Second { first, second }),
+        None => Ok(first),
+    }
+}
+
+/// The text of the trust file; none if there is none.
+///
+/// # Errors
+///
+/// [`TrustFileError`] if something is there that cannot be read as text.
+pub fn read(path: &Path) -> Result<Option<String>, TrustFileError> {
+    match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| TrustFileError::NotText(path.to_owned())),
+        // A link that leads nowhere is not an absent file.
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound && !path.is_symlink() => Ok(None),
+        Err(reason) => Err(TrustFileError::Unreadable { path: path.to_owned(), reason }),
+    }
+}
+
+/// Writes the trust file whole; true if its bytes changed.
+///
+/// # Errors
+///
+/// Whatever the disk says; then the old text is still there.
+pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
+    let within = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(atomic::store(path, text.as_bytes(), MODE, &worktree::boundary(within))? == Stored::Written)
+}
+
+/// Keeps other runs from writing the trust file, from reading it to writing it.
+///
+/// It is not the directory that is locked, since runs hold those of their root modules while they wait for this, but
+/// the `.git` beside the file. None where there is none: then the root module's own lock has to do.
+///
+/// # Errors
+///
+/// [`Error`] if `.git` is there but cannot be opened.
+pub fn guard(path: &Path) -> Result<Option<DirectoryLock>, Error> {
+    let git = path.with_file_name(".git");
+    if !git.exists() {
+        return Ok(None);
+    }
+    Ok(Some(DirectoryLock::acquire(&git)?))
+}
+
+impl From<TrustFileError> for Error {
+    fn from(error: TrustFileError) -> Self {
+        let (path, hint) = match &error {
+            TrustFileError::Second { first, second } => {
+                (second, Some(format!("move its blocks to {} and remove it", first.display())))
+            }
+            TrustFileError::Unreadable { path, .. } | TrustFileError::NotText(path) => (path, None),
+        };
+        let told = Self::new(ErrorKind::Settings, error.to_string()).in_file(path);
+        hint.into_iter().fold(told, Self::hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_at_the_top() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let root = top.join("a/b");
+        std::fs::create_dir_all(&root).unwrap();
+        assert_eq!(locate(&root).unwrap(), root.join(FILE_NAME));
+        std::fs::create_dir(top.join(".git")).unwrap();
+        assert_eq!(locate(&root).unwrap(), top.join(FILE_NAME));
+        std::fs::write(top.join(FILE_NAME), "").unwrap();
+        assert_eq!(locate(&root).unwrap(), top.join(FILE_NAME));
+        std::fs::write(top.join("a").join(FILE_NAME), "").unwrap();
+        assert!(matches!(locate(&root), Err(TrustFileError::Second { .. })));
+        assert_eq!(locate(&top).unwrap(), top.join(FILE_NAME));
+    }
+
+    #[test]
+    fn absent_is_not_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        assert_eq!(read(&path).unwrap(), None);
+        assert!(store(&path, "# x\n").unwrap() && !store(&path, "# x\n").unwrap());
+        assert_eq!(read(&path).unwrap().as_deref(), Some("# x\n"));
+        std::fs::write(&path, b"\xff").unwrap();
+        assert!(matches!(read(&path), Err(TrustFileError::NotText(_))));
+        assert!(matches!(read(folder.path()), Err(TrustFileError::Unreadable { .. })));
+    }
+}

@@ -1,0 +1,53 @@
+//! The remembered signers for people.
+
+use crate::outcome::TrustReport;
+use crate::report::table::rows;
+use crate::report::{Style, printable, slashed};
+use crate::trust::pins::{Pin, Retired, Signer};
+
+/// One line for each signer, and what to do now.
+pub(super) fn trust(report: &TrustReport, style: Style) -> String {
+    let pins = &report.pins;
+    let mut lines: Vec<[String; 4]> = Vec::new();
+    for (pattern, pin) in &pins.providers {
+        lines.extend(pin_lines(&pattern.to_string(), pin));
+    }
+    for (key, reason) in &pins.denied {
+        lines.push(line("denied", key.as_str(), "", reason));
+    }
+    for (republication, reason) in &pins.republished {
+        let about = format!("{} {}", style.addr(&republication.address), republication.version);
+        lines.push(line("republished", &about, &format!("accepted {}", republication.date), reason));
+    }
+    let mut text = rows("", &lines);
+    let path = slashed(&report.path);
+    let path = printable(&path);
+    text.push_str(&match (report.changed, report.forgotten) {
+        (None, _) if pins.is_empty() => format!("{path} remembers nobody\n"),
+        (None, _) => String::new(),
+        (Some(true), true) => format!("forgotten; review and commit {path}\n"),
+        (Some(true), false) => format!("review and commit {path}\n"),
+        (Some(false), _) => format!("{path} was not changed\n"),
+    });
+    text
+}
+
+fn pin_lines(pattern: &str, pin: &Pin) -> Vec<[String; 4]> {
+    let accepted = pin.signers.iter().map(|signer| line(pattern, &name(signer), "any version", ""));
+    let retired = pin.retired.iter().map(|(signer, Retired { versions, reason })| {
+        let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        line(pattern, &name(signer), &format!("only {}", versions.join(", ")), reason.as_deref().unwrap_or_default())
+    });
+    accepted.chain(retired).collect()
+}
+
+fn name(signer: &Signer) -> String {
+    match signer {
+        Signer::Key(key) => key.to_string(),
+        Signer::Unsigned => "not signed".to_owned(),
+    }
+}
+
+fn line(first: &str, second: &str, third: &str, fourth: &str) -> [String; 4] {
+    [first, second, third, fourth].map(|cell| printable(cell).into_owned())
+}

@@ -1,0 +1,306 @@
+//! Who signed what, from one run to the next.
+
+use crate::support::keys::{self, Key};
+use crate::support::registry::Registry;
+use crate::support::workspace::Workspace;
+
+const TRUST: &str = ".tflock.trust.hcl";
+const MAIN: &str = r#"terraform {
+  required_providers {
+    widget = {
+      source = "{{registry}}/acme/widget"
+    }
+  }
+}
+"#;
+const LOCK: [&str; 3] = ["lock", "--platform", "linux_amd64"];
+
+fn widget(signer: Key) -> Registry {
+    Registry::start().release("acme/widget", "1.4.0", &["linux_amd64"]).signed_by(signer)
+}
+
+/// A work tree of git with one root module below its top.
+fn work_tree() -> Workspace {
+    let workspace = Workspace::with_files(&[("app/main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    workspace
+}
+
+fn lock<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["-C", "app"].into_iter().chain(LOCK).chain(more.iter().copied()).collect()
+}
+
+/// The rules of the findings of a run in JSON.
+fn rules(run: &crate::support::run::Run) -> Vec<String> {
+    let findings = run.json()["findings"].as_array().cloned().unwrap_or_default();
+    findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The work tree moves on: a newer version is there, and the old one is forgotten.
+fn select_anew(workspace: &Workspace) {
+    std::fs::remove_file(workspace.path("app/.terraform.lock.hcl")).unwrap();
+}
+
+#[test]
+fn a_first_use_is_remembered_and_printed() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    let run = workspace.tflock(&registry, lock(&[])).ended_with(0);
+    assert_eq!(run.touched(), [TRUST, "app/.terraform.lock.hcl"]);
+    let told = run.filtered(&run.stdout);
+    insta::assert_snapshot!(told, @r"
+    + localhost:PORT/acme/widget 1.4.0  new: h1 for linux_amd64; 1 zh (signed)
+        signed by <key GOOD> (first use)
+    review and commit app/.terraform.lock.hcl and .tflock.trust.hcl
+    ");
+    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"
+    # Who may sign the providers of this repository; kept by tflock.
+    # Commit it, and review its changes.
+
+    provider "localhost:PORT/acme/widget" {
+      signers = ["<key GOOD>"]
+    }
+    "#);
+
+    let registry = registry.release("acme/widget", "1.5.0", &["linux_amd64"]);
+    select_anew(&workspace);
+    let run = workspace.tflock(&registry, lock(&["--no-first-use"])).ended_with(0);
+    assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
+    assert!(run.filtered(&run.stdout).contains("signed by <key GOOD> (pinned)"), "{run}");
+}
+
+#[test]
+fn outside_of_git_it_stands_beside_the_lock_file() {
+    let (registry, workspace) = (widget(keys::SUBKEY), Workspace::with_files(&[("main.tf", MAIN)]));
+    let run = workspace.tflock(&registry, LOCK).ended_with(0);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", TRUST]);
+    // A pin names the primary key, also where a subkey signed.
+    assert!(workspace.read(TRUST).contains(&keys::SUBKEY.fingerprint()));
+}
+
+#[test]
+fn nothing_is_written_by_check_and_dry_run() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    for (flag, code) in [("--check", 1), ("--dry-run", 0)] {
+        let run = workspace.tflock(&registry, lock(&[flag, "--format", "json"])).ended_with(code);
+        assert!(run.touched().is_empty(), "{run}");
+        let trust = run.json()["trust"].clone();
+        assert_eq!(
+            (trust["written"].as_bool(), trust["pinned"][0]["signer"].as_str().map(str::to_owned)),
+            (Some(false), Some(keys::GOOD.fingerprint()))
+        );
+    }
+}
+
+#[test]
+fn first_uses_can_be_forbidden() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    let run = workspace.tflock(&registry, lock(&["--no-first-use", "--format", "json"])).ended_with(3);
+    assert!(run.touched().is_empty(), "{run}");
+    assert_eq!(rules(&run), ["first-use-forbidden"]);
+    // Of a release that is recorded already nothing is trusted newly, and nothing learned.
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    registry.add_platform("acme/widget", "1.4.0", "darwin_arm64");
+    let run = workspace.tflock(&registry, lock(&["--no-first-use", "--platform", "darwin_arm64"])).ended_with(0);
+    assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
+}
+
+#[test]
+fn another_key_is_refused_until_it_is_rotated() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    let old_lock = workspace.read("app/.terraform.lock.hcl");
+    let registry = registry.release("acme/widget", "1.5.0", &["linux_amd64"]).signed_by(keys::OTHER);
+    select_anew(&workspace);
+    let run = workspace.tflock(&registry, lock(&[])).ended_with(3);
+    assert!(run.touched().is_empty(), "{run}");
+    insta::assert_snapshot!(run.filtered(&run.stdout), @r"
+    denied[signer-changed]: localhost:PORT/acme/widget: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>, but for localhost:PORT/acme/widget is remembered: <key GOOD>
+      help: Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.
+    app/.terraform.lock.hcl was not changed
+    ");
+
+    // Rotated while 1.4.0 is locked, the old key counts for that version only.
+    workspace.write("app/.terraform.lock.hcl", &old_lock);
+    let address = format!("{}/acme/widget", registry.host());
+    let rotate = ["trust", "rotate", &address, &keys::OTHER.fingerprint(), "--reason", "they have a new key"];
+    let run = workspace.tflock(&registry, rotate).ended_with(0);
+    assert_eq!(run.touched(), [TRUST]);
+    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"
+    # Who may sign the providers of this repository; kept by tflock.
+    # Commit it, and review its changes.
+
+    provider "localhost:PORT/acme/widget" {
+      signers = ["<key OTHER>"]
+
+      retired_signer "<key GOOD>" {
+        versions = ["1.4.0"]
+        reason   = "they have a new key"
+      }
+    }
+    "#);
+    registry.add_platform("acme/widget", "1.4.0", "darwin_arm64");
+    workspace.tflock(&registry, lock(&["--platform", "darwin_arm64"])).ended_with(0);
+    select_anew(&workspace);
+    workspace.tflock(&registry, lock(&["--no-first-use"])).ended_with(0);
+    assert!(workspace.read("app/.terraform.lock.hcl").contains("1.5.0"));
+    select_anew(&workspace);
+    let registry = registry.release("acme/widget", "1.4.1", &["linux_amd64"]).signed_by(keys::GOOD);
+    registry.withdraw("acme/widget", "1.5.0");
+    let run = workspace.tflock(&registry, lock(&["--format", "json"])).ended_with(3);
+    assert_eq!(rules(&run), ["signer-changed"]);
+}
+
+#[test]
+fn an_extended_expiry_is_the_same_key() {
+    let (registry, workspace) = (widget(keys::EXPIRED), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    let registry = registry.release("acme/widget", "1.5.0", &["linux_amd64"]).signed_by(keys::EXPIRED);
+    let registry = registry.signed_on(keys::AFTER_EXPIRY);
+    select_anew(&workspace);
+    let run = workspace.tflock(&registry, lock(&["--format", "json"])).ended_with(0);
+    assert_eq!(rules(&run), ["expired-key"]);
+    assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
+}
+
+#[test]
+fn unsigned_after_signed_is_refused() {
+    let registry = widget(keys::GOOD).standing_for("registry.opentofu.org");
+    let main = MAIN.replace("{{registry}}", "registry.opentofu.org");
+    let workspace = Workspace::with_files(&[("app/main.tofu", &main)]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    let registry = registry.release("acme/widget", "1.5.0", &["linux_amd64"]).unsigned();
+    select_anew(&workspace);
+    let run = workspace.tflock(&registry, lock(&["--format", "json"])).ended_with(3);
+    assert!(rules(&run).contains(&"unsigned-after-signed".to_owned()), "{run}");
+    let rotate = ["-C", "app", "trust", "rotate", "acme/widget", "unsigned", "--reason", "they gave up"];
+    let rotated = workspace.tflock(&registry, rotate).ended_with(0);
+    assert_eq!(rotated.touched(), [TRUST]);
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    assert!(workspace.read(TRUST).contains("unsigned = true"));
+}
+
+#[test]
+fn a_key_once_seen_revoked_stays_revoked() {
+    let (registry, workspace) = (widget(keys::REVOKED), work_tree());
+    let run = workspace.tflock(&registry, lock(&[])).ended_with(3);
+    assert_eq!(run.touched(), [TRUST]);
+    let text = workspace.read(TRUST);
+    assert!(text.contains("denied_signer") && text.contains("reason = \"revoked: seen with"), "{text}");
+    let again = workspace.tflock(&registry, lock(&[])).ended_with(3);
+    assert!(again.touched().is_empty(), "{again}");
+}
+
+#[test]
+fn denied_keys_sign_nothing() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    let deny = ["trust", "deny", &keys::GOOD.fingerprint(), "--reason", "their laptop was stolen"];
+    workspace.tflock(&registry, deny).ended_with(0);
+    let run = workspace.tflock(&registry, lock(&["--format", "json"])).ended_with(3);
+    assert_eq!(rules(&run), ["signer-denied"]);
+    assert!(run.touched().is_empty(), "{run}");
+    let run = workspace.tflock(&registry, ["trust", "deny", &keys::OTHER.fingerprint()]).ended_with(2);
+    assert!(run.stderr.contains("--reason"), "{run}");
+}
+
+#[test]
+fn an_accepted_republication_leaves_its_record() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    registry.republish("acme/widget", "1.4.0");
+    let version = format!("{}/acme/widget@1.4.0", registry.host());
+    let run = workspace.tflock(&registry, lock(&["--no-cache"])).ended_with(3);
+    assert!(run.touched().is_empty(), "{run}");
+    let accept = lock(&["--no-cache", "--accept-republished", &version, "--reason", "they rebuilt it"]);
+    let run = workspace.tflock(&registry, &accept).ended_with(0);
+    assert_eq!(run.touched(), [TRUST, "app/.terraform.lock.hcl"]);
+    let text = workspace.read(TRUST);
+    let block = format!("republished \"{}/acme/widget\" {{\n  version = \"1.4.0\"\n  date    = \"", registry.host());
+    assert!(text.contains(&block) && text.contains("  reason  = \"they rebuilt it\"\n"), "{text}");
+    let again = workspace.tflock(&registry, &accept).ended_with(0);
+    assert!(again.touched().is_empty(), "{again}");
+}
+
+#[test]
+fn there_is_one_trust_file_and_it_must_be_right() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.write("app/.tflock.trust.hcl", "");
+    let run = workspace.tflock(&registry, lock(&[])).ended_with(2);
+    assert!(run.stderr.contains("is a second trust file"), "{run}");
+    std::fs::remove_file(workspace.path("app/.tflock.trust.hcl")).unwrap();
+
+    workspace.write(TRUST, "provider \"acme/widget\" {\n  signer = []\n}\n");
+    let run = workspace.tflock(&registry, lock(&[])).ended_with(2);
+    assert!(run.touched().is_empty(), "{run}");
+    assert!(run.stderr.contains("did you mean \"signers\"?") && run.stderr.contains(".tflock.trust.hcl:2:3"), "{run}");
+
+    let other = ["--trust-file", "pins.hcl"].into_iter().chain(lock(&[]));
+    let run = workspace.tflock(&registry, other).ended_with(0);
+    assert_eq!(run.touched(), ["app/.terraform.lock.hcl", "pins.hcl"]);
+}
+
+#[test]
+fn pins_are_added_forgotten_and_listed() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace
+        .write(TRUST, "# The house.\n\n# Ours alone.\nprovider \"a.example/b/c\" { # keep\n  unsigned = true\n}\n");
+    let add = |what: &str, signer: &str| workspace.tflock(&registry, ["trust", "add", what, signer]).ended_with(0);
+    let pattern = format!("{}/acme/*", registry.host());
+    add(&pattern, &keys::GOOD.fingerprint());
+    add(&pattern, &keys::OTHER.fingerprint());
+    assert!(add(&pattern, &keys::OTHER.fingerprint().to_lowercase()).touched().is_empty());
+    insta::assert_snapshot!(add("hashicorp/null", &keys::OTHER.fingerprint()).stdout, @"");
+    let text = workspace.read(TRUST);
+    assert!(text.starts_with("# The house.\n\n# Ours alone.\nprovider \"a.example/b/c\" { # keep\n"), "{text}");
+    // The pattern counts: nothing is learned.
+    let run = workspace.tflock(&registry, lock(&["--no-first-use"])).ended_with(0);
+    assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
+    let list = workspace.tflock(&registry, ["trust", "list"]).ended_with(0);
+    insta::assert_snapshot!(list.filtered(&list.stdout), @"");
+    let json = workspace.tflock(&registry, ["trust", "list", "--format", "json"]).ended_with(0).json();
+    assert_eq!(json["providers"].as_array().unwrap().len(), 3);
+
+    workspace.tflock(&registry, ["trust", "forget", "a.example/b/c", &pattern]).ended_with(0);
+    let text = workspace.read(TRUST);
+    assert!(text.starts_with("# The house.\n\nprovider \"registry.terraform.io/hashicorp/null\""), "{text}");
+    workspace.tflock(&registry, ["trust", "forget", "a.example/b/c"]).ended_with(2);
+    workspace.tflock(&registry, ["trust", "add", "*/*/*", "unsigned"]).ended_with(2);
+    workspace.tflock(&registry, ["trust", "add", "a/b", "C0FFEE"]).ended_with(2);
+}
+
+#[test]
+fn old_root_modules_get_their_first_trust_file() {
+    let registry = widget(keys::GOOD).release("acme/widget", "2.0.0", &["linux_amd64"]).signed_by(keys::OTHER);
+    let workspace = work_tree();
+    let pinned = MAIN.replace("widget\"", "widget\"\n      version = \"1.4.0\"");
+    for (root, text) in [("old", pinned.as_str()), ("new", MAIN), ("old2", pinned.as_str())] {
+        workspace.write(&format!("{root}/main.tf"), text);
+        let args = ["-C", root].into_iter().chain(LOCK).chain(["--trust-file", "throw-away"]);
+        workspace.tflock(&registry, args);
+        let _ = std::fs::remove_file(workspace.path("throw-away"));
+    }
+    registry.forget_requests();
+    let run = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
+    assert_eq!(run.touched(), [TRUST]);
+    assert_eq!(registry.downloads("acme/widget"), 0);
+    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @"");
+    insta::assert_snapshot!(run.filtered(&run.stdout), @"");
+    let again = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
+    assert!(again.touched().is_empty(), "{again}");
+    for root in ["old", "new"] {
+        let args = ["-C", root, "lock", "--platform", "linux_amd64", "--no-cache", "--no-first-use"];
+        workspace.tflock(&registry, args).ended_with(0);
+    }
+}
+
+#[test]
+fn init_pins_nobody_for_a_release_that_is_not_the_recorded_one() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    registry.republish("acme/widget", "1.4.0");
+    let run = workspace.tflock(&registry, ["-C", "app", "trust", "init", "--format", "json"]).ended_with(3);
+    assert!(run.touched().is_empty(), "{run}");
+    assert_eq!(rules(&run), ["republished"]);
+}
