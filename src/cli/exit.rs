@@ -56,14 +56,6 @@ impl ExitCode {
         }))
     }
 
-    /// The code of a reason why something is unknown: whatever kept the answer back, a retry may bring it.
-    fn of_inconclusive(error: &Error) -> Self {
-        match error.kind {
-            ErrorKind::Interrupted => ExitCode::Failed,
-            _ => ExitCode::Inconclusive,
-        }
-    }
-
     /// The code of findings.
     pub fn of_findings(findings: &[Finding]) -> Self {
         let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
@@ -81,7 +73,7 @@ impl ExitCode {
     fn of_root(root: &RootOutcome, check: bool) -> Self {
         let body = match &root.body {
             Ok(Body::Changes(changes)) if check && changes.changed => ExitCode::Findings,
-            Ok(Body::Verified(verified)) => Self::all(verified.inconclusive.iter().map(Self::of_inconclusive)),
+            Ok(Body::Verified(verified)) => Self::all(verified.inconclusive.iter().map(Self::of_error)),
             Ok(_) => ExitCode::Done,
             Err(error) => Self::of_error(error),
         };

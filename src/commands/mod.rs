@@ -2,6 +2,7 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod explain;
 pub mod fmt;
 pub mod hash;
 pub mod list;
@@ -11,6 +12,9 @@ mod lock_options;
 pub mod memory;
 mod run_settings;
 pub mod trust;
+pub mod verify;
+#[cfg(feature = "online")]
+pub mod verify_online;
 pub mod why;
 
 pub use lock_options::LockOptions;

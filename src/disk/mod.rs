@@ -15,5 +15,6 @@ pub mod package;
 pub mod roots;
 pub mod roots_below;
 pub mod state;
+pub mod tracked;
 pub mod trust_file;
 pub mod worktree;

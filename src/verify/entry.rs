@@ -53,7 +53,7 @@ impl Judged<'_> {
             );
             return Some(self.find(Rule::VersionNotAllowed, message).at(self.version_at()));
         }
-        if *wanted == self.entry.constraints {
+        if !self.subject.complete || *wanted == self.entry.constraints {
             return None;
         }
         let shown = |text: String| if text.is_empty() { "no constraints".to_owned() } else { format!("\"{text}\"") };
