@@ -1,6 +1,7 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
 mod cache;
+mod explain;
 mod fmt;
 mod generate;
 mod hash;
@@ -8,6 +9,7 @@ mod list;
 mod lock;
 mod text;
 mod trust;
+mod verify;
 mod why;
 
 use std::path::PathBuf;
@@ -109,6 +111,8 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
             lock::lock(session, lock, streams)
         }
         Command::Trust(arguments) => trust::trust(session, arguments, streams),
+        Command::Verify(arguments) => verify::verify(session, arguments, streams),
+        Command::Explain(arguments) => explain::explain(session, arguments),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
