@@ -22,6 +22,9 @@ _tflock() {
             tflock,completions)
                 cmd="tflock__subcmd__completions"
                 ;;
+            tflock,diff)
+                cmd="tflock__subcmd__diff"
+                ;;
             tflock,fmt)
                 cmd="tflock__subcmd__fmt"
                 ;;
@@ -101,7 +104,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help --version lock providers fmt hash list why trust merge textconv git cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock providers fmt hash list why trust diff merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -124,7 +127,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -139,7 +146,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help dir stats prune"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help dir stats prune"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -154,7 +161,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -169,7 +180,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__dir)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -184,7 +195,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -199,7 +214,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__prune)
-            opts="-q -v -h --all --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --all --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -214,7 +229,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -229,7 +248,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__stats)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -244,7 +263,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -259,7 +282,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__completions)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help bash elvish fish powershell zsh"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -274,7 +297,53 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__diff)
+            opts="-r -C -q -v -h --tip --recursive --exit-code --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -289,7 +358,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__fmt)
-            opts="-C -q -v -h --check --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --check --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -312,7 +381,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -327,7 +400,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__git)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help install uninstall status"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help install uninstall status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -350,7 +423,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -365,7 +442,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__git__subcmd__install)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -380,7 +457,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -395,7 +476,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__git__subcmd__status)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -410,7 +491,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -425,7 +510,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__git__subcmd__uninstall)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -440,7 +525,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -455,7 +544,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__hash)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -478,7 +567,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -493,7 +586,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__list)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -516,7 +609,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -531,7 +628,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -582,7 +679,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -597,7 +698,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__man)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -612,7 +713,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -627,7 +732,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__merge)
-            opts="-C -q -v -h --resolve --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --resolve --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -654,7 +759,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -669,7 +778,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help lock"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help lock"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -684,7 +793,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -699,7 +812,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -750,7 +863,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -765,7 +882,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__textconv)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -788,7 +905,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -803,7 +924,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help init list add rotate deny forget"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help init list add rotate deny forget"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -818,7 +939,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -833,7 +958,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__add)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -856,7 +981,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -871,7 +1000,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__deny)
-            opts="-C -q -v -h --reason --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --reason --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -898,7 +1027,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -913,7 +1046,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__forget)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -936,7 +1069,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -951,7 +1088,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__init)
-            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -974,7 +1111,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -989,7 +1130,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__list)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1012,7 +1153,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1027,7 +1172,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__rotate)
-            opts="-C -q -v -h --reason --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --reason --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1054,7 +1199,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1069,7 +1218,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__why)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1092,7 +1241,11 @@ _tflock() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_tflock_global_optspecs
-    string join \n C/chdir= tool= offline no-cache trust-file= format= color= q/quiet v/verbose h/help V/version
+    string join \n C/chdir= tool= offline no-cache trust-file= format= report= color= q/quiet v/verbose h/help V/version
 end
 
 function __fish_tflock_needs_command
@@ -30,7 +30,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_needs_command" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_needs_command" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_needs_command" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -47,6 +53,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the h
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "why" -d 'Tell who asks for a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "diff" -d 'Explain what a change of the lock file means'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "merge" -d 'Merge lock files by provider, for git or after it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "textconv" -d 'Print a lock file in short, for git diff'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "git" -d 'Let git merge and compare lock files through tflock'
@@ -67,7 +74,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -86,7 +99,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -110,7 +129,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -130,7 +155,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -146,7 +177,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -161,7 +198,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -176,7 +219,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -190,7 +239,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -211,7 +266,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -227,7 +288,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -242,7 +309,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -258,7 +331,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -274,7 +353,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -289,7 +374,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -298,6 +389,30 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tip -d 'Compare with the revision itself, not with its merge base'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s r -l recursive -d 'Every lock file below'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l exit-code -d 'Exit 1 if there is a difference, 3 if a new checksum contradicts the record or nobody vouches for it'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -305,7 +420,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -320,7 +441,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -335,7 +462,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -352,7 +485,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -366,7 +505,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -380,7 +525,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -394,7 +545,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -411,7 +568,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -425,7 +588,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -439,7 +608,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -454,7 +629,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -468,7 +649,13 @@ terraform\t'Terraform'
 tofu\t'OpenTofu'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'"
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand man" -l report -d 'Also write the result to a file in another form; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"

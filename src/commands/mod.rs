@@ -2,6 +2,9 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod compare;
+pub mod diff;
+pub mod diff_known;
 pub mod fmt;
 pub mod git;
 pub mod hash;

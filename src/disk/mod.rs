@@ -7,6 +7,7 @@
 pub mod atomic;
 pub mod cache;
 pub mod cli_config;
+pub mod git;
 pub mod git_config;
 pub mod hcl1;
 pub mod helper;
@@ -16,5 +17,7 @@ pub mod package;
 pub mod roots;
 pub mod roots_below;
 pub mod state;
+pub mod text;
+pub mod transaction;
 pub mod trust_file;
 pub mod worktree;

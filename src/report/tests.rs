@@ -49,8 +49,12 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         new: None,
         hashes_added: Vec::new(),
         hashes_removed: Vec::new(),
+        moved_from: None,
+        judged: std::collections::BTreeMap::new(),
+        asks: Vec::new(),
         signer: None,
         pinned: false,
+        position: None,
     }
 }
 
@@ -91,8 +95,7 @@ fn lock() -> Outcome {
         written: true,
         path: ".terraform.lock.hcl".into(),
         changes: vec![more, new, up, gone],
-        diff: None,
-        trust: None,
+        ..Changes::default()
     };
     let mut outcome = outcome("lock", vec![("", Ok(Body::Changes(changes)))]);
     outcome.roots[0].findings = vec![

@@ -1,5 +1,6 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod diff;
 mod git;
 mod global;
 mod lock;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use diff::DiffArgs;
 pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
@@ -47,6 +49,9 @@ pub(super) struct Arguments {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) command: Command,
+    /// True if there is `--`, which ends the names that may be something else.
+    #[arg(skip)]
+    pub(super) dashes: bool,
 }
 
 /// The commands.
@@ -64,6 +69,7 @@ pub(super) enum Command {
     List(ListArgs),
     Why(WhyArgs),
     Trust(TrustArgs),
+    Diff(DiffArgs),
     Merge(MergeArgs),
     Textconv(TextconvArgs),
     Git(GitArgs),
@@ -188,6 +194,7 @@ impl Command {
             Command::List(_) => "list",
             Command::Why(_) => "why",
             Command::Trust(_) => "trust",
+            Command::Diff(_) => "diff",
             Command::Merge(_) => "merge",
             Command::Textconv(_) => "textconv",
             Command::Git(_) => "git",
@@ -205,6 +212,7 @@ impl Command {
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
             Command::Trust(trust) => Some(trust.command.within()),
+            Command::Diff(diff) => Some(&diff.within),
             Command::Merge(merge) => Some(&merge.within),
             Command::Textconv(textconv) => Some(&textconv.within),
             Command::Git(git) => Some(&git.within),
@@ -216,7 +224,8 @@ impl Command {
 impl Arguments {
     /// Parses arguments, the program's name first, with their single dashes already doubled.
     pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments)
+        let dashes = arguments.iter().any(|argument| argument == "--");
+        Ok(Self { dashes, ..Self::try_parse_from(arguments)? })
     }
 
     /// The directories of `-C`, before and behind the command.

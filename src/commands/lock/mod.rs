@@ -330,7 +330,8 @@ impl Prepared {
         let text = new.encode(self.root.rules.dialect());
         let old = self.root.bytes.as_deref();
         let changed = old != Some(text.as_bytes());
-        let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: found, ..Changes::default() };
+        let path = self.root.shown.clone();
+        let mut outcome = Changes { changed, path, changes: found, ..Changes::default() };
         match mode {
             Mode::Check => {}
             Mode::DryRun => {
