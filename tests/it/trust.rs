@@ -115,9 +115,9 @@ fn another_key_is_refused_until_it_is_rotated() {
     let run = workspace.tflock(&registry, lock(&[])).ended_with(3);
     assert!(run.touched().is_empty(), "{run}");
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    denied[signer-changed]: localhost:PORT/acme/widget: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>, but for localhost:PORT/acme/widget is remembered: <key GOOD>
+    denied[signer-changed]: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>, but for localhost:PORT/acme/widget is remembered: <key GOOD>
       help: Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.
-    app/.terraform.lock.hcl was not changed
+    refused; app/.terraform.lock.hcl is as it was
     ");
 
     // Rotated while 1.4.0 is locked, the old key counts for that version only.
