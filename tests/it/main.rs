@@ -5,6 +5,7 @@ mod example;
 mod fixture;
 mod support;
 mod trust;
+mod verify;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
 #[test]
