@@ -22,6 +22,9 @@ _tflock() {
             tflock,completions)
                 cmd="tflock__subcmd__completions"
                 ;;
+            tflock,explain)
+                cmd="tflock__subcmd__explain"
+                ;;
             tflock,fmt)
                 cmd="tflock__subcmd__fmt"
                 ;;
@@ -40,6 +43,12 @@ _tflock() {
             tflock,providers)
                 cmd="tflock__subcmd__providers"
                 ;;
+            tflock,trust)
+                cmd="tflock__subcmd__trust"
+                ;;
+            tflock,verify)
+                cmd="tflock__subcmd__verify"
+                ;;
             tflock,why)
                 cmd="tflock__subcmd__why"
                 ;;
@@ -55,6 +64,24 @@ _tflock() {
             tflock__subcmd__providers,lock)
                 cmd="tflock__subcmd__providers__subcmd__lock"
                 ;;
+            tflock__subcmd__trust,add)
+                cmd="tflock__subcmd__trust__subcmd__add"
+                ;;
+            tflock__subcmd__trust,deny)
+                cmd="tflock__subcmd__trust__subcmd__deny"
+                ;;
+            tflock__subcmd__trust,forget)
+                cmd="tflock__subcmd__trust__subcmd__forget"
+                ;;
+            tflock__subcmd__trust,init)
+                cmd="tflock__subcmd__trust__subcmd__init"
+                ;;
+            tflock__subcmd__trust,list)
+                cmd="tflock__subcmd__trust__subcmd__list"
+                ;;
+            tflock__subcmd__trust,rotate)
+                cmd="tflock__subcmd__trust__subcmd__rotate"
+                ;;
             *)
                 ;;
         esac
@@ -62,7 +89,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --format --color --quiet --verbose --help --version lock providers fmt hash list why cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help --version lock verify explain providers fmt hash list why trust cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -78,6 +105,10 @@ _tflock() {
                     ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -96,7 +127,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache)
-            opts="-q -v -h --tool --offline --no-cache --format --color --quiet --verbose --help dir stats prune"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help dir stats prune"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -104,6 +135,10 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -122,7 +157,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__dir)
-            opts="-q -v -h --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -130,6 +165,10 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -148,7 +187,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__prune)
-            opts="-q -v -h --all --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-q -v -h --all --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -156,6 +195,10 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -174,7 +217,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__stats)
-            opts="-q -v -h --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -182,6 +225,10 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -200,7 +247,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__completions)
-            opts="-q -v -h --tool --offline --no-cache --format --color --quiet --verbose --help bash elvish fish powershell zsh"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -208,6 +255,48 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__explain)
+            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -226,7 +315,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__fmt)
-            opts="-C -q -v -h --check --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --check --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -242,6 +331,10 @@ _tflock() {
                     ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -260,7 +353,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__hash)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -276,6 +369,10 @@ _tflock() {
                     ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -294,7 +391,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__list)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -310,6 +407,10 @@ _tflock() {
                     ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -328,7 +429,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -374,6 +475,10 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
                     ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
@@ -390,7 +495,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__man)
-            opts="-q -v -h --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -398,6 +503,10 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -416,7 +525,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers)
-            opts="-q -v -h --tool --offline --no-cache --format --color --quiet --verbose --help lock"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help lock"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -424,6 +533,10 @@ _tflock() {
             case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -442,7 +555,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -488,6 +601,318 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
                     ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust)
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help init list add rotate deny forget"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust__subcmd__add)
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust__subcmd__deny)
+            opts="-C -q -v -h --reason --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust__subcmd__forget)
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust__subcmd__init)
+            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust__subcmd__list)
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__trust__subcmd__rotate)
+            opts="-C -q -v -h --reason --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__verify)
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --inconclusive --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inconclusive)
+                    COMPREPLY=($(compgen -W "fail warn" -- "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "human json" -- "${cur}"))
                     return 0
@@ -504,7 +929,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__why)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --format --color --quiet --verbose --help"
+            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -520,6 +945,10 @@ _tflock() {
                     ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)

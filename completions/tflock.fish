@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_tflock_global_optspecs
-    string join \n C/chdir= tool= offline no-cache format= color= q/quiet v/verbose h/help V/version
+    string join \n C/chdir= tool= offline no-cache trust-file= format= color= q/quiet v/verbose h/help V/version
 end
 
 function __fish_tflock_needs_command
@@ -28,6 +28,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -s C -l chdir -d 'Work in th
 complete -c tflock -n "__fish_tflock_needs_command" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_needs_command" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_needs_command" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -40,11 +41,14 @@ complete -c tflock -n "__fish_tflock_needs_command" -s v -l verbose -d 'Tell mor
 complete -c tflock -n "__fish_tflock_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_needs_command" -s V -l version -d 'Print version'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "lock" -d 'Make the lock file complete'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "verify" -d 'Check the lock file: the gate for CI'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "explain" -d 'Explain a rule, a hash or a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "providers" -d 'Terraform\'s name for lock'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "why" -d 'Tell who asks for a provider'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or clear the index of known hashes'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
@@ -60,6 +64,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Wo
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -69,14 +74,54 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write n
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l prune -d 'Remove entries that the configuration does not require'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer' -r -f -a "fail\t'Exit code 4'
+warn\t'A note'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed: .terraform/providers and the plugin cache'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-download -d 'Download nothing; an h1 that neither index nor registry know stays unknown'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l deep -d 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l all-platforms -d 'With --deep: look at every archive in the checksums'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s r -l recursive -d 'Look at the lock file of every root module below'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -100,6 +145,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -109,6 +155,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l prune -d 'Remove entries that the configuration does not require'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
@@ -118,6 +165,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Wor
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -133,6 +181,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand hash" -s C -l chdir -d 'Wo
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -147,6 +196,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Wo
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -161,6 +211,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Wor
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -171,9 +222,123 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neith
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "init" -d 'Ask for the signer of everything that is locked, and remember it'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "list" -d 'Print who is remembered, denied and accepted'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "add" -d 'Accept one more signer'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "rotate" -d 'Put another signer in the place of those that are remembered'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "deny" -d 'Refuse a signing key, whatever it signs'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "forget" -d 'Forget who signs a provider: the next release is a first use'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s r -l recursive -d 'All root modules below'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l reason -d 'Why; it is kept in the trust file' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l reason -d 'Why; it is kept in the trust file' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -190,6 +355,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -203,6 +369,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -216,6 +383,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -230,6 +398,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -243,6 +412,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand completions" -s h -l help 
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand man" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Knowledge, Subject, levels};
+use super::{Judged, Knowledge, Subject, levels, lookalike};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::HashScheme;
 use crate::platform::Platform;
@@ -31,8 +31,7 @@ impl Judged<'_> {
             match requirements.get(self.addr) {
                 Some(requirement) => findings.extend(self.requirement(requirement)),
                 None if self.subject.complete => {
-                    let message =
-                        format!("{} is not required by the configuration, possibly from state", self.name());
+                    let message = format!("{} is not required by the configuration, possibly from state", self.name());
                     findings.push(self.find(Rule::PossiblyFromState, message).at(self.spans.block));
                 }
                 None => {}
@@ -69,6 +68,10 @@ impl Judged<'_> {
     fn policy(&self) -> Vec<Finding> {
         let settings = self.subject.settings;
         let mut findings = Vec::new();
+        if let Some(seen) = lookalike::looks_like(self.addr) {
+            let message = format!("{} looks like {seen}, but is another provider", self.addr);
+            findings.push(self.find(Rule::LookAlike, message).at(self.spans.block));
+        }
         if !settings.policy.allows_host(self.addr.host()) {
             let message = format!("the policy does not allow the host {}", self.addr.host());
             findings.push(self.find(Rule::HostNotAllowed, message).at(self.spans.block));

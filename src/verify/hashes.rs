@@ -23,9 +23,10 @@ enum Value {
 pub fn is_well_formed(hash: &PackageHash) -> bool {
     match hash.scheme() {
         HashScheme::Zh => hash.zh_digest().is_some(),
-        HashScheme::H1 => hash.as_str().strip_prefix("h1:").is_some_and(|text| {
-            Sha256Digest::from_base64(text).is_some_and(|digest| digest.to_base64() == text)
-        }),
+        HashScheme::H1 => hash
+            .as_str()
+            .strip_prefix("h1:")
+            .is_some_and(|text| Sha256Digest::from_base64(text).is_some_and(|digest| digest.to_base64() == text)),
         HashScheme::Other => true,
     }
 }
@@ -42,7 +43,9 @@ impl Judged<'_> {
         let refuted: Vec<&PackageHash> = of(Value::Refuted).collect();
         match self.knowledge {
             Knowledge::Known(release) => {
-                verified.inconclusive.extend(release.inconclusive.iter().filter(|_| of(Value::Unknown).count() > 0).cloned());
+                verified
+                    .inconclusive
+                    .extend(release.inconclusive.iter().filter(|_| of(Value::Unknown).count() > 0).cloned());
                 let others = of(Value::Proven).chain(of(Value::Unknown)).count();
                 findings.extend(self.refuted(release, &refuted, others == 0));
                 findings.extend(self.unrecorded(release, &refuted));
@@ -98,7 +101,8 @@ impl Judged<'_> {
         let (count, name) = (refuted.len(), self.name());
         if known > 0 {
             let all: BTreeSet<_> = owners.into_iter().flatten().collect();
-            let message = format!("{known} of the {count} recorded hashes of {name} belong to {}, and none to it", list(&all));
+            let message =
+                format!("{known} of the {count} recorded hashes of {name} belong to {}, and none to it", list(&all));
             return vec![self.find(Rule::ContradictedHash, message).at(self.at(first))];
         }
         let message = format!(

@@ -14,9 +14,10 @@ mod entry;
 mod facts;
 mod hashes;
 mod levels;
-mod release;
+mod lookalike;
 #[cfg(test)]
 mod realworld;
+mod release;
 #[cfg(test)]
 mod tests;
 

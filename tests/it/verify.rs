@@ -118,8 +118,18 @@ type Edit = fn(&str, &Registry) -> String;
 
 /// A lock file that was tampered with: what is found, and on the line of what.
 const DOCTORED: &[(&str, Edit, &[&str], i32)] = &[
-    ("a planted zh", |text, _| planted(text, "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), &["unattested-hash"], 3),
-    ("a planted h1", |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="), &["unattested-hash"], 3),
+    (
+        "a planted zh",
+        |text, _| planted(text, "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+        &["unattested-hash"],
+        3,
+    ),
+    (
+        "a planted h1",
+        |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+        &["unattested-hash"],
+        3,
+    ),
     ("an h1 that is none", |text, _| planted(text, "h1:nonsense"), &["malformed-hash"], 3),
     (
         "a zh of another provider",
@@ -147,8 +157,13 @@ const DOCTORED: &[(&str, Edit, &[&str], i32)] = &[
         3,
     ),
     ("an entry removed", |text, _| text[..text.rfind("\nprovider").unwrap()].to_owned(), &["entry-missing"], 1),
-    ("a version that is not allowed", |text, _| text.replace("1.4.0", "1.3.0"), &["version-not-allowed", "version-withdrawn"], 3),
-    ("a look-alike host", |text, _| text.replace("localhost:", "lоcalhost:"), &["lock-address"], 1),
+    (
+        "a version that is not allowed",
+        |text, _| text.replace("1.4.0", "1.3.0"),
+        &["version-not-allowed", "version-withdrawn"],
+        3,
+    ),
+    ("a look-alike host", |text, _| text.replace("localhost:", "lоcalhost:"), &["entry-missing", "look-alike"], 3),
     ("conflict markers", |text, _| format!("<<<<<<< HEAD\n{text}"), &["lock-syntax"], 1),
 ];
 
@@ -163,20 +178,27 @@ fn doctored_lock_files_are_refused() {
     let registry = honest().warning("\u{1b}[2Jpay us");
     for (name, edit, wanted, code) in DOCTORED {
         let workspace = locked(&registry);
-        let text = workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
-        drop(text);
+        workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
         let text = workspace.lock_file();
         let doctored = edit(&text, &registry);
         assert_ne!(text, doctored, "{name}");
         workspace.write(LOCK, &doctored);
         let run = verify(&workspace, &registry, &[]);
         let denied = rules(&run, "deny");
-        assert_eq!((run.code, denied), (Some(*code), wanted.iter().map(ToString::to_string).collect()), "{name}: {run}");
+        assert_eq!(
+            (run.code, denied),
+            (Some(*code), wanted.iter().map(ToString::to_string).collect()),
+            "{name}: {run}"
+        );
         if name.starts_with("a planted") {
             let findings = run.json()["findings"].clone();
-            let finding = findings.as_array().unwrap().iter().find(|finding| finding["level"] == "deny").unwrap().clone();
+            let finding =
+                findings.as_array().unwrap().iter().find(|finding| finding["level"] == "deny").unwrap().clone();
             let line = line_of(&doctored, if name.ends_with("zh") { "zh:aaaa" } else { "h1:47DEQ" });
-            assert_eq!((&finding["line"], &finding["column"], &finding["file"]), (&line.into(), &5.into(), &LOCK.into()));
+            assert_eq!(
+                (&finding["line"], &finding["column"], &finding["file"]),
+                (&line.into(), &5.into(), &LOCK.into())
+            );
         }
     }
 }
@@ -186,8 +208,7 @@ fn what_is_missing_is_a_warning_where_the_rest_is_proven() {
     let registry = honest();
     for (scheme, rule) in [("zh", "zh-missing"), ("h1", "h1-missing")] {
         let workspace = locked(&registry);
-        let text = workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
-        drop(text);
+        workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
         let text = workspace.lock_file();
         let start = text.rfind("provider").unwrap();
         let hash = registry.package("acme/widget", "1.4.0", "linux_amd64").zh();
@@ -223,32 +244,90 @@ fn broken_worlds_are_refused() {
             3,
         ),
         ("another key", Box::new(move |registry| widget(registry).signed_by(keys::OTHER)), &["signer-changed"], 3),
-        ("withdrawn", Box::new(|registry| {
-            registry.withdraw("acme/widget", "1.4.0");
-            registry.release("acme/widget", "1.4.1", PLATFORMS)
-        }), &["version-withdrawn"], 3),
-        ("signed by a key that is not listed", Box::new(move |registry| widget(registry).signed_by(keys::OTHER).listing(&[keys::GOOD])), &["bad-signature"], 3),
+        (
+            "withdrawn",
+            Box::new(|registry| {
+                registry.withdraw("acme/widget", "1.4.0");
+                registry.release("acme/widget", "1.4.1", PLATFORMS)
+            }),
+            &["version-withdrawn"],
+            3,
+        ),
+        (
+            "signed by a key that is not listed",
+            Box::new(move |registry| widget(registry).signed_by(keys::OTHER).listing(&[keys::GOOD])),
+            &["bad-signature"],
+            3,
+        ),
         ("signed before, unsigned now", Box::new(move |registry| widget(registry).unsigned()), &["bad-signature"], 3),
         ("revoked", Box::new(move |registry| widget(registry).signed_by(keys::REVOKED)), &["revoked-key"], 3),
-        ("a stale signature", Box::new(move |registry| widget(registry).flawed(Flaw::StaleSignature)), &["bad-signature"], 3),
-        ("no signature", Box::new(move |registry| widget(registry).flawed(Flaw::MissingSignature)), &["bad-signature"], 3),
-        ("an armored signature", Box::new(move |registry| widget(registry).flawed(Flaw::ArmoredSignature)), &["bad-signature"], 3),
-        ("sums of another version", Box::new(move |registry| widget(registry).named("terraform-provider-{type}_1.3.0_{platform}.zip")), &["unbound-signature"], 3),
-        ("sums of another provider", Box::new(move |registry| widget(registry).named("terraform-provider-other_{version}_{platform}.zip")), &["unbound-signature"], 3),
-        ("a false shasum", Box::new(move |registry| widget(registry).flawed(Flaw::WrongShasum)), &["wrong-checksum"], 3),
-        ("false archives", Box::new(move |registry| widget(registry).flawed(Flaw::TamperedZip)), &["wrong-checksum"], 3),
-        ("packages with false zh", Box::new(move |registry| widget(registry).with_packages().flawed(Flaw::PackagesWrongZh)), &["packages-differ"], 3),
+        (
+            "a stale signature",
+            Box::new(move |registry| widget(registry).flawed(Flaw::StaleSignature)),
+            &["bad-signature"],
+            3,
+        ),
+        (
+            "no signature",
+            Box::new(move |registry| widget(registry).flawed(Flaw::MissingSignature)),
+            &["bad-signature"],
+            3,
+        ),
+        (
+            "an armored signature",
+            Box::new(move |registry| widget(registry).flawed(Flaw::ArmoredSignature)),
+            &["bad-signature"],
+            3,
+        ),
+        (
+            "sums of another version",
+            Box::new(move |registry| widget(registry).named("terraform-provider-{type}_1.3.0_{platform}.zip")),
+            &["unbound-signature"],
+            3,
+        ),
+        (
+            "sums of another provider",
+            Box::new(move |registry| widget(registry).named("terraform-provider-other_{version}_{platform}.zip")),
+            &["unbound-signature"],
+            3,
+        ),
+        (
+            "a false shasum",
+            Box::new(move |registry| widget(registry).flawed(Flaw::WrongShasum)),
+            &["wrong-checksum"],
+            3,
+        ),
+        (
+            "false archives",
+            Box::new(move |registry| widget(registry).flawed(Flaw::TamperedZip)),
+            &["wrong-checksum"],
+            3,
+        ),
+        (
+            "packages with false zh",
+            Box::new(move |registry| widget(registry).with_packages().flawed(Flaw::PackagesWrongZh)),
+            &["packages-differ"],
+            3,
+        ),
     ];
     for (name, change, wanted, code) in worlds {
         let registry = honest();
         let workspace = locked(&registry);
         let pins = ["acme/gadget", "acme/widget"].map(|provider| {
-            format!("provider \"{}/{provider}\" {{\n  signers = [\"{}\"]\n}}\n", registry.host(), keys::GOOD.fingerprint())
+            format!(
+                "provider \"{}/{provider}\" {{\n  signers = [\"{}\"]\n}}\n",
+                registry.host(),
+                keys::GOOD.fingerprint()
+            )
         });
         workspace.write(".tflock.trust.hcl", &pins.join("\n"));
         let registry = change(registry);
         let run = verify(&workspace, &registry, &[]);
-        assert_eq!((run.code, rules(&run, "deny")), (Some(code), wanted.iter().map(ToString::to_string).collect()), "{name}: {run}");
+        assert_eq!(
+            (run.code, rules(&run, "deny")),
+            (Some(code), wanted.iter().map(ToString::to_string).collect()),
+            "{name}: {run}"
+        );
     }
 }
 
@@ -283,6 +362,49 @@ fn a_false_h1_of_the_origin_is_caught_in_depth() {
     assert_eq!(run.code, Some(3), "{run}");
 }
 
+#[test]
+fn keys_may_expire_after_they_signed() {
+    for (day, warned) in [(keys::SIGNED_AT, false), (keys::AFTER_EXPIRY, true)] {
+        let registry = honest().of("acme/widget", "1.4.0").signed_by(keys::EXPIRED).signed_on(day);
+        let run = verify(&locked(&registry), &registry, &[]).ended_with(0);
+        assert_eq!(rules(&run, "warn").contains("expired-key"), warned, "{run}");
+        let workspace = locked(&registry);
+        workspace.write(".tflock.hcl", "policy {\n  expired_key = \"deny\"\n}\n");
+        verify(&workspace, &registry, &[]).ended_with(if warned { 3 } else { 0 });
+    }
+}
+
+#[test]
+fn a_redirect_does_not_get_the_token() {
+    let registry = honest().requiring_token("secret").answers(Endpoint::Download, Answer::redirect_to_other_host());
+    let workspace = locked(&registry).env("TF_TOKEN_{{registry}}", "secret");
+    let run = verify(&workspace, &registry, &[]);
+    assert!(
+        rules(&run, "deny").is_empty() && !run.stdout.contains("secret") && !run.stderr.contains("secret"),
+        "{run}"
+    );
+    assert_eq!(registry.hosts_that_saw_a_token().into_iter().collect::<Vec<_>>(), [registry.host()]);
+}
+
+#[test]
+fn many_root_modules_ask_each_question_once() {
+    let registry = honest();
+    let one = locked(&registry);
+    let workspace = Workspace::with_files(&[("README.md", "")]);
+    for root in ["a", "b/c", "d"] {
+        workspace.write(&format!("{root}/main.tf"), MAIN);
+        workspace.write(&format!("{root}/{LOCK}"), &one.lock_file());
+    }
+    // One of them cannot be read; that is told of it alone.
+    workspace.write("d/main.tf", "terraform {");
+    let run = verify(&workspace, &registry, &["-r"]).ended_with(2);
+    let roots = run.json()["roots"].as_array().unwrap().clone();
+    let paths: Vec<&str> = roots.iter().map(|root| root["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["a", "b/c", "d"]);
+    assert_eq!((&roots[1]["proven"], &roots[2]["error"]["kind"]), (&8.into(), &"configuration".into()), "{run}");
+    assert_eq!([Endpoint::Versions, Endpoint::Sums, Endpoint::Zip].map(|it| registry.count(it)), [2, 2, 4]);
+}
+
 /// A source that gives no answer: nothing is proven by it, and nobody accused.
 #[test]
 fn what_does_not_answer_is_inconclusive() {
@@ -297,13 +419,17 @@ fn what_does_not_answer_is_inconclusive() {
         ("sums break off", Endpoint::Sums, Answer::truncated()),
         ("forbidden", Endpoint::Versions, Answer::status(403)),
         ("unauthorised", Endpoint::Versions, Answer::status(401)),
+        ("too many requests", Endpoint::Versions, Answer::too_many_requests(600)),
+        ("down", Endpoint::Discovery, Answer::status(503)),
+        ("reset", Endpoint::Sums, Answer::reset()),
         ("not JSON", Endpoint::Download, Answer::json("[")),
         ("a version that is none", Endpoint::Versions, Answer::json(r#"{"versions":[{"version":"v1"}]}"#)),
         ("another shape", Endpoint::Versions, Answer::json(r#"{"versions":7}"#)),
     ];
     for (name, endpoint, answer) in answers {
         let registry = honest();
-        let workspace = locked(&registry).env("TF_REGISTRY_DISCOVERY_RETRY", "0").env("TF_PROVIDER_DOWNLOAD_RETRY", "0");
+        let workspace =
+            locked(&registry).env("TF_REGISTRY_DISCOVERY_RETRY", "0").env("TF_PROVIDER_DOWNLOAD_RETRY", "0");
         let registry = registry.answers(endpoint, answer);
         let run = verify(&workspace, &registry, &[]).ended_with(4);
         assert!(rules(&run, "deny").is_empty(), "{name}: {run}");

@@ -14,7 +14,9 @@ use crate::engine::inquiry::Depth;
 /// good or bad. With --offline nobody is asked.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tflock verify\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms")]
+#[command(
+    after_help = "Examples:\n  tflock verify\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
+)]
 pub(in crate::cli) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file.
     #[arg(short, long)]
@@ -50,10 +52,7 @@ enum Inconclusive {
 impl VerifyArgs {
     /// What was asked for.
     pub(in crate::cli) fn options(&self) -> VerifyOptions {
-        VerifyOptions {
-            installed: self.installed,
-            tolerate_inconclusive: self.inconclusive == Inconclusive::Warn,
-        }
+        VerifyOptions { installed: self.installed, tolerate_inconclusive: self.inconclusive == Inconclusive::Warn }
     }
 
     /// How far to go.
@@ -67,7 +66,9 @@ impl VerifyArgs {
 /// Tells what a rule means and what to do about it; where a hash is recorded and which package it belongs to; or, for a
 /// source address, what is known of each hash of its entry. Nobody is asked: what earlier runs found out is told.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tflock explain republished\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random")]
+#[command(
+    after_help = "Examples:\n  tflock explain republished\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
+)]
 pub(in crate::cli) struct ExplainArgs {
     /// The id of a rule, a hash with its scheme, or a provider source address.
     #[arg(value_name = "RULE|HASH|ADDR")]

@@ -14,7 +14,6 @@ mod why;
 
 use std::path::PathBuf;
 
-
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::settings::{of_roots, one_dialect};
 use super::{Environment, ExitCode, Streams};

@@ -53,8 +53,11 @@ fn of_entry(mirror: &FilesystemMirror, addr: &ProviderAddr, entry: &LockEntry) -
             continue;
         }
         let own: Vec<&str> = own.iter().map(PackageHash::as_str).collect();
-        let message =
-            format!("the installed package of {addr} {} for {platform} has {}, which is not recorded", entry.version, own.join(" and "));
+        let message = format!(
+            "the installed package of {addr} {} for {platform} has {}, which is not recorded",
+            entry.version,
+            own.join(" and ")
+        );
         findings.push(Finding::new(Rule::InstalledDiffers, message).about(addr).in_file(path));
     }
     Ok(findings)

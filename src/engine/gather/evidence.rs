@@ -50,7 +50,9 @@ impl Gatherer {
         let offers = match self.known_offers(addr).await {
             Ok(offers) => offers,
             Err(NoOffers { absent: true, .. }) => {
-                return Ok(Knowledge::Withdrawn(format!("the registry of {addr} does not know this provider any more")));
+                return Ok(Knowledge::Withdrawn(format!(
+                    "the registry of {addr} does not know this provider any more"
+                )));
             }
             Err(NoOffers { refusal, .. }) => return Err(refusal),
         };
@@ -141,20 +143,21 @@ impl Gatherer {
                 return;
             }
             let items = batch.into_iter().map(|platform| (platform, (key.clone(), Arc::clone(&search.sums))));
-            let hash = |gatherer: Arc<Self>,
-                        platform: Platform,
-                        ((addr, version), sums): ((ProviderAddr, Version), Arc<crate::hash::sums::Sums>)| async move {
-                let package = match gatherer.package(&addr, &version, &platform).await {
-                    Ok(package) => package,
-                    Err(Miss::Refused(refusal)) => return Err(NoHashes::Refused(refusal)),
-                    Err(Miss::Absent) => {
-                        let message = format!("provider {addr} {version} has no package for {platform} to look at");
-                        return Err(NoHashes::Refused(Error::new(ErrorKind::NotFound, message).into()));
-                    }
+            let hash =
+                |gatherer: Arc<Self>,
+                 platform: Platform,
+                 ((addr, version), sums): ((ProviderAddr, Version), Arc<crate::hash::sums::Sums>)| async move {
+                    let package = match gatherer.package(&addr, &version, &platform).await {
+                        Ok(package) => package,
+                        Err(Miss::Refused(refusal)) => return Err(NoHashes::Refused(refusal)),
+                        Err(Miss::Absent) => {
+                            let message = format!("provider {addr} {version} has no package for {platform} to look at");
+                            return Err(NoHashes::Refused(Error::new(ErrorKind::NotFound, message).into()));
+                        }
+                    };
+                    binding::listed(&addr, &version, &package, &sums).map_err(NoHashes::Refused)?;
+                    gatherer.hashed_archive(&addr, &version, &package).await
                 };
-                binding::listed(&addr, &version, &package, &sums).map_err(NoHashes::Refused)?;
-                gatherer.hashed_archive(&addr, &version, &package).await
-            };
             for (platform, hashed) in self.each(items, hash).await {
                 search.computed(platform, hashed);
             }
