@@ -43,3 +43,66 @@ pub struct Claim {
     /// The reason.
     pub evidence: Evidence,
 }
+
+/// What the evidence says about a hash that came into a lock file or left it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// A further platform of the recorded release: its archive is the signed or recorded one.
+    PlatformAdded,
+    /// A platform of the recorded release is no longer covered.
+    PlatformRemoved,
+    /// Belongs to an archive that stands in the signed checksums, or that is recorded by its other hash.
+    SameSignedArchive,
+    /// The origin registry reports it, and nothing else vouches for it.
+    ReportedByOrigin,
+    /// Whoever could know it does not.
+    Unattested,
+    /// What is known of the release rules it out.
+    Contradicts,
+    /// Nothing is known of it here, and nobody was asked.
+    UnknownOffline,
+}
+
+impl Verdict {
+    /// All verdicts.
+    pub const ALL: [Self; 7] = [
+        Self::PlatformAdded,
+        Self::PlatformRemoved,
+        Self::SameSignedArchive,
+        Self::ReportedByOrigin,
+        Self::Unattested,
+        Self::Contradicts,
+        Self::UnknownOffline,
+    ];
+
+    /// The word for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::PlatformAdded => "platform-added",
+            Verdict::PlatformRemoved => "platform-removed",
+            Verdict::SameSignedArchive => "same-signed-archive",
+            Verdict::ReportedByOrigin => "reported-by-origin-only",
+            Verdict::Unattested => "unattested",
+            Verdict::Contradicts => "contradicts-the-record",
+            Verdict::UnknownOffline => "unknown-offline",
+        }
+    }
+
+    /// The words for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::PlatformAdded => "platform added",
+            Verdict::PlatformRemoved => "platform no longer covered",
+            Verdict::SameSignedArchive => "same signed archive",
+            Verdict::ReportedByOrigin => "reported by the registry only, unsigned",
+            Verdict::Unattested => "vouched for by nobody",
+            Verdict::Contradicts => "contradicts the record",
+            Verdict::UnknownOffline => "not checked",
+        }
+    }
+
+    /// True if a hash with this verdict should not be merged before somebody has an explanation.
+    pub fn is_alarming(self) -> bool {
+        matches!(self, Verdict::Unattested | Verdict::Contradicts)
+    }
+}

@@ -5,7 +5,7 @@
 //!  │          │           │          │
 //!  └► report  └─────────► disk ◄─────┘                  blocking files
 //!       ▼                  ▼
-//! finding · evidence · outcome · trust · verify                       judgments, pure
+//! finding · evidence · merge · outcome · trust · verify               judgments, pure
 //!       ▼
 //! lockfile · requirements · config · settings · hash · version · platform · addr · dialect      values, pure
 //! ```
@@ -27,6 +27,7 @@ pub mod diff;
 pub mod error;
 pub mod evidence;
 pub mod finding;
+pub mod merge;
 pub mod outcome;
 pub mod trust;
 pub mod verify;

@@ -1,14 +1,17 @@
 //! What a command returns: data, neither printed nor coloured.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::error::Error;
-use crate::finding::Finding;
+use crate::evidence::Verdict;
+use crate::finding::{Finding, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
-use crate::requirements::Requirement;
+use crate::requirements::{Origin, Requirement};
 use crate::trust::pins::Pins;
 
 /// The result of one command.
@@ -98,8 +101,12 @@ pub struct Changes {
     pub written: bool,
     /// The lock file, relative to the work tree.
     pub path: PathBuf,
-    /// By provider, in the order of the file.
+    /// By provider: in the order of the file, or what is dangerous first.
     pub changes: Vec<Change>,
+    /// What else differs between the texts.
+    pub text: TextChange,
+    /// What is compared, for people: the old side and the new one.
+    pub sides: Option<[String; 2]>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
     /// What was learned about signers.
@@ -134,11 +141,22 @@ pub struct TrustChange {
     pub republished: Vec<(ProviderAddr, crate::version::Version)>,
 }
 
+/// How two texts differ beside their entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TextChange {
+    /// The tools whose headers the texts begin with, if they are not the same one.
+    pub header: Option<[Option<Dialect>; 2]>,
+    /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
+    pub formatting: bool,
+}
+
 /// What happened to one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The provider.
+    /// The provider; after a move its new address.
     pub address: ProviderAddr,
+    /// The address before a move.
+    pub moved_from: Option<ProviderAddr>,
     /// What happened.
     pub kind: ChangeKind,
     /// The entry before.
@@ -149,10 +167,41 @@ pub struct Change {
     pub hashes_added: Vec<AddedHash>,
     /// Hashes that are gone.
     pub hashes_removed: Vec<PackageHash>,
+    /// What is known of the hashes that came or went, for those that were judged.
+    pub judged: BTreeMap<PackageHash, Judged>,
+    /// Who asks for the provider otherwise than before, where the configuration of both sides is known.
+    pub asks: Vec<Ask>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
     /// True if that signer was remembered already; else it is a first use.
     pub pinned: bool,
+    /// Where the entry stands in the new file.
+    pub position: Option<Position>,
+}
+
+/// What is known of a hash that came or went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The platform of its package, where known.
+    pub platform: Option<Platform>,
+}
+
+/// A place in configuration that asks for a provider otherwise than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    /// It did not ask before.
+    Came(Origin),
+    /// It asks no more; as it was.
+    Went(Origin),
+    /// It asks, with another constraint.
+    Changed {
+        /// The constraint that it had.
+        was: Option<String>,
+        /// The place as it is now.
+        now: Origin,
+    },
 }
 
 /// A new hash.
@@ -188,8 +237,12 @@ pub enum ChangeKind {
     Downgraded,
     /// Only the constraints.
     ConstraintsChanged,
-    /// Hashes were added or removed under the same version, perhaps with new constraints.
+    /// Hashes were only added, or only removed, under the same version, perhaps with new constraints.
     HashesChanged,
+    /// Hashes were removed and others added under the same version.
+    HashesReplaced,
+    /// The same provider under another host or namespace, perhaps with another version.
+    Moved,
 }
 
 impl ChangeKind {
@@ -202,6 +255,8 @@ impl ChangeKind {
             ChangeKind::Downgraded => "downgraded",
             ChangeKind::ConstraintsChanged => "constraints-changed",
             ChangeKind::HashesChanged => "hashes-changed",
+            ChangeKind::HashesReplaced => "hashes-replaced",
+            ChangeKind::Moved => "moved",
         }
     }
 }

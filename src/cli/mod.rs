@@ -9,6 +9,7 @@ mod environment;
 mod exit;
 mod generated;
 mod progress;
+mod reports;
 mod settings;
 mod usage;
 
@@ -46,18 +47,32 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
     let session = Session { arguments, environment };
-    match dispatch::dispatch(&session, streams) {
+    let done = usage::formats(arguments).and_then(|()| dispatch::dispatch(&session, streams));
+    match done {
         Ok(Done { outcome, code, dialect }) => {
             let [out, err] = [out, err].map(|style| Style { dialect, ..style });
             write(&mut streams.stderr, &report::remarks(&outcome, format, err));
-            code.and(result(streams, &report::render(&outcome, format, out)))
+            let reports = reports::write(global, environment, |format, style| {
+                report::render(&outcome, format, Style { dialect, ..style })
+            });
+            code.and(unwritten(streams, reports, err)).and(result(streams, &report::render(&outcome, format, out)))
         }
         Err(error) => {
             write(&mut streams.stderr, &report::failure_remark(&error, format, err));
-            let text = report::failure(Some(arguments.command.name()), &error, format);
-            ExitCode::of_error(&error).and(result(streams, &text))
+            let failure = |format| report::failure(Some(arguments.command.name()), &error, format);
+            let reports = reports::write(global, environment, |format, _| failure(format));
+            let code = ExitCode::of_error(&error).and(unwritten(streams, reports, err));
+            code.and(result(streams, &failure(format)))
         }
     }
+}
+
+/// Tells which reports could not be written.
+fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style) -> ExitCode {
+    let Err(error) = reports else { return ExitCode::Done };
+    // For people in whatever format: the result is whole without it.
+    write(&mut streams.stderr, &report::failure_remark(&error, Format::Human, style));
+    ExitCode::of_error(&error)
 }
 
 /// Writes the result. A reader that has seen enough is no failure.

@@ -4,10 +4,27 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
-use super::args::{command, wants_json};
+use super::args::{Arguments, command, wants_json};
 use super::{Environment, ExitCode, Streams, result, write};
 use crate::error::{Error, ErrorKind};
 use crate::report::{self, Format};
+
+/// Refuses forms of the result that a command does not have.
+///
+/// # Errors
+///
+/// A usage error.
+pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
+    let name = arguments.command.name();
+    let reports = arguments.global.report.iter().map(|(format, _)| format.format());
+    if name != "diff"
+        && std::iter::once(arguments.global.format()).chain(reports).any(|format| format == Format::Commit)
+    {
+        return Err(Error::new(ErrorKind::Usage, format!("{name} has no result in the form of a commit message"))
+            .hint("commit is a form of `tflock diff` only"));
+    }
+    Ok(())
+}
 
 /// What arguments that do not parse still tell.
 pub(super) struct Asked {

@@ -24,7 +24,11 @@ pub struct Formatted {
 /// All findings of the file when the tool refuses it.
 pub fn fmt(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
-    let formatted = decode(text, dialect)?.lock.encode(dialect);
+    let decoded = decode(text, dialect)?;
+    if decoded.canonical && decoded.header == Some(dialect) {
+        return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
+    }
+    let formatted = decoded.lock.encode(dialect);
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
 }
 

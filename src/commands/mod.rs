@@ -2,14 +2,19 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod compare;
+pub mod diff;
+pub mod diff_known;
 pub mod explain;
 pub mod fmt;
+pub mod git;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
 pub mod memory;
+pub mod resolve;
 mod run_settings;
 pub mod trust;
 pub mod verify;

@@ -140,7 +140,7 @@ impl RawValue<'_> {
     /// The value; strings of JSON are templates.
     pub(super) fn read_template(&self) -> Result<Node, Located> {
         match self {
-            RawValue::Json(JsonNode { at, value: JsonValue::Text(text) }) => Ok(Node::template_in_text(text, *at)),
+            RawValue::Json(JsonNode { at, value: JsonValue::Text(text), .. }) => Ok(Node::template_in_text(text, *at)),
             _ => self.read(),
         }
     }

@@ -10,6 +10,7 @@
 mod body;
 mod contribute;
 mod decode;
+pub mod edit;
 mod error;
 mod evaluate;
 mod files;

@@ -1,25 +1,65 @@
-//! What changed between two lock files: a plain function from values to values.
+//! What changed between two lock files: plain functions from values to values.
 //!
-//! It knows nothing of files, registries or words; why a hash is believed is filled in by whoever knows.
+//! [`changes`] finds the changes, [`judge`] says what is known of the hashes that came and went, [`ask`] who asks
+//! otherwise than before, [`risk`] how loud a change must be told and [`explain`] in which words. The folder knows
+//! nothing of files, registries or formats; what is known of packages is handed in as an [`Attribution`].
+
+mod ask;
+mod attribution;
+mod distance;
+mod explain;
+mod judge;
+mod moved;
+#[cfg(test)]
+mod realworld;
+mod risk;
+#[cfg(test)]
+mod tests;
+mod text;
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use ask::ask;
+pub use attribution::{ArchiveFacts, Attribution, ReleaseFacts};
+pub use distance::Distance;
+pub use explain::{Explanation, coverage, explain, explain_text, headline};
+pub use judge::judge;
+pub use risk::{Risk, loudest_first, risk, risk_of_text};
+pub use text::text_change;
 
 use crate::addr::ProviderAddr;
 use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::{AddedHash, Change, ChangeKind};
 
 /// The changes from one lock file to another, in the order of the file; nothing for entries that are equal.
+///
+/// An entry that left and one that came count as one change if they are the same provider at another host or in
+/// another namespace. Hashes are not judged yet.
 pub fn changes(old: &LockFile, new: &LockFile) -> Vec<Change> {
+    let moved = moved::moves(old, new);
+    let left: BTreeSet<&ProviderAddr> = moved.values().copied().collect();
     let addresses: BTreeSet<&ProviderAddr> = old.iter().chain(new.iter()).map(|(addr, _)| addr).collect();
-    addresses.into_iter().filter_map(|addr| change(addr, old.get(addr), new.get(addr))).collect()
+    let stayed = addresses.into_iter().filter(|addr| !left.contains(addr));
+    stayed
+        .filter_map(|addr| match moved.get(addr) {
+            Some(from) => change(addr, Some(from), old.get(from), new.get(addr)),
+            None => change(addr, None, old.get(addr), new.get(addr)),
+        })
+        .collect()
 }
 
-fn change(addr: &ProviderAddr, old: Option<&LockEntry>, new: Option<&LockEntry>) -> Option<Change> {
+fn change(
+    addr: &ProviderAddr,
+    moved_from: Option<&ProviderAddr>,
+    old: Option<&LockEntry>,
+    new: Option<&LockEntry>,
+) -> Option<Change> {
     let kind = match (old, new) {
         (None, None) => return None,
         (None, Some(_)) => ChangeKind::Added,
         (Some(_), None) => ChangeKind::Removed,
+        (Some(_), Some(_)) if moved_from.is_some() => ChangeKind::Moved,
         (Some(old), Some(new)) => kind(old, new)?,
     };
     let has = |entry: Option<&LockEntry>, hash| entry.is_some_and(|entry| entry.hashes.contains(hash));
@@ -27,6 +67,7 @@ fn change(addr: &ProviderAddr, old: Option<&LockEntry>, new: Option<&LockEntry>)
     let removed = old.iter().flat_map(|entry| &entry.hashes).filter(|hash| !has(new, hash));
     Some(Change {
         address: addr.clone(),
+        moved_from: moved_from.cloned(),
         kind,
         old: old.cloned(),
         new: new.cloned(),
@@ -34,54 +75,27 @@ fn change(addr: &ProviderAddr, old: Option<&LockEntry>, new: Option<&LockEntry>)
             .map(|hash| AddedHash { hash: hash.clone(), platform: None, evidence: Vec::new() })
             .collect(),
         hashes_removed: removed.cloned().collect(),
+        judged: BTreeMap::new(),
+        asks: Vec::new(),
         signer: None,
         pinned: false,
+        position: None,
     })
 }
 
 fn kind(old: &LockEntry, new: &LockEntry) -> Option<ChangeKind> {
+    let (came, went) = (!is_within(new, old), !is_within(old, new));
     match old.version.cmp(&new.version) {
         Ordering::Less => Some(ChangeKind::Upgraded),
         Ordering::Greater => Some(ChangeKind::Downgraded),
-        Ordering::Equal if old.hashes != new.hashes => Some(ChangeKind::HashesChanged),
+        Ordering::Equal if came && went => Some(ChangeKind::HashesReplaced),
+        Ordering::Equal if came || went => Some(ChangeKind::HashesChanged),
         Ordering::Equal if old.constraints != new.constraints => Some(ChangeKind::ConstraintsChanged),
         Ordering::Equal => None,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::Dialect;
-
-    fn lock(version: &str, constraints: &str, hashes: &[&str]) -> LockFile {
-        let mut lock = LockFile::new();
-        let entry = LockEntry {
-            version: version.parse().unwrap(),
-            constraints: constraints.parse().unwrap(),
-            hashes: hashes.iter().map(|hash| hash.parse().unwrap()).collect(),
-        };
-        lock.insert(ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap(), entry);
-        lock
-    }
-
-    #[test]
-    fn kinds() {
-        let old = lock("1.0.0", "~> 1.0", &["h1:a"]);
-        let kind = |new: &LockFile| changes(&old, new).first().map(|change| change.kind);
-        assert_eq!(kind(&old), None);
-        assert_eq!(kind(&lock("1.0.1", "~> 1.0", &[])), Some(ChangeKind::Upgraded));
-        assert_eq!(kind(&lock("0.9.0", "~> 1.0", &[])), Some(ChangeKind::Downgraded));
-        assert_eq!(kind(&lock("1.0.0", "~> 1.1", &["h1:a"])), Some(ChangeKind::ConstraintsChanged));
-        assert_eq!(kind(&lock("1.0.0", "~> 1.1", &["h1:b"])), Some(ChangeKind::HashesChanged));
-        assert_eq!(kind(&LockFile::new()), Some(ChangeKind::Removed));
-        assert_eq!(changes(&LockFile::new(), &old)[0].kind, ChangeKind::Added);
-    }
-
-    #[test]
-    fn hashes_that_came_and_went() {
-        let change = &changes(&lock("1.0.0", "", &["h1:a", "h1:b"]), &lock("1.0.0", "", &["h1:b", "zh:c"]))[0];
-        assert_eq!(change.hashes_added[0].hash.as_str(), "zh:c");
-        assert_eq!(change.hashes_removed[0].as_str(), "h1:a");
-    }
+/// True if all hashes of one entry are hashes of the other.
+fn is_within(one: &LockEntry, other: &LockEntry) -> bool {
+    one.hashes.iter().all(|hash| other.hashes.contains(hash))
 }

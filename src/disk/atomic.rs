@@ -44,6 +44,9 @@ pub enum StoreError {
         /// The directory that writing is confined to.
         within: PathBuf,
     },
+    /// The file does not hold what the new text was made from.
+    #[error("refusing to write {0}: it is not as it was when it was read")]
+    Changed(PathBuf),
     /// A directory or a circle of links stands there.
     #[error("refusing to write {0}: it is not a file")]
     NotAFile(PathBuf),
@@ -74,13 +77,28 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreE
 ///
 /// [`StoreError`]; the old file is as it was, and nothing is left beside it.
 pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
+    stage(path, bytes, mode, within)?.replace()
+}
+
+/// A new file that stands beside the old one, whole and flushed. Dropped, it is gone.
+#[derive(Debug)]
+pub(super) struct Staged {
+    path: PathBuf,
+    target: PathBuf,
+    /// None if the old file holds the same bytes.
+    beside: Option<tempfile::NamedTempFile>,
+}
+
+/// Writes a new file beside the old one, which is not touched yet.
+pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Staged, StoreError> {
     let target = resolve(path, within)?;
     let (Some(directory), Some(name)) = (target.parent(), target.file_name()) else {
         return Err(StoreError::NotAFile(path.to_owned()));
     };
+    let staged = |beside, target: &Path| Staged { path: path.to_owned(), target: target.to_owned(), beside };
     match std::fs::metadata(&target) {
         Ok(old) if !old.is_file() => return Err(StoreError::NotAFile(path.to_owned())),
-        Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(Stored::Unchanged),
+        Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(staged(None, &target)),
         _ => {}
     }
     let mut beside = tempfile::Builder::new()
@@ -91,9 +109,19 @@ pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Sto
     beside.write_all(bytes).map_err(failed("write", path))?;
     set_mode(beside.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
     beside.as_file().sync_all().map_err(failed("write", path))?;
-    beside.persist(&target).map_err(|error| failed("replace", path)(error.error))?;
-    sync_directory(directory);
-    Ok(Stored::Written)
+    Ok(staged(Some(beside), &target))
+}
+
+impl Staged {
+    /// Puts the new file in the place of the old one.
+    pub(super) fn replace(self) -> Result<Stored, StoreError> {
+        let Some(beside) = self.beside else { return Ok(Stored::Unchanged) };
+        beside.persist(&self.target).map_err(|error| failed("replace", &self.path)(error.error))?;
+        if let Some(directory) = self.target.parent() {
+            sync_directory(directory);
+        }
+        Ok(Stored::Written)
+    }
 }
 
 /// Follows symbolic links up to the file itself, which need not exist.
@@ -194,6 +222,9 @@ impl From<StoreError> for Error {
         let (file, hint) = match &error {
             StoreError::Outside { path, .. } => {
                 (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
+            }
+            StoreError::Changed(path) => {
+                (path, Some("run the same command again; if that does not help, the file is not valid UTF-8"))
             }
             StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };

@@ -7,6 +7,8 @@
 pub mod atomic;
 pub mod cache;
 pub mod cli_config;
+pub mod git;
+pub mod git_config;
 pub mod hcl1;
 pub mod helper;
 pub mod lock_file;
@@ -15,6 +17,8 @@ pub mod package;
 pub mod roots;
 pub mod roots_below;
 pub mod state;
+pub mod text;
 pub mod tracked;
+pub mod transaction;
 pub mod trust_file;
 pub mod worktree;

@@ -23,7 +23,7 @@ pub enum Refusal {
     /// The answer is bad.
     Finding(Finding),
     /// The answer is bad since the signing key is revoked, which is worth remembering.
-    Revoked(Finding, Fingerprint),
+    Revoked(Box<Finding>, Fingerprint),
 }
 
 impl From<Error> for Refusal {
@@ -55,6 +55,8 @@ pub struct ReleaseFacts {
     pub newest_supported: Option<Version>,
     /// What the origin reports about packages, of platforms that nobody asked for too, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
+    /// The `h1:` of archives of the release that the index knows, looked at or not, by platform.
+    pub known: BTreeMap<Platform, PackageHash>,
     /// What was noticed on the way: expired keys, several versions of one precedence.
     pub findings: Vec<Finding>,
 }

@@ -101,6 +101,7 @@ fn release(
         supported_protocol: true,
         newest_supported: None,
         reported: BTreeMap::new(),
+        known: BTreeMap::new(),
         findings: Vec::new(),
     })
 }

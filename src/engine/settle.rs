@@ -270,6 +270,7 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts, su
         .values()
         .filter_map(|package| package.h1.as_ref())
         .chain(facts.reported.values().flatten())
+        .chain(facts.known.values())
         .collect();
     let unknown: Vec<&PackageHash> = entry.hashes.of(HashScheme::H1).filter(|hash| !known.contains(hash)).collect();
     let archives = sums.archives(addr.kind(), &facts.version);
@@ -277,6 +278,7 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts, su
     let all_known = platforms.all(|platform| {
         facts.packages.get(&platform).is_some_and(|package| package.h1.is_some())
             || facts.reported.contains_key(&platform)
+            || facts.known.contains_key(&platform)
     });
     if unknown.is_empty() {
         return Vec::new();
@@ -290,8 +292,10 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts, su
             })
             .collect();
     }
-    let message =
-        format!("{} recorded h1 of {addr} {} belong to unknown platforms; kept", unknown.len(), entry.version);
+    let message = match unknown.len() {
+        1 => format!("a recorded h1 of {addr} {} belongs to an unknown platform; kept", entry.version),
+        count => format!("{count} recorded h1 of {addr} {} belong to unknown platforms; kept", entry.version),
+    };
     vec![Finding::new(Rule::UnknownPlatformHash, message).about(addr)]
 }
 

@@ -10,12 +10,13 @@ pub mod sums;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub use sha256::Sha256Digest;
 
-/// A hash as a lock file holds it. Unknown schemes survive; ordered by text, bytewise.
+/// A hash as a lock file holds it. Unknown schemes survive; ordered by text, bytewise. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PackageHash(String);
+pub struct PackageHash(Arc<str>);
 
 /// The scheme of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,12 +37,12 @@ pub struct HashError(pub String);
 impl PackageHash {
     /// The `zh:` hash of an archive with this digest.
     pub fn zh(digest: Sha256Digest) -> Self {
-        Self(format!("zh:{}", digest.to_hex()))
+        Self(format!("zh:{}", digest.to_hex()).into())
     }
 
     /// The `h1:` hash with this digest.
     pub fn h1(digest: Sha256Digest) -> Self {
-        Self(format!("h1:{}", digest.to_base64()))
+        Self(format!("h1:{}", digest.to_base64()).into())
     }
 
     /// The scheme.
@@ -71,7 +72,7 @@ impl FromStr for PackageHash {
 
     fn from_str(text: &str) -> Result<Self, HashError> {
         match text.find(':') {
-            Some(1..) => Ok(Self(text.to_owned())),
+            Some(1..) => Ok(Self(text.into())),
             _ => Err(HashError(text.to_owned())),
         }
     }

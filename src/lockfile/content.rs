@@ -125,9 +125,11 @@ impl<'s> Content<'s> {
         if let Some(first) = self.spans.entries.get(&addr) {
             let message = format!("{addr} has an entry already, on line {}", first.block.line);
             let finding = Finding::new(Rule::DuplicateProvider, message).about(&addr).at(spans.block);
-            return self.findings.push(finding);
+            self.findings.push(finding);
+        } else {
+            self.spans.entries.insert(addr.clone(), spans);
         }
-        self.spans.entries.insert(addr.clone(), spans);
+        // A text with two entries is refused; where it is looked at nevertheless, the last one counts.
         if let Some(version) = version {
             self.lock.insert(addr, LockEntry { version, constraints, hashes });
         }

@@ -48,8 +48,50 @@ pub fn decode(text: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
     }
 }
 
+/// Reads what can be read of any text, for reports about it; never for writing it back.
+///
+/// Conflict markers are skipped, with what stood there before both sides. Of a provider with two entries the last counts. All that is wrong stands in the warnings, here also at level deny;
+/// a refused text is never canonical.
+pub fn salvage(text: &[u8], dialect: Dialect) -> Decoded {
+    let nothing = |warnings| Decoded {
+        lock: LockFile::new(),
+        spans: Spans::default(),
+        header: header_dialect(text),
+        warnings,
+        canonical: false,
+    };
+    match decode(text, dialect) {
+        Ok(decoded) => decoded,
+        Err(findings) if text.len() > LARGEST => nothing(findings),
+        Err(findings) => match read(&without_markers(text), dialect) {
+            Ok(decoded) => Decoded { warnings: findings, canonical: false, ..decoded },
+            Err(_) => nothing(findings),
+        },
+    }
+}
+
+/// The text with both sides of each conflict, one behind the other; lines keep their numbers.
+fn without_markers(text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    let mut in_base = false;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let begins = |marker: &[u8]| line.starts_with(marker);
+        in_base = if in_base { !begins(b"=======") } else { begins(b"|||||||") };
+        let is_marker = begins(b"<<<<<<<") || begins(b"=======") || begins(b">>>>>>>");
+        kept.extend_from_slice(if in_base || is_marker { b"\n" } else { line });
+    }
+    kept
+}
+
 /// Decodes any text, the long way.
 pub(super) fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
+    let decoded = read(bytes, dialect)?;
+    let refused = decoded.warnings.iter().any(|finding| finding.level == Level::Deny);
+    if refused { Err(decoded.warnings) } else { Ok(decoded) }
+}
+
+/// Reads any text, whatever is wrong with it.
+fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
     let after_mark = bytes.strip_prefix(BYTE_ORDER_MARK);
     let Some(source) = Source::new(after_mark.unwrap_or(bytes)) else {
         return Err(vec![refusal("the file is not a text".to_owned())]);
@@ -74,7 +116,7 @@ pub(super) fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<
         }
     }
     findings.sort_by_key(|finding| finding.position);
-    if refused { Err(findings) } else { Ok(Decoded { lock, spans, header, warnings: findings, canonical }) }
+    Ok(Decoded { lock, spans, header, warnings: findings, canonical })
 }
 
 fn refusal(message: String) -> Finding {
@@ -95,4 +137,31 @@ fn say(problem: &Problem, text: &str, bytes: &[u8]) -> String {
         return "not UTF-8; the file seems to be UTF-16".to_owned();
     }
     problem.message.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_is_salvaged_with_all_that_is_wrong() {
+        let block = |name: &str, version: &str| {
+            format!("provider \"registry.terraform.io/acme/{name}\" {{\n  version = \"{version}\"\n}}\n")
+        };
+        let versions = |text: &str| {
+            let decoded = salvage(text.as_bytes(), Dialect::Terraform);
+            assert!(!decoded.canonical && decoded.warnings.iter().any(|finding| finding.level == Level::Deny));
+            decoded.lock.iter().map(|(addr, entry)| format!("{} {}", addr.kind(), entry.version)).collect::<Vec<_>>()
+        };
+        let twice = block("a", "1.0.0") + &block("b", "1.0.0") + &block("a", "2.0.0");
+        assert_eq!(versions(&twice), ["a 2.0.0", "b 1.0.0"]);
+        let conflict = format!(
+            "<<<<<<< HEAD\n{}||||||| base\n{}=======\n{}>>>>>>> other\n",
+            block("a", "1.0.0"),
+            block("b", "1.0.0"),
+            block("c", "1.0.0")
+        );
+        assert_eq!(versions(&conflict), ["a 1.0.0", "c 1.0.0"]);
+        assert_eq!(versions("nonsense {{{"), [""; 0]);
+    }
 }

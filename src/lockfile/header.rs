@@ -22,7 +22,7 @@ pub(super) fn header(dialect: Dialect) -> &'static str {
 }
 
 /// The tool that a text names in its header: in the first comment that says so, before anything but comments.
-pub(super) fn header_dialect(text: &[u8]) -> Option<Dialect> {
+pub fn header_dialect(text: &[u8]) -> Option<Dialect> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     text.split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)

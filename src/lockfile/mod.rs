@@ -21,9 +21,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use decode::{Decoded, decode};
+pub use decode::{Decoded, decode, salvage};
 pub(crate) use encode::push_escaped;
-pub use header::detect_dialect;
+pub use header::{detect_dialect, header_dialect as detect_header};
 pub use spans::{EntrySpans, Spans};
 
 use crate::addr::ProviderAddr;

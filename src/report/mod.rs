@@ -4,14 +4,22 @@
 //! to standard output ([`render`], [`failure`]) is kept apart from what is said beside it ([`remarks`]). Text from
 //! outside passes [`printable`] before people see it.
 
+mod commit;
 pub mod diff;
 mod failure;
+mod github;
+mod gitlab;
 mod human;
+mod item;
 mod json;
+mod markdown;
 mod paint;
 mod printable;
+mod sarif;
 mod size;
+mod summary;
 mod table;
+mod wrap;
 
 use std::path::Path;
 
@@ -32,6 +40,16 @@ pub enum Format {
     Human,
     /// Programs: one JSON document.
     Json,
+    /// Comments on pull requests, step summaries.
+    Markdown,
+    /// GitHub Actions: annotations.
+    Github,
+    /// GitLab: a Code Quality report.
+    Gitlab,
+    /// Code scanning: SARIF 2.1.0.
+    Sarif,
+    /// The body of a commit message.
+    Commit,
 }
 
 /// How much people want to read.
@@ -76,15 +94,22 @@ pub fn render(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
         Format::Human => human::render(outcome, style),
         Format::Json => json::render(outcome),
+        Format::Markdown => markdown::render(outcome, style),
+        Format::Github => github::render(outcome),
+        Format::Gitlab => gitlab::render(outcome),
+        Format::Sarif => sarif::render(outcome),
+        Format::Commit => commit::render(outcome, style),
     }
 }
 
 /// What is said beside the result, as it goes to standard error: notes, failures, and findings that are no part of the
-/// result. In JSON the document holds all but the notes.
+/// result. In formats that hold failures and findings themselves only notes are left.
 pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
     match format {
-        Format::Human => human::remarks(outcome, style),
-        Format::Json => human::notes(&outcome.notes, style),
+        Format::Human | Format::Commit => human::remarks(outcome, style),
+        Format::Json | Format::Markdown | Format::Github | Format::Gitlab | Format::Sarif => {
+            human::notes(&outcome.notes, style)
+        }
     }
 }
 
@@ -92,16 +117,23 @@ pub fn remarks(outcome: &Outcome, format: Format, style: Style) -> String {
 /// unknown if the arguments do not parse.
 pub fn failure(command: Option<&str>, error: &Error, format: Format) -> String {
     match format {
-        Format::Human => String::new(),
+        Format::Human | Format::Commit => String::new(),
         Format::Json => json::failure(command, error),
+        Format::Markdown => markdown::failure(error),
+        Format::Github => github::failure(error),
+        Format::Gitlab => gitlab::failure(error),
+        Format::Sarif => sarif::failure(error),
     }
 }
 
-/// A run that failed before there was any outcome: the text for standard error, empty for programs.
+/// A run that failed before there was any outcome: the text for standard error, empty where standard output has it all.
 pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
     match format {
-        Format::Human => failure::human(error, style),
         Format::Json => String::new(),
+        // Whoever looks into the log of a job should not have to open its report to see that it failed.
+        Format::Human | Format::Commit | Format::Markdown | Format::Github | Format::Gitlab | Format::Sarif => {
+            failure::human(error, style)
+        }
     }
 }
 
@@ -111,5 +143,9 @@ fn slashed(path: &Path) -> String {
     if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
 }
 
+#[cfg(test)]
+mod review_tests;
+#[cfg(test)]
+mod schema_tests;
 #[cfg(test)]
 mod tests;

@@ -49,8 +49,12 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         new: None,
         hashes_added: Vec::new(),
         hashes_removed: Vec::new(),
+        moved_from: None,
+        judged: std::collections::BTreeMap::new(),
+        asks: Vec::new(),
         signer: None,
         pinned: false,
+        position: None,
     }
 }
 
@@ -91,8 +95,7 @@ fn lock() -> Outcome {
         written: true,
         path: ".terraform.lock.hcl".into(),
         changes: vec![more, new, up, gone],
-        diff: None,
-        trust: None,
+        ..Changes::default()
     };
     let mut outcome = outcome("lock", vec![("", Ok(Body::Changes(changes)))]);
     outcome.roots[0].findings = vec![
@@ -147,7 +150,8 @@ fn colour_adds_nothing_but_colour() {
 fn last_lines_of_lock() {
     let last = |changed, written, diff: Option<&str>| {
         let path = "a/.terraform.lock.hcl".into();
-        let changes = Changes { changed, written, path, diff: diff.map(str::to_owned), ..Changes::default() };
+        let diff = diff.map(str::to_owned);
+        let changes = Changes { changed, written, path, diff, ..Changes::default() };
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");

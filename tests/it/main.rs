@@ -1,8 +1,10 @@
 //! One binary for all tests of commands, so that the program is linked to its tests once.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
+mod diff;
 mod example;
 mod fixture;
+mod merge;
 mod support;
 mod trust;
 mod verify;

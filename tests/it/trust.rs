@@ -115,9 +115,9 @@ fn another_key_is_refused_until_it_is_rotated() {
     let run = workspace.tflock(&registry, lock(&[])).ended_with(3);
     assert!(run.touched().is_empty(), "{run}");
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    denied[signer-changed]: localhost:PORT/acme/widget: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>, but for localhost:PORT/acme/widget is remembered: <key GOOD>
+    denied[signer-changed]: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>, but for localhost:PORT/acme/widget is remembered: <key GOOD>
       help: Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.
-    app/.terraform.lock.hcl was not changed
+    refused; app/.terraform.lock.hcl is as it was
     ");
 
     // Rotated while 1.4.0 is locked, the old key counts for that version only.
@@ -250,14 +250,20 @@ fn pins_are_added_forgotten_and_listed() {
     add(&pattern, &keys::GOOD.fingerprint());
     add(&pattern, &keys::OTHER.fingerprint());
     assert!(add(&pattern, &keys::OTHER.fingerprint().to_lowercase()).touched().is_empty());
-    insta::assert_snapshot!(add("hashicorp/null", &keys::OTHER.fingerprint()).stdout, @"");
+    let run = add("hashicorp/null", &keys::OTHER.fingerprint());
+    insta::assert_snapshot!(run.filtered(&run.stdout), @r"
+    registry.terraform.io/hashicorp/null  <key OTHER>  any version
+    review and commit .tflock.trust.hcl
+    ");
     let text = workspace.read(TRUST);
     assert!(text.starts_with("# The house.\n\n# Ours alone.\nprovider \"a.example/b/c\" { # keep\n"), "{text}");
     // The pattern counts: nothing is learned.
     let run = workspace.tflock(&registry, lock(&["--no-first-use"])).ended_with(0);
     assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
     let list = workspace.tflock(&registry, ["trust", "list"]).ended_with(0);
-    insta::assert_snapshot!(list.filtered(&list.stdout), @"");
+    let words = list.filtered(&list.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.starts_with("a.example/b/c not signed any version localhost:PORT/acme/* <key "), "{list}");
+    assert_eq!(list.stdout.lines().count(), 4);
     let json = workspace.tflock(&registry, ["trust", "list", "--format", "json"]).ended_with(0).json();
     assert_eq!(json["providers"].as_array().unwrap().len(), 3);
 
@@ -284,8 +290,23 @@ fn old_root_modules_get_their_first_trust_file() {
     let run = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert_eq!(run.touched(), [TRUST]);
     assert_eq!(registry.downloads("acme/widget"), 0);
-    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @"");
-    insta::assert_snapshot!(run.filtered(&run.stdout), @"");
+    insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"
+    # Who may sign the providers of this repository; kept by tflock.
+    # Commit it, and review its changes.
+
+    provider "localhost:PORT/acme/widget" {
+      signers = ["<key OTHER>"]
+
+      retired_signer "<key GOOD>" {
+        versions = ["1.4.0"]
+      }
+    }
+    "#);
+    insta::assert_snapshot!(run.filtered(&run.stdout), @r"
+    localhost:PORT/acme/widget  <key OTHER>  any version
+    localhost:PORT/acme/widget  <key GOOD>  only 1.4.0
+    review and commit .tflock.trust.hcl
+    ");
     let again = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert!(again.touched().is_empty(), "{again}");
     for root in ["old", "new"] {

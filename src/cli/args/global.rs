@@ -36,6 +36,9 @@ pub(in crate::cli) struct Global {
     /// The form of the result on standard output.
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = FormatName::Human)]
     pub(in crate::cli) format: FormatName,
+    /// Also write the result to a file in another form; may be repeated.
+    #[arg(long, global = true, value_name = "FORMAT=FILE", value_parser = report)]
+    pub(in crate::cli) report: Vec<(FormatName, PathBuf)>,
     /// Colours.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     pub(in crate::cli) color: Colour,
@@ -65,6 +68,16 @@ pub(in crate::cli) enum FormatName {
     Human,
     /// One JSON document.
     Json,
+    /// A comment on a pull request, or a step summary.
+    Markdown,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// A Code Quality report of GitLab.
+    Gitlab,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// The body of a commit message; for diff only.
+    Commit,
 }
 
 /// The values of `--color`.
@@ -100,13 +113,31 @@ impl Colour {
     }
 }
 
+/// Reads `FORMAT=FILE`.
+fn report(text: &str) -> Result<(FormatName, PathBuf), String> {
+    let (format, file) = text.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or("FORMAT=FILE is wanted")?;
+    Ok((FormatName::from_str(format, false)?, PathBuf::from(file)))
+}
+
+impl FormatName {
+    /// The format of this name.
+    pub(in crate::cli) fn format(self) -> Format {
+        match self {
+            FormatName::Human => Format::Human,
+            FormatName::Json => Format::Json,
+            FormatName::Markdown => Format::Markdown,
+            FormatName::Github => Format::Github,
+            FormatName::Gitlab => Format::Gitlab,
+            FormatName::Sarif => Format::Sarif,
+            FormatName::Commit => Format::Commit,
+        }
+    }
+}
+
 impl Global {
     /// The format of the result.
     pub(in crate::cli) fn format(&self) -> Format {
-        match self.format {
-            FormatName::Human => Format::Human,
-            FormatName::Json => Format::Json,
-        }
+        self.format.format()
     }
 
     /// How much is told.

@@ -1,5 +1,7 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod diff;
+mod git;
 mod global;
 mod lock;
 mod single_dash;
@@ -12,6 +14,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use diff::DiffArgs;
+pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
@@ -47,6 +51,9 @@ pub(super) struct Arguments {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) command: Command,
+    /// True if there is `--`, which ends the names that may be something else.
+    #[arg(skip)]
+    pub(super) dashes: bool,
 }
 
 /// The commands.
@@ -66,6 +73,10 @@ pub(super) enum Command {
     List(ListArgs),
     Why(WhyArgs),
     Trust(TrustArgs),
+    Diff(DiffArgs),
+    Merge(MergeArgs),
+    Textconv(TextconvArgs),
+    Git(GitArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -189,6 +200,10 @@ impl Command {
             Command::List(_) => "list",
             Command::Why(_) => "why",
             Command::Trust(_) => "trust",
+            Command::Diff(_) => "diff",
+            Command::Merge(_) => "merge",
+            Command::Textconv(_) => "textconv",
+            Command::Git(_) => "git",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
             Command::Man => "man",
@@ -205,6 +220,10 @@ impl Command {
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
             Command::Trust(trust) => Some(trust.command.within()),
+            Command::Diff(diff) => Some(&diff.within),
+            Command::Merge(merge) => Some(&merge.within),
+            Command::Textconv(textconv) => Some(&textconv.within),
+            Command::Git(git) => Some(&git.within),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
     }
@@ -213,7 +232,8 @@ impl Command {
 impl Arguments {
     /// Parses arguments, the program's name first, with their single dashes already doubled.
     pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments)
+        let dashes = arguments.iter().any(|argument| argument == "--");
+        Ok(Self { dashes, ..Self::try_parse_from(arguments)? })
     }
 
     /// The directories of `-C`, before and behind the command.

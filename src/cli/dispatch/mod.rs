@@ -1,12 +1,15 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
 mod cache;
+mod diff;
 mod explain;
 mod fmt;
 mod generate;
+mod git;
 mod hash;
 mod list;
 mod lock;
+mod merge;
 mod text;
 mod trust;
 mod verify;
@@ -119,5 +122,9 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
         Command::List(_) => list::list(session),
         Command::Why(arguments) => why::why(session, arguments),
+        Command::Diff(arguments) => diff::diff(session, arguments, streams),
+        Command::Merge(arguments) => merge::merge(session, arguments),
+        Command::Textconv(arguments) => merge::textconv(session, arguments),
+        Command::Git(arguments) => git::git(session, arguments),
     }
 }

@@ -258,7 +258,7 @@ impl Settlement {
             Ok(Signed::Pinned) => {
                 self.pinned.insert(addr.clone());
             }
-            Ok(Signed::First(lesson)) => self.lessons.push(lesson),
+            Ok(Signed::First(lesson)) => self.lessons.push(*lesson),
             Ok(Signed::Unknown) => {}
             Err(finding) => self.findings.push(finding),
         }
@@ -281,7 +281,7 @@ impl Settlement {
             Refusal::Error(error) => self.errors.push(error),
             Refusal::Finding(finding) => self.findings.push(finding),
             Refusal::Revoked(finding, key) => {
-                self.findings.push(finding);
+                self.findings.push(*finding);
                 self.lessons.push(Lesson::of_revoked(key, addr, root.today));
             }
         }
@@ -330,7 +330,8 @@ impl Prepared {
         let text = new.encode(self.root.rules.dialect());
         let old = self.root.bytes.as_deref();
         let changed = old != Some(text.as_bytes());
-        let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: found, ..Changes::default() };
+        let path = self.root.shown.clone();
+        let mut outcome = Changes { changed, path, changes: found, ..Changes::default() };
         match mode {
             Mode::Check => {}
             Mode::DryRun => {

@@ -219,7 +219,7 @@ fn check_name(name: &str, at: usize) -> Result<(), Located> {
 }
 
 /// Local names of providers must be written in normalised form.
-fn check_local_name(name: &str, at: usize) -> Result<(), Located> {
+pub(super) fn check_local_name(name: &str, at: usize) -> Result<(), Located> {
     match normalise_part(name) {
         Err(reason) => Err((at, ConfigErrorKind::LocalName { name: name.to_owned(), reason })),
         Ok(normalised) if normalised == name => Ok(()),

@@ -8,10 +8,11 @@ pub(super) mod body;
 
 use std::borrow::Cow;
 
-/// A JSON value and where it begins.
+/// A JSON value and where it begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JsonNode<'a> {
     pub(super) at: usize,
+    pub(super) end: usize,
     pub(super) value: JsonValue<'a>,
 }
 
@@ -110,7 +111,7 @@ impl<'a> Reader<'a> {
             },
             _ => return Err((at, JsonError::Value)),
         };
-        Ok(JsonNode { at, value })
+        Ok(JsonNode { at, end: self.at, value })
     }
 
     fn object(&mut self, depth: usize) -> Result<JsonValue<'a>, (usize, JsonError)> {
@@ -222,7 +223,7 @@ mod tests {
         let places: Vec<_> = members.iter().map(|member| (&*member.name, member.at, member.value.at)).collect();
         assert_eq!(places, [("a", 2, 7), ("a", 10, 16)]);
         let JsonValue::Array(items) = &members[1].value.value else { panic!() };
-        assert_eq!(items[0], JsonNode { at: 17, value: JsonValue::Text("é".into()) });
+        assert_eq!(items[0], JsonNode { at: 17, end: 25, value: JsonValue::Text("é".into()) });
     }
 
     #[test]

@@ -35,7 +35,8 @@ impl Gatherer {
         let inquire = |gatherer: Arc<Self>, (addr, version): (ProviderAddr, Version), inquiry: Inquiry| async move {
             gatherer.knowledge(&addr, &version, &inquiry).await.unwrap_or_else(|refusal| match refusal {
                 Refusal::Error(error) => Knowledge::Inconclusive(error),
-                Refusal::Finding(finding) | Refusal::Revoked(finding, _) => Knowledge::Refused(finding),
+                Refusal::Finding(finding) => Knowledge::Refused(finding),
+                Refusal::Revoked(finding, _) => Knowledge::Refused(*finding),
             })
         };
         self.each(inquiries, inquire).await
@@ -254,9 +255,8 @@ impl<'a> Search<'a> {
                     self.vouch(&platform, hash, Evidence::Computed);
                 }
             }
-            Err(NoHashes::Refused(Refusal::Finding(finding) | Refusal::Revoked(finding, _))) => {
-                self.release.findings.push(finding);
-            }
+            Err(NoHashes::Refused(Refusal::Finding(finding))) => self.release.findings.push(finding),
+            Err(NoHashes::Refused(Refusal::Revoked(finding, _))) => self.release.findings.push(*finding),
             Err(NoHashes::Refused(Refusal::Error(error))) => {
                 self.release.inconclusive.get_or_insert(error);
             }

@@ -1,12 +1,15 @@
 //! What a run leaves in the cache for the next one, and what it finds there.
 
+use std::collections::BTreeMap;
+
 use super::Gatherer;
 use super::signed::SignedSums;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{ReleasePackage, ReleaseRecord};
 use crate::engine::facts::ReleaseFacts;
 use crate::engine::{naming, recall};
-use crate::hash::HashScheme;
+use crate::hash::sums::Sums;
+use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -15,6 +18,17 @@ impl Gatherer {
     pub(super) fn knows_archives(&self, addr: &ProviderAddr, version: &Version, platforms: &[Platform]) -> bool {
         let known = recall::recall(&self.cache, addr, version);
         known.is_some_and(|known| platforms.iter().all(|platform| known.packages.contains_key(platform)))
+    }
+
+    /// The `h1:` of all archives of a release that the index knows.
+    pub(super) fn indexed(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        sums: &Sums,
+    ) -> BTreeMap<Platform, PackageHash> {
+        let archives = sums.archives(addr.kind(), version);
+        archives.filter_map(|(platform, zh)| Some((platform, self.cache.h1_of(&zh)?.0))).collect()
     }
 
     /// Leaves what was found out about a release to later runs.

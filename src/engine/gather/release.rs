@@ -52,6 +52,7 @@ impl Gatherer {
         }
         known.packages = self.hashed(&facts, lines).await?;
         self.prove(&facts, &mut known, &signed).await?;
+        known.known = self.indexed(addr, &version, &signed.sums);
         self.remember(addr, &known, &signed);
         Ok(Arc::new(known))
     }
@@ -265,6 +266,7 @@ impl<'a> Gathering<'a> {
             supported_protocol: self.supported_protocol,
             newest_supported: self.newest_supported(),
             reported,
+            known: BTreeMap::new(),
             findings: self.findings.clone(),
         }
     }
@@ -305,6 +307,7 @@ impl<'a> Gathering<'a> {
             supported_protocol: true,
             newest_supported: None,
             reported: BTreeMap::new(),
+            known: BTreeMap::new(),
             findings: self.findings.clone(),
         }))
     }

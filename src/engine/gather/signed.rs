@@ -51,7 +51,8 @@ impl Gatherer {
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
             self.check(addr, version, rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
-        self.signed.answer((urls.clone(), rules.signature, rules.expired_key), ask).await
+        let key = (urls.clone(), rules.signature, rules.expired_key);
+        self.signed.answer(key, ask).await
     }
 
     /// Who signed some releases, asked side by side; one package of each is asked about, none is downloaded.
@@ -166,7 +167,7 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
     let finding = Finding::new(rule, message).about(addr);
     match error {
-        SignatureError::Revoked(key) => Refusal::Revoked(finding, key.clone()),
+        SignatureError::Revoked(key) => Refusal::Revoked(Box::new(finding), key.clone()),
         _ => finding.into(),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, TrustChange};
 use crate::report::paint::{Paint, Painted};
@@ -35,19 +35,23 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 }
 
 /// The last line: what to do now.
-pub(super) fn conclusion(changes: &Changes, refused: bool) -> String {
+pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let path = slashed(&changes.path);
     let path = printable(&path);
+    let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
-        return match changes.written {
-            true => format!("review and commit {path} and {trust}\n"),
-            false => format!("{path} was not changed; review and commit {trust}\n"),
+        return match (changes.written, refused) {
+            (true, _) => format!("review and commit {path} and {trust}\n"),
+            (false, true) => format!("refused; {path} is as it was; review and commit {trust}\n"),
+            (false, false) => format!("{path} is complete; review and commit {trust}\n"),
         };
     }
+    if refused {
+        return format!("refused; {path} is as it was\n");
+    }
     match (changes.changed, changes.written) {
-        (false, _) if refused => format!("{path} was not changed\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}\n"),
         (true, false) => format!("{path} would change; nothing was written\n"),
@@ -88,7 +92,10 @@ fn one(text: &mut String, change: &Change, style: Style) {
         ChangeKind::Added => ('+', Paint::Good),
         ChangeKind::Removed => ('-', Paint::Bad),
         ChangeKind::Downgraded => ('~', Paint::Bad),
-        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged => ('~', Paint::Careful),
+        ChangeKind::HashesReplaced => ('!', Paint::Bad),
+        ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged | ChangeKind::Moved => {
+            ('~', Paint::Careful)
+        }
     };
     let sign = style.paint(paint, sign);
     let _ = write!(text, "{sign} {} {}", style.addr(&change.address), versions(change));
@@ -117,14 +124,17 @@ fn told(change: &Change) -> Vec<String> {
     if change.kind == ChangeKind::Removed {
         return vec!["removed".to_owned()];
     }
-    let mut told = constraints(change);
+    let moved = change.moved_from.as_ref().map(|from| format!("moved from {}", printable(&from.to_string())));
+    let mut told: Vec<String> = moved.into_iter().chain(constraints(change)).collect();
     let mut hashes = added(change);
     if let Some(first) = hashes.first_mut() {
         first.insert_str(0, "new: ");
     }
     told.extend(hashes);
     // With a release go all of its hashes; that is not worth a word.
-    if change.kind == ChangeKind::HashesChanged && !change.hashes_removed.is_empty() {
+    if matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
+        && !change.hashes_removed.is_empty()
+    {
         told.push(format!("gone: {}", counted(&change.hashes_removed)));
     }
     told

@@ -35,8 +35,10 @@ fn one(text: &mut String, finding: &Finding, style: Style) {
     let label = style.paint(paint, label);
     // Writing to a string cannot fail.
     let _ = match &finding.address {
-        Some(addr) => writeln!(text, "{label} {}: {}", style.addr(addr), printable(&finding.message)),
-        None => writeln!(text, "{label} {}", printable(&finding.message)),
+        Some(addr) if !finding.message.contains(&addr.to_string()) => {
+            writeln!(text, "{label} {}: {}", style.addr(addr), printable(&finding.message))
+        }
+        _ => writeln!(text, "{label} {}", printable(&finding.message)),
     };
     place(text, finding.file.as_deref(), finding.position);
 }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod findings;
+mod review;
 mod tables;
 mod trust;
 mod verified;
@@ -10,7 +11,6 @@ use std::fmt::Write;
 
 use super::paint::Paint;
 use super::{Detail, Style, failure, printable, slashed};
-use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
@@ -26,26 +26,27 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text
 }
 
-fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
+pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
     match body {
         Body::Requirements(providers) => tables::why(providers, style),
         Body::Entries(entries) => tables::list(entries, style),
+        Body::Changes(changes) if changes.sides.is_some() => {
+            let mut text = review::review(changes, style);
+            text.push_str(&findings::findings(&root.findings, style));
+            text.push_str(&review::conclusion(changes, style));
+            text
+        }
         Body::Changes(changes) => {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes, refused(root)));
+            text.push_str(&changes::conclusion(changes, &root.findings));
             text
         }
         Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Trust(report) => trust::trust(report, style),
         Body::Text(text) => text.clone(),
     }
-}
-
-/// True if what was found forbids to write.
-fn refused(root: &RootOutcome) -> bool {
-    root.findings.iter().any(|finding| finding.level == Level::Deny)
 }
 
 fn heading(text: &mut String, root: &RootOutcome, style: Style) {

@@ -8,7 +8,10 @@ use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
 use crate::report::{Detail, Style, printable, slashed};
-use crate::requirements::Origin;
+use crate::requirements::{Origin, OriginKind};
+
+/// How many places that only use a provider are listed for it.
+const MOST_USES: usize = 8;
 
 /// One line for each entry. What may grow long stands last; constraints are told by `why`, here only on request.
 pub(super) fn list(entries: &[Listed], style: Style) -> String {
@@ -63,10 +66,28 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
         } else {
             writeln!(text, "{addr} {locked} ({constraints})")
         };
-        let origins: Vec<[String; 4]> = provider.requirement.origins.iter().map(origin).collect();
+        let (shown, left) = shortened(&provider.requirement.origins, style.detail);
+        let origins: Vec<[String; 4]> = shown.into_iter().map(origin).collect();
         text.push_str(&rows("  ", &origins));
+        if left > 0 {
+            let _ = writeln!(text, "  and {left} more that ask for any version; -v shows them");
+        }
     }
     text
+}
+
+/// All that say something about the version, and the first few that only use the provider; how many are left out.
+fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
+    let mut room = if detail == Detail::Verbose { usize::MAX } else { MOST_USES };
+    let shown: Vec<&Origin> = origins
+        .iter()
+        .filter(|origin| {
+            let tells = origin.constraint.is_some() || origin.kind == OriginKind::RequiredProviders;
+            tells || room.checked_sub(1).map(|rest| room = rest).is_some()
+        })
+        .collect();
+    let left = origins.len() - shown.len();
+    (shown, left)
 }
 
 fn origin(origin: &Origin) -> [String; 4] {

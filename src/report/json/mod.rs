@@ -10,12 +10,14 @@ use serde_json::{Map, Value, json};
 use super::failure as errors;
 use super::printable::hidden;
 use super::slashed;
+use crate::dialect::Dialect;
+use crate::diff::{Distance, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, Changes, Listed, Outcome, Required, RootOutcome, Verified};
+use crate::outcome::{AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Required, RootOutcome, Verified};
 use crate::requirements::Origin;
 use crate::version::Constraints;
 
@@ -134,15 +136,63 @@ fn listed(listed: &Listed) -> Value {
 }
 
 fn changes(changes: &Changes) -> Map<String, Value> {
+    let one = if changes.sides.is_some() { reviewed } else { change };
     let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
         ("path".to_owned(), json!(slashed(&changes.path))),
-        ("changes".to_owned(), changes.changes.iter().map(change).collect()),
+        ("changes".to_owned(), changes.changes.iter().map(one).collect()),
     ]);
+    if let Some([old, new]) = &changes.sides {
+        let tool = |tool: Option<Dialect>| tool.map(Dialect::program);
+        let header = changes.text.header.map(|[old, new]| json!({ "old": tool(old), "new": tool(new) }));
+        object.insert("compared".to_owned(), json!({ "old": old, "new": new }));
+        object.insert("header".to_owned(), json!(header));
+        object.insert("formatting".to_owned(), json!(changes.text.formatting));
+    }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));
     }
     object
+}
+
+/// What only a review tells.
+fn reviewed(change: &Change) -> Value {
+    let mut object = self::change(change);
+    let words = explain(change);
+    let [old, new] =
+        [&change.old, &change.new].map(|entry| entry.as_ref().and_then(|entry| constraints(&entry.constraints)));
+    let versions = change.old.as_ref().zip(change.new.as_ref());
+    let distance = versions.and_then(|(old, new)| Distance::between(&old.version, &new.version));
+    if let Some(hashes) = object["hashes_added"].as_array_mut() {
+        for (told, added) in hashes.iter_mut().zip(&change.hashes_added) {
+            told["verdict"] = json!(change.judged.get(&added.hash).map(|judged| judged.verdict.as_str()));
+        }
+    }
+    let removed = change.hashes_removed.iter().filter_map(|hash| {
+        let judged = change.judged.get(hash)?;
+        let platform = judged.platform.as_ref().map(ToString::to_string);
+        Some(json!({ "hash": hash.as_str(), "platform": platform, "verdict": judged.verdict.as_str() }))
+    });
+    object["removed_verdicts"] = removed.collect();
+    object["moved_from"] = json!(change.moved_from.as_ref().map(ToString::to_string));
+    object["distance"] = json!(distance.map(Distance::as_str));
+    object["risk"] = json!(risk(change).as_str());
+    object["constraints"] = json!({ "old": old, "new": new });
+    object["summary"] = json!(headline(change).join("; "));
+    object["cause"] = json!(words.cause);
+    object["consequence"] = json!(words.consequence);
+    object["asks"] = change.asks.iter().map(ask).collect();
+    object["line"] = json!(change.position.map(|position| position.line));
+    object
+}
+
+fn ask(ask: &Ask) -> Value {
+    let (word, origin, was) = match ask {
+        Ask::Came(origin) => ("came", origin, None),
+        Ask::Went(origin) => ("went", origin, None),
+        Ask::Changed { was, now } => ("changed", now, was.as_deref()),
+    };
+    json!({ "change": word, "was": was, "origin": self::origin(origin) })
 }
 
 fn change(change: &Change) -> Value {

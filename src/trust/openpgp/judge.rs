@@ -1,6 +1,6 @@
 //! One listed key and a signature: did it make it, and does that count?
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use sequoia_openpgp::cert::Cert;
 use sequoia_openpgp::cert::amalgamation::ValidAmalgamation;
@@ -17,6 +17,9 @@ use super::Verified;
 use super::document::Signatures;
 use super::error::{SignatureError, one_line};
 use crate::trust::Fingerprint;
+
+/// How far the signer's clock may be ahead of ours. A release may be signed while we ask for it.
+const CLOCK_SKEW: Duration = Duration::from_secs(10 * 60);
 
 /// The backend takes no longer keys.
 const MAX_RSA_BITS: usize = 4096;
@@ -135,7 +138,7 @@ fn judge(
     let subkey = (!key.primary()).then(|| fingerprint(&key.key().fingerprint().to_hex()));
     let signing_subkey = subkey.transpose()?;
     let over = signature.signature_expiration_time().is_some_and(|end| end <= now);
-    let expired = over || made > now || had_expired(key, made);
+    let expired = over || made > now + CLOCK_SKEW || had_expired(key, made);
     let expired_now = expired || had_expired(key, now);
     Ok(Verified {
         key_id: primary.short().to_owned(),

@@ -37,7 +37,7 @@ pub struct Verified {
     /// True if the signature should not have been made any more, or does not count any more.
     ///
     /// That is: when it was made, its key or the primary key had expired by the newest self-signature among all copies
-    /// of the key; or it bears an expiry of its own that has passed by now; or it is dated after now. False for a key
+    /// of the key; or it bears an expiry of its own that has passed by now; or it is dated more than ten minutes after now. False for a key
     /// that has expired since: what it signed before stays signed.
     pub expired: bool,
     /// True if `expired`, or if the key has expired by now: what `OpenTofu` asks about when it enforces expiry.

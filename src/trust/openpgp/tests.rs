@@ -132,7 +132,8 @@ fn subkeys_sign_for_their_primary_key() {
         .unwrap();
     let without = author.clone().insert_packets(vec![revocation]).unwrap().0;
     let error = verify(DOCUMENT, &signature, &[&armor(&[&without])], day(10)).unwrap_err();
-    assert_eq!(error, SignatureError::Revoked(fingerprint(&author)));
+    let revoked = SignatureError::RevokedSubkey { key: fingerprint(&author), subkey: subkey.parse().unwrap() };
+    assert_eq!(error, revoked);
     let by_primary = sign(&author, day(1));
     assert!(verify(DOCUMENT, &by_primary, &[&armor(&[&without])], day(10)).is_ok());
 }

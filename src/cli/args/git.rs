@@ -1,0 +1,79 @@
+//! `merge`, `textconv` and `git`: what git calls, and how it is told to.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::Within;
+
+/// Merge lock files by provider, for git or after it.
+///
+/// As git's merge driver (tflock git install), merges OURS and THEIRS and writes the result to OURS; exit 1 if conflicts
+/// are left. A version changed on one side is taken; of two new versions the higher that both sides' constraints allow;
+/// of equal versions the hashes that either side vouches for. Conflict markers stand around single providers. With
+/// --resolve, does the same for files with conflict markers that git left behind.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "tflock merge [OPTIONS] BASE OURS THEIRS [SIZE [PATH]]\n       tflock merge [OPTIONS] --resolve FILE...",
+    after_help = "Example:\n  tflock merge --resolve .terraform.lock.hcl"
+)]
+pub(in crate::cli) struct MergeArgs {
+    /// Merge the sides of these files with conflict markers.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["base", "ours", "theirs"])]
+    pub(in crate::cli) resolve: Vec<PathBuf>,
+    /// The common ancestor (%O).
+    #[arg(value_name = "BASE", required_unless_present = "resolve")]
+    pub(in crate::cli) base: Option<PathBuf>,
+    /// Ours, which takes the result (%A).
+    #[arg(value_name = "OURS", required_unless_present = "resolve")]
+    pub(in crate::cli) ours: Option<PathBuf>,
+    /// Theirs (%B).
+    #[arg(value_name = "THEIRS", required_unless_present = "resolve")]
+    pub(in crate::cli) theirs: Option<PathBuf>,
+    /// The length of conflict markers (%L).
+    #[arg(value_name = "SIZE", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) marker_size: Option<u16>,
+    /// The path of the merged file (%P), which tells a lock file from a trust file.
+    #[arg(value_name = "PATH")]
+    pub(in crate::cli) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) within: Within,
+}
+
+/// Print a lock file in short, for git diff.
+///
+/// Prints some lines for each provider: version, constraints, how many hashes of each scheme, and a digest that changes
+/// with any of them. git diff compares this text after tflock git install.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct TextconvArgs {
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) within: Within,
+}
+
+/// Let git merge and compare lock files through tflock.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(in crate::cli) struct GitArgs {
+    #[command(subcommand)]
+    pub(in crate::cli) command: GitCommand,
+    #[command(flatten)]
+    pub(in crate::cli) within: Within,
+}
+
+/// The commands below `git`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(in crate::cli) enum GitCommand {
+    /// Write .gitattributes and the repository's configuration.
+    ///
+    /// Adds two lines to the .gitattributes at the top of the work tree, which is committed, and the commands to run to
+    /// the configuration of this clone, which is not: everybody who merges runs this once. Code hosts do not run merge
+    /// drivers.
+    Install,
+    /// Take out what install wrote.
+    Uninstall,
+    /// Tell what git knows; exit 1 if something is missing.
+    Status,
+}

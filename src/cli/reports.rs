@@ -1,0 +1,48 @@
+//! Where reports go beside standard output: files that were asked for, and the step summary of GitHub Actions.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::Environment;
+use super::args::Global;
+use crate::error::{Error, ErrorKind};
+use crate::report::{Format, Style};
+
+/// Writes the reports of a run. `render` gives one form of its result, or of its failure.
+///
+/// # Errors
+///
+/// All files that cannot be written.
+pub(super) fn write(
+    global: &Global,
+    environment: &Environment,
+    render: impl Fn(Format, Style) -> String,
+) -> Result<(), Error> {
+    let plain =
+        Style { colour: false, dialect: global.tool.and_then(super::args::Tool::dialect), detail: global.detail() };
+    let asked = global.report.iter().map(|(format, file)| (format.format(), environment.directory.join(file)));
+    let mut errors = Vec::new();
+    for (format, file) in asked {
+        errors.extend(std::fs::write(&file, render(format, plain)).err().map(|reason| unwritable(&file, &reason)));
+    }
+    if let Some(file) = step_summary(global, environment) {
+        errors.extend(append(&file, &render(Format::Markdown, plain)).err().map(|reason| unwritable(&file, &reason)));
+    }
+    Error::all(errors).map_or(Ok(()), Err)
+}
+
+/// The step summary, if annotations were asked for.
+fn step_summary(global: &Global, environment: &Environment) -> Option<PathBuf> {
+    let annotates =
+        global.format() == Format::Github || global.report.iter().any(|(format, _)| format.format() == Format::Github);
+    let file = environment.variables.get("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())?;
+    annotates.then(|| environment.directory.join(file))
+}
+
+fn append(file: &Path, text: &str) -> std::io::Result<()> {
+    std::fs::File::options().append(true).create(true).open(file)?.write_all(text.as_bytes())
+}
+
+fn unwritable(file: &Path, reason: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Disk, format!("cannot write the report {}: {reason}", file.display())).in_file(file)
+}

@@ -1,0 +1,183 @@
+//! What the names that were typed ask for: files, or revisions and perhaps a path.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::{Asked, usage};
+use crate::disk::git::{Git, GitError};
+use crate::disk::worktree;
+use crate::error::{Error, ErrorKind};
+
+/// A name by what it can mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A file or directory that is there, or standard input.
+    File(PathBuf),
+    /// A revision, or two with dots between them.
+    Revision(String),
+}
+
+/// What the names ask for together.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Two files.
+    Files(PathBuf, PathBuf),
+    /// A revision with what stands at a path, or at the root module.
+    Revision { name: Option<String>, path: Option<PathBuf> },
+}
+
+pub(super) fn form(asked: &Asked, directory: &Path) -> Result<Form, Error> {
+    let files: Option<Vec<PathBuf>> = asked.files.as_ref().map(|files| files.iter().map(PathBuf::from).collect());
+    let names = match &files {
+        // Behind `--` there are files only, so before it there are revisions only.
+        Some(_) => asked.names.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
+        None => named(&asked.names, directory)?,
+    };
+    let names: Vec<Named> = names.into_iter().chain(files.into_iter().flatten().map(Named::File)).collect();
+    let names: [Option<Named>; 4] = {
+        let mut names = names.into_iter();
+        std::array::from_fn(|_| names.next())
+    };
+    match names {
+        [None, ..] => Ok(Form::Revision { name: None, path: None }),
+        [Some(Named::Revision(name)), None, ..] => Ok(Form::Revision { name: Some(name), path: None }),
+        [Some(Named::File(path)), None, ..] if path != Path::new("-") => {
+            Ok(Form::Revision { name: None, path: Some(path) })
+        }
+        [Some(Named::File(old)), Some(Named::File(new)), None, _] if old != Path::new("-") || new != old => {
+            Ok(Form::Files(old, new))
+        }
+        [Some(Named::Revision(name)), Some(Named::File(path)), None, _] if path != Path::new("-") => {
+            Ok(Form::Revision { name: Some(name), path: Some(path) })
+        }
+        [Some(Named::Revision(old)), Some(Named::Revision(new)), path, None]
+            if !old.contains("..") && !new.contains("..") =>
+        {
+            let path = match path {
+                Some(Named::File(path)) => Some(path),
+                _ => None,
+            };
+            Ok(Form::Revision { name: Some(format!("{old}..{new}")), path })
+        }
+        _ => Err(usage("a revision, two revisions or two files are wanted; standard input is one side of two files")),
+    }
+}
+
+fn utf8(name: &OsStr) -> Result<String, Error> {
+    let text = name.to_str().map(str::to_owned);
+    text.ok_or_else(|| usage(format!("{:?} is not the name of a revision", name.to_string_lossy())))
+}
+
+/// What names mean that may be revisions or files.
+fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
+    if names.iter().all(|name| is_only_file(name, directory)) {
+        return Ok(names.iter().map(|name| Named::File(PathBuf::from(name))).collect());
+    }
+    let git = Git::open(directory);
+    let is_revision = |name: &OsStr| -> Result<bool, Error> {
+        match (&git, name.to_str()) {
+            (Ok(git), Some(name)) => Ok(ends(name)
+                .into_iter()
+                .try_fold(true, |all, end| -> Result<bool, Error> { Ok(all && git.commit(end)?.is_some()) })?),
+            _ => Ok(false),
+        }
+    };
+    let mut meant = Vec::new();
+    for name in names {
+        let path = Path::new(name);
+        let is_file = name == "-" || directory.join(path).exists();
+        meant.push(match (is_file, is_revision(name)?) {
+            (true, true) => {
+                let shown = name.to_string_lossy();
+                return Err(usage(format!("{shown:?} is both a revision and a file"))
+                    .hint(format!("`tflock diff {shown} --` means the revision, `tflock diff -- {shown}` the file")));
+            }
+            (true, false) => Named::File(path.to_owned()),
+            (false, true) => Named::Revision(utf8(name)?),
+            (false, false) => return Err(unknown(name, git)),
+        });
+    }
+    Ok(meant)
+}
+
+/// True for a file whose name git refuses as that of a revision, or outside of git: then git need not be asked.
+///
+/// Source: `git help check-ref-format`, `git help revisions`.
+fn is_only_file(name: &OsStr, directory: &Path) -> bool {
+    if name == "-" {
+        return true;
+    }
+    let Some(text) = name.to_str() else { return directory.join(name).exists() };
+    let refused = |end: &str| {
+        let syntax = end.contains([':', '@', '^', '~', '{']);
+        !syntax && (end.starts_with('/') || end.split('/').any(|part| part.starts_with('.') || part.is_empty()))
+    };
+    let cannot = ends(text).into_iter().any(refused) || worktree::top(directory).is_none();
+    cannot && directory.join(name).exists()
+}
+
+fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
+    let neither = || usage(format!("{:?} is neither a revision nor a file", name.to_string_lossy()));
+    let Some(text) = name.to_str() else { return neither() };
+    match git {
+        Ok(git) => ends(text).into_iter().find_map(|end| git.known_commit(end).err()).map_or_else(neither, Error::from),
+        // Outside of git only files can be meant.
+        Err(_) => Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text),
+    }
+}
+
+/// The revisions that a name holds: two around dots, where nothing stands for HEAD.
+pub(super) fn ends(name: &str) -> Vec<&str> {
+    match name.split_once("...").or_else(|| name.split_once("..")) {
+        Some((old, new)) => [old, new].map(|end| if end.is_empty() { "HEAD" } else { end }).to_vec(),
+        None => vec![name],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        assert_eq!(ends("main"), ["main"]);
+        assert_eq!(ends("a..b"), ["a", "b"]);
+        assert_eq!(ends("a...b"), ["a", "b"]);
+        assert_eq!(ends("..b"), ["HEAD", "b"]);
+        assert_eq!(ends("a..."), ["a", "HEAD"]);
+        assert_eq!(ends("../x"), ["HEAD", "/x"]);
+    }
+
+    #[test]
+    fn names_that_can_only_be_files() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let only = |name: &str| is_only_file(OsStr::new(name), here);
+        assert!(only("-") && only(".gitignore") && only("./src/lib.rs") && only("src/../Cargo.toml"));
+        assert!(!only("./no/such/file") && !only("HEAD") && !only("..main") && !only("HEAD:.gitignore"));
+        if worktree::top(here).is_some() {
+            assert!(!only("src") && !only("src/lib.rs"));
+        }
+    }
+
+    #[test]
+    fn behind_dashes_there_are_files() {
+        let asked = |names: &[&str], files: &[&str]| {
+            let own = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+            form(&Asked { names: own(names), files: Some(own(files)), ..Asked::default() }, Path::new("."))
+        };
+        let revision = |name: Option<&str>, path: Option<&str>| Form::Revision {
+            name: name.map(str::to_owned),
+            path: path.map(PathBuf::from),
+        };
+        assert_eq!(asked(&["main"], &[]), Ok(revision(Some("main"), None)));
+        assert_eq!(asked(&["main"], &["main"]), Ok(revision(Some("main"), Some("main"))));
+        assert_eq!(asked(&[], &["main"]), Ok(revision(None, Some("main"))));
+        assert_eq!(asked(&["a", "b"], &["x"]), Ok(revision(Some("a..b"), Some("x"))));
+        assert_eq!(asked(&[], &["a", "-"]), Ok(Form::Files("a".into(), "-".into())));
+        for (names, files) in
+            [(&[][..], &["-"][..]), (&[], &["-", "-"]), (&["a", "b", "c"], &[]), (&["a..b", "c"], &[])]
+        {
+            assert!(asked(names, files).is_err(), "{names:?} {files:?}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `tflock diff`: two texts of a lock file become explained changes.
+
+use std::path::{Path, PathBuf};
+
+use crate::dialect::Dialect;
+use crate::diff::{self, Attribution};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Level, Rule};
+use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
+use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::requirements::Requirements;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Default)]
+pub struct Side {
+    /// What it is, for people: a file, a commit, the work tree.
+    pub name: String,
+    /// The text; none if there is no file.
+    pub text: Option<Vec<u8>>,
+}
+
+/// Two texts of one lock file.
+#[derive(Debug, Clone, Default)]
+pub struct Pair {
+    /// The lock file as reports name it.
+    pub path: PathBuf,
+    /// How it was.
+    pub old: Side,
+    /// How it is.
+    pub new: Side,
+    /// The tool whose rules hold, if it was said; else each text tells.
+    pub dialect: Option<Dialect>,
+}
+
+/// Where to look up what the two texts do not tell.
+pub struct Knowledge<'a> {
+    /// What is known of the packages of the releases that changed.
+    pub packages: &'a dyn Fn(&[Change]) -> Attribution,
+    /// What the configuration of both sides asks for, where it is at hand.
+    pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
+}
+
+impl std::fmt::Debug for Knowledge<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Knowledge")
+    }
+}
+
+/// Explains what changed.
+///
+/// A text that the tools refuse is compared as far as it can be read; what is wrong with it stands in the findings.
+pub fn diff(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
+    let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
+    let (body, findings) = match compare(pair, known) {
+        Ok((changes, findings)) => (Ok(Body::Changes(changes)), findings),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    RootOutcome { path, body, findings }
+}
+
+fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>), Error> {
+    if pair.old.text.is_none() && pair.new.text.is_none() {
+        let message = format!("there is no such lock file, neither in {} nor in {}", pair.old.name, pair.new.name);
+        return Err(Error::new(ErrorKind::NotFound, message).in_file(&pair.path));
+    }
+    let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
+    let differs = old != new || pair.old.text.is_some() != pair.new.text.is_some();
+    let [before, now] = [read(pair, &pair.old)?, read(pair, &pair.new)?];
+    let mut list = diff::changes(&before.lock, &now.lock);
+    let packages = (known.packages)(&list);
+    let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
+    for change in &mut list {
+        diff::judge(change, &packages);
+        change.position = place(change, &now.spans);
+        if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
+            diff::ask(change, old, new);
+        }
+    }
+    diff::loudest_first(&mut list);
+    let changes = Changes {
+        changed: differs,
+        path: pair.path.clone(),
+        text: diff::text_change(old, new, before.lock == now.lock),
+        changes: list,
+        sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
+        ..Changes::default()
+    };
+    Ok((changes, findings(pair, &before, now)))
+}
+
+/// True if it is worth knowing who asks.
+fn is_asked_otherwise(change: &Change) -> bool {
+    match (&change.old, &change.new) {
+        (Some(old), Some(new)) => old.constraints != new.constraints || change.moved_from.is_some(),
+        _ => true,
+    }
+}
+
+/// Reads a text, also one that the tools refuse, unless nothing in it is of a lock file.
+fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
+    let text = side.text.as_deref().unwrap_or_default();
+    let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+    let decoded = salvage(text, dialect);
+    match refusal(&decoded) {
+        Some(finding) if decoded.lock.is_empty() => {
+            let message = format!("{} is not a lock file: {}", side.name, finding.message);
+            let error = Error::new(ErrorKind::LockFile, message).in_file(&pair.path);
+            Err(Error { position: finding.position, ..error })
+        }
+        _ => Ok(decoded),
+    }
+}
+
+/// The first reason to refuse a text.
+fn refusal(decoded: &Decoded) -> Option<&Finding> {
+    decoded.warnings.iter().find(|finding| finding.level == Level::Deny)
+}
+
+/// What is wrong with the new text; of the old one only that it was refused.
+fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
+    let was_refused = refusal(old).map(|finding| {
+        let message = format!("{} is refused by the tools: {}", pair.old.name, finding.message);
+        Finding { level: Level::Note, position: None, ..Finding::new(finding.rule, message) }
+    });
+    // That a file is not formatted is news only where it was.
+    let is_news = |finding: &Finding| finding.rule != Rule::NotCanonical || old.canonical;
+    let of_new = new.warnings.into_iter().filter(is_news);
+    was_refused.into_iter().chain(of_new).map(|finding| finding.in_file(&pair.path)).collect()
+}
+
+/// Where a change is to be seen: at the hashes if they are the news, else at the entry.
+fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
+    use crate::outcome::ChangeKind::{HashesChanged, HashesReplaced};
+    let entry = spans.entries.get(&change.address)?;
+    let hashes = entry.hashes.filter(|_| matches!(change.kind, HashesChanged | HashesReplaced));
+    change.new.as_ref().map(|_| hashes.unwrap_or(entry.block))
+}
+
+/// True if a new text is one that the tools refuse.
+pub fn is_refused(root: &RootOutcome) -> bool {
+    root.findings.iter().any(|finding| finding.level == Level::Deny)
+}
+
+/// True if a hash came that contradicts the record, or that nobody vouches for.
+pub fn is_alarming(root: &RootOutcome) -> bool {
+    let Ok(Body::Changes(changes)) = &root.body else { return false };
+    let alarming = |change: &Change| {
+        let verdicts = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
+        verdicts.into_iter().any(|judged| judged.verdict.is_alarming())
+    };
+    changes.changes.iter().any(alarming)
+}

@@ -1,0 +1,153 @@
+//! Why configuration is not edited.
+
+use crate::addr::{AddrError, PartError, ProviderAddr};
+use crate::config::{ConfigError, Place};
+use crate::error::{Error, ErrorKind};
+use crate::version::ConstraintError;
+
+use super::uses::Use;
+
+/// Why a requirement is not written or taken out. No text was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The configuration has errors of its own, two `required_providers` blocks among them.
+    #[error("the configuration has errors: {}", .0.first().map_or_else(String::new, ToString::to_string))]
+    Configuration(Vec<ConfigError>),
+    /// The name cannot be the local name of a provider.
+    #[error("{name:?} cannot be the local name of a provider: {reason}")]
+    Name {
+        /// The name.
+        name: String,
+        /// The rule it breaks.
+        #[source]
+        reason: PartError,
+    },
+    /// The name is valid, but not in the form that configuration asks for.
+    #[error(
+        "{name:?} cannot be the local name of a provider: it must be a lower case identifier that begins with a letter"
+    )]
+    NotAnIdentifier {
+        /// The name.
+        name: String,
+    },
+    /// The source is refused, or means a provider that cannot be locked.
+    #[error(transparent)]
+    Source(#[from] AddrError),
+    /// The constraint is refused.
+    #[error("invalid version constraint {text:?}: {reason}")]
+    Constraint {
+        /// The constraint.
+        text: String,
+        /// The rule it breaks.
+        #[source]
+        reason: ConstraintError,
+    },
+    /// The name stands for another provider.
+    #[error("cannot add {source_text} as {name:?}: that name stands for {taken_by}")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The source to be added.
+        source_text: String,
+        /// What the name stands for.
+        taken_by: String,
+        /// Where.
+        place: Place,
+    },
+    /// The provider is required under this name.
+    #[error("provider {addr} is already required as {name:?} {}", constraint_words(.constraint.as_deref()))]
+    AlreadyRequired {
+        /// The provider.
+        addr: ProviderAddr,
+        /// Its local name.
+        name: String,
+        /// The constraint as written.
+        constraint: Option<String>,
+        /// Where.
+        place: Place,
+    },
+    /// The provider is required under another name than the one that was asked for.
+    #[error("cannot add {addr} as {name:?}: it is already required as {other:?}")]
+    RequiredAs {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The name that was asked for.
+        name: String,
+        /// Its local name.
+        other: String,
+        /// Where.
+        place: Place,
+    },
+    /// No entry of `required_providers` has this provider.
+    #[error("no entry of required_providers has provider {addr}")]
+    NotRequired {
+        /// The provider.
+        addr: ProviderAddr,
+        /// What uses it without an entry.
+        uses: Vec<Use>,
+        /// A provider that is required and has a similar address.
+        near: Option<String>,
+    },
+    /// Something uses the provider.
+    #[error("provider {addr} is still used in {} {}", .uses.len(), if .uses.len() == 1 { "place" } else { "places" })]
+    InUse {
+        /// The provider.
+        addr: ProviderAddr,
+        /// Each use, in the order of the files; never empty.
+        uses: Vec<Use>,
+    },
+    /// The edited text would not mean what it should.
+    #[error("cannot edit {}: it is laid out in a way that tflock does not know", .file.display())]
+    Layout {
+        /// The file.
+        file: std::path::PathBuf,
+    },
+}
+
+fn constraint_words(constraint: Option<&str>) -> String {
+    constraint.map_or_else(|| "at any version".to_owned(), |constraint| format!("with the constraint {constraint:?}"))
+}
+
+impl From<EditError> for Error {
+    fn from(error: EditError) -> Self {
+        let message = error.to_string();
+        let told = |kind| Error::new(kind, message.clone());
+        let at = |place: &Place| told(ErrorKind::Configuration).in_file(place.file.to_path_buf()).at(place.position);
+        match error {
+            EditError::Configuration(errors) => {
+                Error::all(errors.into_iter().map(Error::from)).unwrap_or_else(|| told(ErrorKind::Configuration))
+            }
+            EditError::Name { .. } | EditError::NotAnIdentifier { .. } => {
+                told(ErrorKind::Usage).hint("give another local name with --name")
+            }
+            EditError::Source(_) => told(ErrorKind::Usage),
+            EditError::Constraint { .. } => {
+                told(ErrorKind::Usage).hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")
+            }
+            EditError::NameTaken { place, .. } => at(&place)
+                .hint("give the provider another local name with --name")
+                .hint("put it in the place of the other one with --replace"),
+            EditError::AlreadyRequired { place, .. } => at(&place)
+                .hint("change the requirement with --replace")
+                .hint("take a newer version within it with `tflock upgrade`"),
+            EditError::RequiredAs { place, other, .. } => {
+                at(&place).hint(format!("leave out --name, or give --name {other}"))
+            }
+            EditError::NotRequired { uses, near, .. } => {
+                let told = told(ErrorKind::Configuration);
+                let told = near.into_iter().fold(told, |told, near| told.hint(format!("did you mean {near}?")));
+                uses.iter().fold(told, |told, found| told.hint(format!("used by {found}")))
+            }
+            EditError::InUse { addr, uses } => Error::all(uses.into_iter().map(|found| {
+                Error::new(ErrorKind::Configuration, format!("provider {addr} is still used by {}", found.what))
+                    .in_file(found.place.file.to_path_buf())
+                    .at(found.place.position)
+            }))
+            .unwrap_or_else(|| told(ErrorKind::Configuration))
+            .hint("remove what uses the provider first, or pass --force"),
+            EditError::Layout { file } => {
+                told(ErrorKind::Configuration).in_file(file).hint("write the entry of required_providers by hand")
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Writing a requirement into configuration, and taking one out: texts in, edits out.
+//!
+//! Texts are spliced by span: whatever is not part of the requirement keeps its bytes, comments, line breaks and layout
+//! included. The one exception is the white space that `terraform fmt` aligns, next to what was put in or taken out, and
+//! only where it was aligned before. Before an edit is handed out, the new texts are read again: they must mean what the
+//! old ones did, but for the one requirement. The folder knows neither disk nor versions that exist.
+
+mod align;
+mod cells;
+mod error;
+mod json;
+mod lines;
+mod native;
+mod place;
+mod splice;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+pub use error::EditError;
+pub use suggest::suggest;
+pub use uses::Use;
+
+use super::decode::check_local_name;
+use super::{ConfigErrorKind, Module, SourceFile};
+use crate::addr::{ProviderAddr, ProviderSource};
+use crate::dialect::Dialect;
+use crate::version::Constraints;
+use place::Files;
+
+/// A file's text before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEdit {
+    /// The path, as it was handed in; for a new file, beside the others.
+    pub path: PathBuf,
+    /// The text before; none if the file is new. Where the file's bytes are not this text, because they are not UTF-8 or
+    /// because they changed in the meantime, the edit must not be stored.
+    pub old: Option<String>,
+    /// The text after.
+    pub new: String,
+}
+
+/// A requirement to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddRequest {
+    /// The local name. None for the one that the module has for this provider, else the provider's type.
+    pub name: Option<String>,
+    /// The source address as it is to be written.
+    pub source: String,
+    /// The version constraint as it is to be written. None for none; where a requirement is replaced, for the old one.
+    pub constraint: Option<String>,
+    /// Changes a requirement that is there: the version of this provider, or the provider that has this name.
+    pub replace: bool,
+}
+
+/// What `add` writes for a new entry.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    source: String,
+    constraint: Option<String>,
+}
+
+impl Entry {
+    /// The constraint as an expression of native syntax.
+    fn constraint_value(&self) -> Option<String> {
+        self.constraint.as_deref().map(lines::quoted)
+    }
+}
+
+/// What is different in an entry that is replaced.
+#[derive(Debug)]
+struct Change {
+    source: Option<String>,
+    constraint: Option<String>,
+}
+
+/// The meaning of all entries: what must stay as it is.
+type Meaning = BTreeMap<String, (ProviderSource, Option<Constraints>)>;
+
+/// Writes a requirement into the configuration of a root module.
+///
+/// `files` are the module's files in any order; those that are no configuration of the tool, or that another file
+/// shadows, are left alone. The entry goes where `required_providers` stands, else into a `terraform` block (the first
+/// with `required_version`, else the first), else into a new one at the end of `versions.tf` or its like, which is
+/// created if need be. No edits mean that nothing has to change.
+///
+/// # Errors
+///
+/// [`EditError`]; among them an entry that is there already and may not be replaced.
+pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Result<Vec<FileEdit>, EditError> {
+    let files = Files::select(files, dialect);
+    let module = files.decode()?;
+    let addr = ProviderAddr::parse(&request.source, dialect)?;
+    let constraints = match &request.constraint {
+        Some(text) => Some(parse_constraint(text)?),
+        None => None,
+    };
+    let name = local_name(&module, &addr, request)?;
+    let mut meaning = meaning(&module);
+    let Some(present) = module.required.get(&name) else {
+        check_name(&name)?;
+        let entry =
+            Entry { name: name.clone(), source: request.source.clone(), constraint: request.constraint.clone() };
+        meaning.insert(name, (ProviderSource::Provider(addr), constraints));
+        return files.checked(files.insert(&entry)?, &meaning);
+    };
+    let is_same = present.source == ProviderSource::Provider(addr.clone());
+    if !request.replace {
+        let place = present.place.clone();
+        return Err(if is_same {
+            let constraint = present.version.as_ref().map(|version| version.text.clone());
+            EditError::AlreadyRequired { addr, name, constraint, place }
+        } else {
+            let taken_by = present.source.to_string();
+            EditError::NameTaken { name, source_text: request.source.clone(), taken_by, place }
+        });
+    }
+    let is_written = present.version.as_ref().map(|version| &version.text) == request.constraint.as_ref();
+    let change = Change {
+        source: (!is_same).then(|| request.source.clone()),
+        constraint: request.constraint.clone().filter(|_| !is_written),
+    };
+    let constraints = constraints.or_else(|| present.version.as_ref().map(|version| version.terms.clone()));
+    meaning.insert(name.clone(), (ProviderSource::Provider(addr), constraints));
+    files.checked(files.replace(&name, &change)?, &meaning)
+}
+
+/// Takes a provider out of the configuration of a root module: its entries in all files, with their lines and the
+/// comments directly above them. A block that is empty then stays, empty.
+///
+/// # Errors
+///
+/// [`EditError::NotRequired`] if no entry has the provider; [`EditError::InUse`] if something uses it, unless `force`.
+pub fn remove(
+    files: &[SourceFile],
+    dialect: Dialect,
+    addr: &ProviderAddr,
+    force: bool,
+) -> Result<Vec<FileEdit>, EditError> {
+    let files = Files::select(files, dialect);
+    let module = files.decode()?;
+    let source = ProviderSource::Provider(addr.clone());
+    let names: BTreeSet<String> = module
+        .required
+        .iter()
+        .filter(|(_, required)| required.source == source)
+        .map(|(name, _)| name.clone())
+        .collect();
+    if names.is_empty() {
+        return Err(not_required(&files, &module, addr, &source));
+    }
+    let uses = uses::uses(&module, &files.all(), dialect, &names);
+    if !force && !uses.is_empty() {
+        return Err(EditError::InUse { addr: addr.clone(), uses });
+    }
+    let mut meaning = meaning(&module);
+    meaning.retain(|name, _| !names.contains(name));
+    files.checked(files.remove(&names)?, &meaning)
+}
+
+/// The files of a module after edits, for the next edit.
+pub fn apply(files: &[SourceFile], edits: &[FileEdit]) -> Vec<SourceFile> {
+    let mut files = files.to_vec();
+    for edit in edits {
+        match files.iter_mut().find(|file| file.path == edit.path) {
+            Some(file) => file.text.clone_from(&edit.new),
+            None => files.push(SourceFile { path: edit.path.clone(), text: edit.new.clone() }),
+        }
+    }
+    files
+}
+
+/// The edits that lead from some files to the same files after several edits.
+pub fn edits_between(before: &[SourceFile], after: &[SourceFile]) -> Vec<FileEdit> {
+    let edit = |file: &SourceFile| {
+        let old = before.iter().find(|old| old.path == file.path).map(|old| old.text.clone());
+        (old.as_ref() != Some(&file.text)).then(|| FileEdit { path: file.path.clone(), old, new: file.text.clone() })
+    };
+    after.iter().filter_map(edit).collect()
+}
+
+fn not_required(files: &Files<'_>, module: &Module, addr: &ProviderAddr, source: &ProviderSource) -> EditError {
+    let stands_for = |name: &str| {
+        !module.required.contains_key(name) && ProviderSource::implied(name, files.dialect).as_ref() == Ok(source)
+    };
+    let resources = module.resources.iter().map(|resource| &resource.provider);
+    let names = resources.chain(module.providers.iter().map(|config| &config.name));
+    let implied: BTreeSet<String> = names.filter(|name| stands_for(name)).cloned().collect();
+    let uses = uses::uses(module, &files.all(), files.dialect, &implied);
+    let required: Vec<String> = module.required.values().map(|required| required.source.to_string()).collect();
+    let near = suggest(&addr.to_string(), required.iter().map(String::as_str)).first().map(|near| (*near).to_owned());
+    EditError::NotRequired { addr: addr.clone(), uses, near }
+}
+
+/// The local name of the entry to write or to replace.
+fn local_name(module: &Module, addr: &ProviderAddr, request: &AddRequest) -> Result<String, EditError> {
+    let source = ProviderSource::Provider(addr.clone());
+    let is_this = |entry: &(&String, &super::RequiredProvider)| entry.1.source == source;
+    let present = module.required.iter().find(is_this);
+    match (&request.name, present) {
+        (Some(name), Some((other, required))) if !module.required.contains_key(name) => Err(EditError::RequiredAs {
+            addr: addr.clone(),
+            name: name.clone(),
+            other: other.clone(),
+            place: required.place.clone(),
+        }),
+        (Some(name), _) | (None, Some((name, _))) => Ok(name.clone()),
+        (None, None) => Ok(addr.kind().to_owned()),
+    }
+}
+
+/// A local name must be normalised and, for the sake of references, an identifier.
+fn check_name(name: &str) -> Result<(), EditError> {
+    match check_local_name(name, 0) {
+        Ok(()) if name.starts_with(char::is_alphabetic) => Ok(()),
+        Err((_, ConfigErrorKind::LocalName { name, reason })) => Err(EditError::Name { name, reason }),
+        _ => Err(EditError::NotAnIdentifier { name: name.to_owned() }),
+    }
+}
+
+fn parse_constraint(text: &str) -> Result<Constraints, EditError> {
+    Constraints::parse_config(text).map_err(|reason| EditError::Constraint { text: text.to_owned(), reason })
+}
+
+fn meaning(module: &Module) -> Meaning {
+    let entry = |(name, required): (&String, &super::RequiredProvider)| {
+        let terms = required.version.as_ref().map(|version| version.terms.clone());
+        (name.clone(), (required.source.clone(), terms))
+    };
+    module.required.iter().map(entry).collect()
+}

@@ -1,0 +1,103 @@
+//! What in a module uses a local name of a provider.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::config::body::Contents;
+use crate::config::decode::{Reader, Role, read_file};
+use crate::config::value::{Node, Step, Value};
+use crate::config::{Module, Place, SourceFile};
+use crate::dialect::Dialect;
+use crate::finding::LineIndex;
+
+/// Something that uses a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// Such as `resource "aws_instance" "a"`.
+    pub what: String,
+    /// Where it begins.
+    pub place: Place,
+}
+
+/// `WHAT at FILE:LINE:COLUMN`.
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.what, self.place)
+    }
+}
+
+/// Everything that uses one of the names, in the order of files and places.
+pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, names: &BTreeSet<String>) -> Vec<Use> {
+    let mut found = Vec::new();
+    for config in module.providers.iter().filter(|config| names.contains(&config.name)) {
+        let alias = config.alias.as_ref().map_or_else(String::new, |alias| format!(" with the alias {alias:?}"));
+        found.push(Use { what: format!("provider {:?}{alias}", config.name), place: config.place.clone() });
+    }
+    for resource in module.resources.iter().filter(|resource| names.contains(&resource.provider)) {
+        let what = format!("{} {:?} {:?}", resource.mode.as_str(), resource.kind, resource.name);
+        found.push(Use { what, place: resource.place.clone() });
+    }
+    for import in &module.imports {
+        let implied = import.target.0.split('_').next();
+        let name = import.provider.as_deref().or(implied.filter(|_| !import.in_child));
+        if name.is_some_and(|name| names.contains(name)) {
+            let what = format!("import of {}.{}", import.target.0, import.target.1);
+            found.push(Use { what, place: import.place.clone() });
+        }
+    }
+    for file in files {
+        let schema = &[("module", 1)];
+        let read = |reader: &mut Reader<'_>, contents: Contents<'_>| passed_on(reader, &contents, names);
+        found.extend(read_file(&file.path, &file.text, (dialect, Role::Primary, schema), read).0);
+        found.extend(names.iter().flat_map(|name| functions(file, name)));
+    }
+    let order = |file: &std::path::Path| files.iter().position(|known| known.path == file);
+    found.sort_by_key(|found| (order(&found.place.file), found.place.position));
+    found
+}
+
+/// The values of `providers` in module calls.
+fn passed_on(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
+    let mut found = Vec::new();
+    for block in contents.blocks_of("module") {
+        let body = block.body.contents(&[], &mut Vec::new());
+        let Some(Ok(node)) = body.argument("providers").map(|argument| argument.value.read()) else { continue };
+        let Value::Object(pairs) = node.value else { continue };
+        let passed = pairs.iter().filter(|(_, value)| names.contains(&first_name(value)));
+        let label = block.labels.first().map_or("", |label| &label.text);
+        found.extend(passed.map(|(_, value)| Use {
+            what: format!("the providers of module {label:?}"),
+            place: reader.place(value.at),
+        }));
+    }
+    found
+}
+
+/// Calls of a provider's functions, wherever an expression may stand: found by their text, except in lines of comments.
+fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
+    let text = &file.text;
+    let (call, lines) = (format!("provider::{name}::"), LineIndex::new(text));
+    let in_comment = |at: usize| {
+        let line = text[..at].rsplit('\n').next().unwrap_or_default().trim_start();
+        line.starts_with('#') || line.starts_with("//")
+    };
+    let calls = text.match_indices(&call).map(|(at, _)| at).filter(|at| !in_comment(*at));
+    let place = |at| Place { file: Arc::from(&*file.path), position: lines.position(at) };
+    calls.map(|at| Use { what: format!("a function of provider {name:?}"), place: place(at) }).collect()
+}
+
+/// The local name in a reference, which JSON has in a string.
+fn first_name(node: &Node) -> String {
+    let node = match &node.value {
+        Value::Text(text) => &Node::reference_in_text(text, node.at),
+        _ => node,
+    };
+    match &node.value {
+        Value::Reference(steps) => match steps.first() {
+            Some(Step::Name(name)) => name.clone(),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}

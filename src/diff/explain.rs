@@ -1,0 +1,368 @@
+//! A change in words: what happened, why it may have, and what follows from it.
+//!
+//! The words are for reviewers who never read about `zh:` and `h1:`. They are plain text; whoever shows them escapes
+//! what came from outside.
+
+use super::Distance;
+use super::risk::{distance, pins_nothing, verdict};
+use crate::evidence::Verdict;
+use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::LockEntry;
+use crate::outcome::{Ask, Change, ChangeKind, TextChange};
+use crate::requirements::Origin;
+use crate::version::Constraints;
+
+/// Why something happened and what follows, each in one or two sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// How it comes about.
+    pub cause: String,
+    /// What it means for whoever runs `init` with the new file.
+    pub consequence: String,
+}
+
+/// What happened to an entry, in a few words each; the most important first.
+pub fn headline(change: &Change) -> Vec<String> {
+    let mut parts = vec![what(change)];
+    parts.retain(|part| !part.is_empty());
+    parts.extend(verdicts(change));
+    parts.extend(coverage(change));
+    if pins_nothing(change) {
+        parts.push("no usable checksum is recorded".to_owned());
+    }
+    parts.extend(constraints(change));
+    parts
+}
+
+fn what(change: &Change) -> String {
+    let moved = |word: &str| match distance(change) {
+        Some(distance) => format!("{word}{}", how_far(distance)),
+        None => word.to_owned(),
+    };
+    match change.kind {
+        ChangeKind::Added => "added".to_owned(),
+        ChangeKind::Removed => "removed".to_owned(),
+        ChangeKind::Upgraded => moved("upgraded"),
+        ChangeKind::Downgraded => moved("downgraded"),
+        ChangeKind::ConstraintsChanged => String::new(),
+        ChangeKind::HashesChanged if change.hashes_removed.is_empty() => {
+            let platforms = platforms(change);
+            let of = if platforms.is_empty() { String::new() } else { format!(" ({})", platforms.join(", ")) };
+            format!("{} added{of}", counted(change.hashes_added.iter().map(|added| &added.hash)))
+        }
+        ChangeKind::HashesChanged => format!("{} removed", counted(&change.hashes_removed)),
+        ChangeKind::HashesReplaced => {
+            let [came, went] = [change.hashes_added.len(), change.hashes_removed.len()];
+            format!("CHECKSUMS REPLACED under the same version: {went} gone, {came} new, {} kept", kept(change))
+        }
+        ChangeKind::Moved => {
+            let from = change.moved_from.as_ref().map(ToString::to_string).unwrap_or_default();
+            moved(&format!("moved from {from}"))
+        }
+    }
+}
+
+fn how_far(distance: Distance) -> String {
+    match distance {
+        Distance::Tag => ", same numbers".to_owned(),
+        other => format!(", {}", other.as_str()),
+    }
+}
+
+fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>) -> String {
+    let mut counts = [0; 3];
+    for hash in hashes {
+        counts[hash.scheme() as usize] += 1;
+    }
+    let told = [
+        (counts[HashScheme::H1 as usize], "h1"),
+        (counts[HashScheme::Zh as usize], "zh"),
+        (counts[HashScheme::Other as usize], "unknown"),
+    ];
+    let told: Vec<String> =
+        told.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    format!("{} checksum{}", told.join(" + "), if counts.iter().sum::<usize>() == 1 { "" } else { "s" })
+}
+
+/// The platforms that were added, where they are known.
+fn platforms(change: &Change) -> Vec<String> {
+    let mut platforms: Vec<String> =
+        change.hashes_added.iter().filter_map(|added| Some(added.platform.as_ref()?.to_string())).collect();
+    platforms.sort_unstable();
+    platforms.dedup();
+    platforms
+}
+
+/// How many checksums stand on both sides.
+fn kept(change: &Change) -> usize {
+    change.new.as_ref().map_or(0, |new| new.hashes.len().saturating_sub(change.hashes_added.len()))
+}
+
+/// What is known of the new hashes, if it is alarming, or worth a word.
+fn verdicts(change: &Change) -> Option<String> {
+    if change.kind == ChangeKind::Removed || change.hashes_added.is_empty() || change.judged.is_empty() {
+        return None;
+    }
+    let count =
+        |wanted| change.hashes_added.iter().filter(|added| verdict(change, &added.hash) == Some(wanted)).count();
+    let all = change.hashes_added.len();
+    let of = |count: usize| if count == all { "all".to_owned() } else { count.to_string() };
+    let told = [
+        (Verdict::Contradicts, "contradict the record"),
+        (Verdict::Unattested, "vouched for by nobody"),
+        (Verdict::ReportedByOrigin, "reported by the registry only, unsigned"),
+        (Verdict::UnknownOffline, "not checked"),
+    ];
+    let told: Vec<String> = told
+        .into_iter()
+        .map(|(verdict, words)| (count(verdict), words))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{} {words}", of(count)))
+        .collect();
+    match told.is_empty() {
+        true => Some("all vouched for".to_owned()),
+        // That nothing was asked is no news of each single line, unless the line is loud.
+        false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
+        false => Some(told.join(", ")),
+    }
+}
+
+/// A release that covers fewer packages than the one before, by the number of `h1:`.
+///
+/// That number is a sign only: `h1:` of several platforms may be equal, and a mirror needs none.
+pub fn coverage(change: &Change) -> Option<String> {
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
+    let [old, new] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
+    let other_version = matches!(change.kind, ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
+    (other_version && new < old).then(|| format!("h1 checksums {old} -> {new}"))
+}
+
+fn constraints(change: &Change) -> Option<String> {
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
+    let changed = old.constraints != new.constraints;
+    changed.then(|| format!("constraints {} -> {}", asked(&old.constraints), asked(&new.constraints)))
+}
+
+/// Constraints in words for people.
+fn asked(constraints: &Constraints) -> String {
+    if constraints.is_empty() { "none".to_owned() } else { constraints.to_string() }
+}
+
+/// Why an entry changed, and what follows.
+pub fn explain(change: &Change) -> Explanation {
+    let (cause, mut consequence) = match change.kind {
+        ChangeKind::Added => added(change),
+        ChangeKind::Removed => removed(),
+        ChangeKind::Upgraded => upgraded(change),
+        ChangeKind::Downgraded => downgraded(),
+        ChangeKind::ConstraintsChanged => constraints_changed(),
+        ChangeKind::HashesChanged if change.hashes_removed.is_empty() => hashes_added(change),
+        ChangeKind::HashesChanged => hashes_removed(change),
+        ChangeKind::HashesReplaced => hashes_replaced(change),
+        ChangeKind::Moved => moved(change),
+    };
+    for remark in remarks(change) {
+        consequence.push(' ');
+        consequence.push_str(&remark);
+    }
+    let asks: Vec<String> = change.asks.iter().map(ask).collect();
+    let cause = if asks.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), asks.join("; ")) };
+    Explanation { cause, consequence }
+}
+
+fn texts(cause: &str, consequence: impl Into<String>) -> (String, String) {
+    (cause.to_owned(), consequence.into())
+}
+
+fn added(change: &Change) -> (String, String) {
+    let version = change.new.as_ref().map(|new| new.version.to_string()).unwrap_or_default();
+    texts(
+        "A module uses this provider for the first time, or the file was incomplete.",
+        format!(
+            "`init` downloads and runs {version} from {}, with the credentials of whoever runs it. Nothing was recorded \
+             before, so that nothing could be compared: check that this is the publisher you mean.",
+            change.address
+        ),
+    )
+}
+
+fn removed() -> (String, String) {
+    texts(
+        "No module uses this provider any more, or somebody deleted the entry.",
+        "`init` does not install it. Should it be needed again, its newest allowed version is recorded afresh, and is \
+         not compared with what was recorded here.",
+    )
+}
+
+fn upgraded(change: &Change) -> (String, String) {
+    let zero = change.new.as_ref().is_some_and(|new| new.version.major() == 0);
+    let consequence = match distance(change) {
+        Some(Distance::Major) => {
+            "A new major version may drop or change resources and arguments: read its upgrade guide, and the plan."
+        }
+        Some(Distance::Minor) if zero => {
+            "Before 1.0 every release may break something: read its changelog, and the plan."
+        }
+        Some(Distance::Minor) => "A minor version adds features and should keep what was there.",
+        Some(Distance::Patch) => "A patch should only fix what was wrong.",
+        Some(Distance::Tag) | None => "Only the part behind the numbers differs: a pre-release, or another build.",
+    };
+    texts("A newer release was selected.", consequence)
+}
+
+fn downgraded() -> (String, String) {
+    texts(
+        "An older release was selected: a constraint became stricter, or the file of an older branch was taken.",
+        "Fixes made since, of security holes too, are lost, and it may not be able to read state that the newer one wrote.",
+    )
+}
+
+fn constraints_changed() -> (String, String) {
+    texts(
+        "Modules ask for other versions than before.",
+        "The same version as before is installed: the line is a note of what the modules ask for.",
+    )
+}
+
+fn hashes_added(change: &Change) -> (String, String) {
+    let [old, came] = [old_schemes(change), schemes(change.hashes_added.iter().map(|added| &added.hash))];
+    let alarming = change.judged.values().any(|judged| judged.verdict.is_alarming());
+    let cause = if alarming {
+        "The file claims that the same version has further packages."
+    } else if came == [HashScheme::H1] && old == [HashScheme::Zh] {
+        "The file knew the downloadable archives (zh) only; now it also knows what is in them (h1)."
+    } else if old.is_empty() {
+        "The entry had no checksum; now it has."
+    } else {
+        "The file was completed: the same version, with checksums of further packages, mostly for other platforms."
+    };
+    let consequence = "Packages with these checksums are accepted too; what was accepted before still is. A package needs \
+                       only one matching checksum, so a wrong one among them is enough to let a forged package in.";
+    texts(cause, consequence)
+}
+
+fn hashes_removed(change: &Change) -> (String, String) {
+    let cause = "The file was written for fewer platforms, or by a tool that knew fewer of the packages.";
+    let consequence = match kept(change) {
+        0 => "No checksum is left: `init` accepts whatever it is given for this version.".to_owned(),
+        kept => format!(
+            "{kept} checksum{} left. Where none of them fits, on another platform or with a mirror, `init` fails or \
+             adds what it is given.",
+            if kept == 1 { " is" } else { "s are" }
+        ),
+    };
+    texts(cause, consequence)
+}
+
+fn hashes_replaced(change: &Change) -> (String, String) {
+    let zh_kept = change
+        .old
+        .as_ref()
+        .zip(change.new.as_ref())
+        .is_some_and(|(old, new)| old.hashes.of(HashScheme::Zh).any(|hash| new.hashes.contains(hash)));
+    let archives = old_schemes(change).contains(&HashScheme::Zh);
+    let cause = if kept(change) == 0 && !archives {
+        "Either the file was written anew on another platform, each of which has its own checksum of contents (h1), or \
+         other packages are offered under the name of this version."
+    } else if kept(change) == 0 {
+        "A version never changes once it is published, so its checksums should not either. Either the publisher replaced \
+         the release, or somebody offers other packages under its name."
+    } else if zh_kept {
+        "The archives (zh) that both sides record are the same; checksums of other packages, or of contents (h1), were \
+         exchanged. That happens when the file is written on another platform, and when somebody slips one in."
+    } else {
+        "Some checksums were exchanged for others, as when the file is written on another platform; a version itself \
+         never changes once it is published."
+    };
+    let consequence = if kept(change) == 0 {
+        "Packages accepted before are refused now, and others are run in their place. Do not merge before somebody \
+         explains it: `tflock verify` asks the registry which ones are signed."
+    } else {
+        "Packages with the new checksums are accepted from now on, those with the lost ones no more. `tflock verify` \
+         asks the registry which ones are signed."
+    };
+    texts(cause, consequence)
+}
+
+fn moved(change: &Change) -> (String, String) {
+    let hosts = change.moved_from.as_ref().is_some_and(|from| from.host() != change.address.host());
+    let cause = if hosts {
+        "The provider is taken from another registry, as after a change between Terraform and OpenTofu."
+    } else {
+        "The provider is taken from another namespace: its publisher renamed it, or another publisher's is used."
+    };
+    let same = match kept(change) {
+        0 => "None of the recorded packages is among the new ones: they are other builds.".to_owned(),
+        kept => format!(
+            "{kept} recorded checksum{} the same, so those packages are.",
+            if kept == 1 { " is" } else { "s are" }
+        ),
+    };
+    texts(cause, format!("Another party vouches for it; who signed it before says nothing about it now. {same}"))
+}
+
+/// What must be said whatever the kind.
+fn remarks(change: &Change) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let any = |wanted| change.hashes_added.iter().any(|added| verdict(change, &added.hash) == Some(wanted));
+    if any(Verdict::Contradicts) {
+        remarks.push("A new checksum is none of those that the release is known to have: do not merge.".to_owned());
+    }
+    if any(Verdict::Unattested) {
+        remarks.push("A new checksum is known to nobody who should know it.".to_owned());
+    }
+    if change.new.is_some() && pins_nothing(change) && change.kind != ChangeKind::HashesChanged {
+        remarks.push("No usable checksum is recorded: `init` accepts whatever it is given.".to_owned());
+    }
+    if coverage(change).is_some() {
+        remarks
+            .push("It has fewer checksums of contents (h1) than before: other platforms may miss theirs.".to_owned());
+    }
+    remarks
+}
+
+fn old_schemes(change: &Change) -> Vec<HashScheme> {
+    schemes(change.old.iter().flat_map(|old: &LockEntry| &old.hashes))
+}
+
+fn schemes<'a>(hashes: impl Iterator<Item = &'a PackageHash>) -> Vec<HashScheme> {
+    let mut schemes: Vec<HashScheme> = hashes.map(PackageHash::scheme).collect();
+    schemes.sort_unstable();
+    schemes.dedup();
+    schemes
+}
+
+/// Who asks otherwise than before, in words.
+fn ask(ask: &Ask) -> String {
+    let wanted = |constraint: Option<&String>| constraint.map_or("any version".to_owned(), |text| format!("`{text}`"));
+    match ask {
+        Ask::Came(origin) => format!("{} asks for {}", place(origin), wanted(origin.constraint.as_ref())),
+        Ask::Went(origin) => format!("{} asks no more", place(origin)),
+        Ask::Changed { was, now } => {
+            format!("{} asks for {}, was {}", place(now), wanted(now.constraint.as_ref()), wanted(was.as_ref()))
+        }
+    }
+}
+
+fn place(origin: &Origin) -> String {
+    let module =
+        if origin.module.is_empty() { "the root module".to_owned() } else { format!("module.{}", origin.module) };
+    format!("{module} ({}:{})", origin.file.display(), origin.position.line)
+}
+
+/// What changed beside the entries, in words; nothing if nothing did.
+pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
+    let name = |tool: Option<crate::dialect::Dialect>| tool.map_or("none".to_owned(), |tool| tool.to_string());
+    let header = text.header.map(|[old, new]| format!("header {} -> {}", name(old), name(new)));
+    let (what, cause) = match (header, text.formatting) {
+        (None, false) => return None,
+        (None, true) => {
+            ("formatting only".to_owned(), "The file was edited or merged by hand, or written by another program.")
+        }
+        (Some(header), false) => (header, "Another tool wrote the file."),
+        (Some(header), true) => (format!("{header}, formatting"), "Another tool wrote the file."),
+    };
+    let consequence =
+        "Providers, versions and checksums are not touched by this; the next run of `init` writes it as it should be.";
+    Some((what, Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() }))
+}

@@ -1,0 +1,92 @@
+//! How loud a change must be told.
+
+use super::Distance;
+use super::explain::coverage;
+use crate::evidence::Verdict;
+use crate::outcome::{Change, ChangeKind, TextChange};
+
+/// How much a reviewer must look at a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Risk {
+    /// What happens in a healthy project every day.
+    Routine,
+    /// Worth a look.
+    Notable,
+    /// Not to be merged before somebody has an explanation.
+    Dangerous,
+}
+
+impl Risk {
+    /// The word for machines and people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Risk::Routine => "routine",
+            Risk::Notable => "notable",
+            Risk::Dangerous => "dangerous",
+        }
+    }
+}
+
+/// The risk of a change.
+pub fn risk(change: &Change) -> Risk {
+    let alarming =
+        change.hashes_added.iter().any(|added| verdict(change, &added.hash).is_some_and(Verdict::is_alarming));
+    if alarming || is_unexplained_replacement(change) || loses_all_hashes(change) {
+        return Risk::Dangerous;
+    }
+    match change.kind {
+        ChangeKind::Downgraded | ChangeKind::Moved | ChangeKind::HashesReplaced => Risk::Notable,
+        ChangeKind::Upgraded if distance(change) == Some(Distance::Major) || coverage(change).is_some() => {
+            Risk::Notable
+        }
+        ChangeKind::HashesChanged if !change.hashes_removed.is_empty() => Risk::Notable,
+        ChangeKind::Added | ChangeKind::HashesChanged if pins_nothing(change) => Risk::Notable,
+        ChangeKind::Added
+        | ChangeKind::Removed
+        | ChangeKind::Upgraded
+        | ChangeKind::ConstraintsChanged
+        | ChangeKind::HashesChanged => Risk::Routine,
+    }
+}
+
+/// The risk of what changed beside the entries.
+pub fn risk_of_text(text: TextChange) -> Option<Risk> {
+    (text.formatting || text.header.is_some()).then_some(Risk::Routine)
+}
+
+/// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them; then
+/// as they stood.
+pub fn loudest_first(changes: &mut [Change]) {
+    changes.sort_by_key(|change| {
+        let replaced = change.kind == ChangeKind::HashesReplaced;
+        (std::cmp::Reverse(risk(change)), !replaced)
+    });
+}
+
+/// How far the version moved.
+pub(super) fn distance(change: &Change) -> Option<Distance> {
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
+    Distance::between(&old.version, &new.version)
+}
+
+/// What is known of a hash of the change.
+pub(super) fn verdict(change: &Change, hash: &crate::hash::PackageHash) -> Option<Verdict> {
+    change.judged.get(hash).map(|judged| judged.verdict)
+}
+
+/// True if hashes were replaced under one version, and not every new one is known to belong to the recorded release.
+fn is_unexplained_replacement(change: &Change) -> bool {
+    let explained = |verdict| matches!(verdict, Verdict::PlatformAdded | Verdict::SameSignedArchive);
+    change.kind == ChangeKind::HashesReplaced
+        && !change.hashes_added.iter().all(|added| verdict(change, &added.hash).is_some_and(explained))
+}
+
+fn loses_all_hashes(change: &Change) -> bool {
+    change.old.as_ref().is_some_and(|old| !old.hashes.is_empty()) && pins_nothing(change)
+}
+
+/// True if the new entry holds no hash that a tool could compare.
+pub(super) fn pins_nothing(change: &Change) -> bool {
+    use crate::hash::HashScheme;
+    change.new.as_ref().is_some_and(|new| new.hashes.iter().all(|hash| hash.scheme() == HashScheme::Other))
+}

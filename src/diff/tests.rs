@@ -1,0 +1,306 @@
+//! Changes, verdicts and risks of small files.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::dialect::Dialect;
+use crate::evidence::Verdict;
+use crate::hash::PackageHash;
+use crate::outcome::Ask;
+use crate::requirements::{Origin, OriginKind, Requirements};
+use crate::version::Constraints;
+
+pub(super) fn addr(text: &str) -> ProviderAddr {
+    ProviderAddr::parse(text, Dialect::Terraform).unwrap()
+}
+
+fn hash(text: &str) -> PackageHash {
+    text.parse().unwrap()
+}
+
+fn entry(version: &str, constraints: &str, hashes: &[&str]) -> LockEntry {
+    LockEntry {
+        version: version.parse().unwrap(),
+        constraints: constraints.parse().unwrap(),
+        hashes: hashes.iter().map(|text| hash(text)).collect(),
+    }
+}
+
+fn lock(entries: &[(&str, LockEntry)]) -> LockFile {
+    let mut lock = LockFile::new();
+    for (text, entry) in entries {
+        lock.insert(addr(text), entry.clone());
+    }
+    lock
+}
+
+fn widget(version: &str, constraints: &str, hashes: &[&str]) -> LockFile {
+    lock(&[("acme/widget", entry(version, constraints, hashes))])
+}
+
+fn only(old: &LockFile, new: &LockFile) -> Change {
+    let mut changes = changes(old, new);
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    changes.remove(0)
+}
+
+#[test]
+fn kinds() {
+    let old = widget("1.0.0", "~> 1.0", &["h1:a"]);
+    let kind = |new: &LockFile| changes(&old, new).first().map(|change| change.kind);
+    assert_eq!(kind(&old), None);
+    assert_eq!(kind(&widget("1.0.1", "~> 1.0", &[])), Some(ChangeKind::Upgraded));
+    assert_eq!(kind(&widget("0.9.0", "~> 1.0", &[])), Some(ChangeKind::Downgraded));
+    assert_eq!(kind(&widget("1.0.0", "~> 1.1", &["h1:a"])), Some(ChangeKind::ConstraintsChanged));
+    assert_eq!(kind(&widget("1.0.0", "~> 1.1", &["h1:a", "h1:b"])), Some(ChangeKind::HashesChanged));
+    assert_eq!(kind(&widget("1.0.0", "~> 1.0", &[])), Some(ChangeKind::HashesChanged));
+    assert_eq!(kind(&widget("1.0.0", "~> 1.1", &["h1:b"])), Some(ChangeKind::HashesReplaced));
+    assert_eq!(kind(&LockFile::new()), Some(ChangeKind::Removed));
+    assert_eq!(only(&LockFile::new(), &old).kind, ChangeKind::Added);
+}
+
+#[test]
+fn hashes_that_came_and_went() {
+    let change = only(&widget("1.0.0", "", &["h1:a", "h1:b"]), &widget("1.0.0", "", &["h1:b", "zh:c"]));
+    assert_eq!(change.hashes_added[0].hash.as_str(), "zh:c");
+    assert_eq!(change.hashes_removed[0].as_str(), "h1:a");
+}
+
+#[test]
+fn moves_are_one_change_unless_there_is_a_choice() {
+    let at = |addresses: &[&str]| {
+        lock(&addresses.iter().map(|text| (*text, entry("1.0.0", "", &["zh:1"]))).collect::<Vec<_>>())
+    };
+    let told = |old: &[&str], new: &[&str]| {
+        let told = changes(&at(old), &at(new));
+        told.iter().map(|change| (change.kind, change.address.to_string())).collect::<Vec<_>>()
+    };
+    let moved = only(&at(&["acme/widget"]), &at(&["registry.opentofu.org/acme/widget"]));
+    assert_eq!((moved.kind, moved.moved_from), (ChangeKind::Moved, Some(addr("acme/widget"))));
+    assert!(moved.hashes_added.is_empty() && moved.hashes_removed.is_empty());
+    assert_eq!(only(&at(&["acme/widget"]), &at(&["other/widget"])).kind, ChangeKind::Moved);
+    // The host counts more than the namespace.
+    let both = told(&["acme/widget", "other/gadget"], &["example.com/acme/widget", "third/gadget"]);
+    assert_eq!(both.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [ChangeKind::Moved; 2]);
+    // Two candidates, or neither host nor namespace the same: no move.
+    assert_eq!(told(&["acme/widget"], &["a/widget", "b/widget"]).len(), 3);
+    assert_eq!(told(&["acme/widget"], &["example.com/other/widget"]).len(), 2);
+    // What is still there did not move.
+    assert_eq!(told(&["acme/widget"], &["acme/widget", "other/widget"]).len(), 1);
+}
+
+#[test]
+fn distances() {
+    let between = |old: &str, new: &str| Distance::between(&old.parse().unwrap(), &new.parse().unwrap());
+    assert_eq!(between("1.2.3", "1.2.3"), None);
+    assert_eq!(between("1.2.3", "2.2.3"), Some(Distance::Major));
+    assert_eq!(between("2.0.0", "1.9.9"), Some(Distance::Major));
+    assert_eq!(between("1.2.3", "1.3.0"), Some(Distance::Minor));
+    assert_eq!(between("1.2.3", "1.2.4"), Some(Distance::Patch));
+    assert_eq!(between("1.2.3-beta1", "1.2.3"), Some(Distance::Tag));
+    assert_eq!(between("1.2.3+a", "1.2.3+b"), Some(Distance::Tag));
+}
+
+/// A release with two packages and a manifest, whose contents are known.
+fn known(signed: bool) -> Attribution {
+    let package = |zh: &str, platform: &str| ArchiveFacts { zh: hash(zh), platform: Some(platform.parse().unwrap()) };
+    let facts = ReleaseFacts {
+        signer: signed.then(|| "KEY".to_owned()),
+        packages: vec![package("zh:linux", "linux_amd64"), package("zh:darwin", "darwin_arm64")],
+        other_lines: [hash("zh:manifest")].into(),
+        reported: [(hash("h1:reported"), None)].into(),
+        asked: false,
+    };
+    let mut known = Attribution::default();
+    known.releases.insert((addr("acme/widget"), "1.0.0".parse().unwrap()), facts);
+    known.computed(hash("zh:linux"), hash("h1:linux"));
+    known.computed(hash("zh:elsewhere"), hash("h1:elsewhere"));
+    known
+}
+
+fn verdict_of(old: &[&str], new: &[&str], wanted: &str, known: &Attribution) -> Verdict {
+    let mut change = only(&widget("1.0.0", "", old), &widget("1.0.0", "", new));
+    judge(&mut change, known);
+    change.judged[&hash(wanted)].verdict
+}
+
+#[test]
+fn verdicts_against_signed_sums() {
+    let of = |new: &str| verdict_of(&["zh:darwin"], &["zh:darwin", new], new, &known(true));
+    assert_eq!(of("zh:linux"), Verdict::SameSignedArchive);
+    assert_eq!(of("zh:manifest"), Verdict::SameSignedArchive);
+    assert_eq!(of("zh:other"), Verdict::Contradicts);
+    assert_eq!(of("h1:linux"), Verdict::PlatformAdded);
+    assert_eq!(of("h1:elsewhere"), Verdict::Contradicts);
+    assert_eq!(of("h1:reported"), Verdict::ReportedByOrigin);
+    assert_eq!(of("h1:unheard"), Verdict::UnknownOffline, "the contents of darwin are not known");
+    assert_eq!(of("h2:x"), Verdict::Unattested);
+}
+
+#[test]
+fn verdicts_without_signed_sums() {
+    let of = |old: &[&str], new: &str| {
+        let all: Vec<&str> = old.iter().copied().chain([new]).collect();
+        verdict_of(old, &all, new, &known(false))
+    };
+    assert_eq!(of(&["zh:linux"], "h1:linux"), Verdict::PlatformAdded);
+    assert_eq!(of(&["h1:linux"], "zh:linux"), Verdict::SameSignedArchive);
+    assert_eq!(of(&["zh:other"], "h1:linux"), Verdict::UnknownOffline, "its archive was not recorded");
+    assert_eq!(of(&["zh:other"], "zh:linux"), Verdict::UnknownOffline);
+    let nothing = verdict_of(&["zh:a"], &["zh:a", "h1:b"], "h1:b", &Attribution::default());
+    assert_eq!(nothing, Verdict::UnknownOffline);
+}
+
+#[test]
+fn who_was_asked_and_does_not_know_attests_nothing() {
+    let mut known = known(true);
+    known.releases.values_mut().for_each(|facts| facts.asked = true);
+    assert_eq!(verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known), Verdict::Unattested);
+    known.computed(hash("zh:darwin"), hash("h1:darwin"));
+    let ruled_out = verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known);
+    assert_eq!(ruled_out, Verdict::Contradicts, "the contents of all packages are known");
+}
+
+#[test]
+fn what_an_old_entry_recorded_counts_for_its_own_version_only() {
+    let mut change = only(&widget("0.9.0", "", &["zh:linux"]), &widget("1.0.0", "", &["zh:linux", "h1:linux"]));
+    judge(&mut change, &known(false));
+    assert_eq!(change.judged[&hash("h1:linux")].verdict, Verdict::UnknownOffline);
+    judge(&mut change, &known(true));
+    assert_eq!(change.judged[&hash("h1:linux")].verdict, Verdict::SameSignedArchive);
+}
+
+#[test]
+fn removed_hashes_are_judged_under_the_same_version() {
+    let removed = |left: &[&str], gone: &str| {
+        let all: Vec<&str> = left.iter().copied().chain([gone]).collect();
+        verdict_of(&all, left, gone, &known(true))
+    };
+    assert_eq!(removed(&["zh:linux", "zh:darwin"], "h1:linux"), Verdict::PlatformRemoved);
+    assert_eq!(removed(&["zh:linux"], "zh:foreign"), Verdict::Contradicts);
+    assert_eq!(removed(&["zh:linux"], "zh:darwin"), Verdict::SameSignedArchive);
+}
+
+#[test]
+fn risks_and_their_order() {
+    let old = lock(&[
+        ("a/up", entry("1.0.0", "", &["zh:1"])),
+        ("b/major", entry("1.0.0", "", &["zh:1"])),
+        ("c/replaced", entry("1.0.0", "", &["zh:1"])),
+        ("d/none", entry("1.0.0", "", &["zh:1"])),
+        ("e/down", entry("1.0.0", "", &["zh:1"])),
+    ]);
+    let new = lock(&[
+        ("a/up", entry("1.1.0", "", &["zh:2"])),
+        ("b/major", entry("2.0.0", "", &["zh:2"])),
+        ("c/replaced", entry("1.0.0", "", &["zh:2"])),
+        ("d/none", entry("1.0.0", "", &[])),
+        ("e/down", entry("0.9.0", "", &["zh:2"])),
+    ]);
+    let mut told = changes(&old, &new);
+    loudest_first(&mut told);
+    let order: Vec<_> = told.iter().map(|change| (change.address.kind(), risk(change))).collect();
+    let wanted = [
+        ("replaced", Risk::Dangerous),
+        ("none", Risk::Dangerous),
+        ("major", Risk::Notable),
+        ("down", Risk::Notable),
+        ("up", Risk::Routine),
+    ];
+    assert_eq!(order, wanted);
+}
+
+#[test]
+fn a_replacement_that_is_explained_is_less_loud() {
+    let mut change = only(&widget("1.0.0", "", &["zh:linux", "h1:x"]), &widget("1.0.0", "", &["zh:linux", "h1:linux"]));
+    assert_eq!((change.kind, risk(&change)), (ChangeKind::HashesReplaced, Risk::Dangerous));
+    judge(&mut change, &known(true));
+    assert_eq!(risk(&change), Risk::Notable);
+}
+
+#[test]
+fn who_asks_otherwise() {
+    let origin = |module: &str, line, constraint: &str| Origin {
+        module: module.to_owned(),
+        file: "main.tf".into(),
+        position: crate::finding::Position { line, column: 1 },
+        kind: OriginKind::RequiredProviders,
+        local_name: "widget".to_owned(),
+        constraint: Some(constraint.to_owned()),
+    };
+    let requirements = |origins: &[Origin]| {
+        let mut requirements = Requirements::new();
+        for origin in origins {
+            requirements.add(&addr("acme/widget"), &Constraints::default(), origin.clone());
+        }
+        requirements
+    };
+    let mut change = only(&widget("1.0.0", "~> 1.0", &[]), &widget("1.0.0", "~> 1.1", &[]));
+    let old = requirements(&[origin("", 3, "~> 1.0"), origin("net", 4, ">= 1"), origin("gone", 5, "1.0.0")]);
+    let new = requirements(&[origin("", 9, "~> 1.1"), origin("net", 40, ">= 1"), origin("came", 6, "> 1")]);
+    ask(&mut change, &old, &new);
+    let wanted = [
+        Ask::Changed { was: Some("~> 1.0".to_owned()), now: origin("", 9, "~> 1.1") },
+        Ask::Came(origin("came", 6, "> 1")),
+        Ask::Went(origin("gone", 5, "1.0.0")),
+    ];
+    assert_eq!(change.asks, wanted);
+    let cause = explain(&change).cause;
+    assert!(cause.contains("the root module (main.tf:9) asks for `~> 1.1`, was `~> 1.0`"), "{cause}");
+}
+
+/// What the changes say, done to the old file.
+fn apply(old: &LockFile, changes: &[Change]) -> LockFile {
+    let mut lock = old.clone();
+    for change in changes {
+        let mut entry = lock.remove(change.moved_from.as_ref().unwrap_or(&change.address));
+        let Some(new) = &change.new else { continue };
+        let mut hashes = entry.take().map(|entry| entry.hashes).unwrap_or_default();
+        for gone in &change.hashes_removed {
+            assert!(hashes.remove(gone));
+        }
+        for came in &change.hashes_added {
+            assert!(hashes.insert(came.hash.clone()));
+        }
+        let constraints = new.constraints.clone();
+        lock.insert(change.address.clone(), LockEntry { version: new.version.clone(), constraints, hashes });
+    }
+    lock
+}
+
+fn any_entry() -> impl Strategy<Value = LockEntry> {
+    let hashes = proptest::collection::btree_set("(h1|zh|h2):[a-d]", 0..5);
+    let constraints = prop_oneof![Just(""), Just("~> 1.0"), Just(">= 1.0.0, < 2.0.0")];
+    let version = prop_oneof![Just("1.0.0"), Just("1.0.1"), Just("1.2.0-beta"), Just("2.0.0+x")];
+    (version, constraints, hashes).prop_map(|(version, constraints, hashes)| {
+        entry(version, constraints, &hashes.iter().map(String::as_str).collect::<Vec<_>>())
+    })
+}
+
+fn any_lock() -> impl Strategy<Value = LockFile> {
+    let address = "(example\\.com|registry\\.terraform\\.io)/(a|b)/(x|y)";
+    proptest::collection::btree_map(address, any_entry(), 0..6).prop_map(|entries| {
+        lock(&entries.iter().map(|(text, entry)| (text.as_str(), entry.clone())).collect::<Vec<_>>())
+    })
+}
+
+proptest! {
+    #[test]
+    fn equal_files_have_no_changes(lock in any_lock()) {
+        prop_assert_eq!(changes(&lock, &lock), []);
+    }
+
+    #[test]
+    fn the_changes_done_to_the_old_file_give_the_new_one(old in any_lock(), new in any_lock()) {
+        let mut told = changes(&old, &new);
+        for change in &mut told {
+            judge(change, &known(true));
+            let words = explain(change);
+            prop_assert!(!headline(change).is_empty() && !words.cause.is_empty() && !words.consequence.is_empty());
+        }
+        prop_assert_eq!(apply(&old, &told), new.clone());
+        loudest_first(&mut told);
+        prop_assert!(told.windows(2).all(|pair| risk(&pair[0]) >= risk(&pair[1])));
+        prop_assert_eq!(told.is_empty(), old == new);
+    }
+}

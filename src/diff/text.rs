@@ -1,0 +1,59 @@
+//! How two texts differ beside their entries.
+
+use crate::dialect::Dialect;
+use crate::lockfile::detect_header;
+use crate::outcome::TextChange;
+
+/// Compares two texts. `entries_equal` says that they hold the same entries.
+pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool) -> TextChange {
+    let headers = [old, new].map(detect_header);
+    // A file that is not there yet, or no more, has no header that could change.
+    let [is, was] = [new, old].map(|text| !text.trim_ascii().is_empty());
+    let header = (headers[0] != headers[1] && is && was).then_some(headers);
+    let formatting = entries_equal && behind_header(old, headers[0]) != behind_header(new, headers[1]);
+    TextChange { header, formatting }
+}
+
+/// The text without the lines before the first blank one, if those are a tool's header.
+fn behind_header(text: &[u8], header: Option<Dialect>) -> &[u8] {
+    let Some(header) = header else { return text };
+    let first = format!("\"{} init\"", header.program());
+    let mut rest = text;
+    let mut seen = false;
+    loop {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let line = rest[..end].trim_ascii();
+        let is_comment = line.starts_with(b"#") || line.starts_with(b"//");
+        if !is_comment || line.is_empty() {
+            return if seen { rest } else { text };
+        }
+        seen |= memchr::memmem::find(line, first.as_bytes()).is_some();
+        rest = &rest[end..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERRAFORM: &str = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+    const TOFU: &str =
+        "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n";
+
+    #[test]
+    fn header_and_formatting_are_told_apart() {
+        let change = |old: &str, new: &str| text_change(old.as_bytes(), new.as_bytes(), true);
+        let [terraform, tofu] = [TERRAFORM, TOFU].map(|header| format!("{header}\nprovider \"a\" {{\n}}\n"));
+        let headers = Some([Some(Dialect::Terraform), Some(Dialect::OpenTofu)]);
+        assert_eq!(change(&terraform, &terraform), TextChange::default());
+        assert_eq!(change(&terraform, &tofu), TextChange { header: headers, formatting: false });
+        assert_eq!(change(&terraform, &tofu.replace("{\n", "{")), TextChange { header: headers, formatting: true });
+        assert_eq!(change(&tofu, &tofu.replace('\n', "\r\n")), TextChange { header: None, formatting: true });
+        let bare = "\nprovider \"a\" {\n}\n";
+        assert_eq!(
+            change(bare, &tofu),
+            TextChange { header: Some([None, Some(Dialect::OpenTofu)]), formatting: false }
+        );
+        assert_eq!(change("", &tofu).header, None);
+    }
+}

@@ -1,0 +1,165 @@
+//! Several files that are replaced together: configuration, lock file and trust file.
+//!
+//! All new files are written and flushed beside the old ones before the first one is renamed, so that whatever can fail
+//! usually fails while nothing has changed. Each rename is atomic: after a kill at any moment every file is the old one
+//! or the new one, and the new ones are the first of the list.
+//!
+//! The caller's order makes a second run complete what a first one left: the trust file, then the lock files, then
+//! configuration. A pin without an entry in a lock file is a known signer, no more. An entry that configuration does not
+//! ask for yet is found again by the second run, which finds the configuration as the first one did. The reverse order
+//! would leave a requirement that is there already, and an entry whose first use nobody remembers.
+
+use std::io;
+use std::path::Path;
+
+use super::atomic::{Mode, StoreError, Stored, stage};
+
+/// A file to be replaced.
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    /// The file. Its directory must exist.
+    pub path: &'a Path,
+    /// The bytes that it will hold.
+    pub bytes: &'a [u8],
+    /// Its permissions.
+    pub mode: Mode,
+    /// What it must hold now.
+    pub was: Expected<'a>,
+}
+
+/// What a file must hold for a new text to take its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected<'a> {
+    /// Anything, or nothing.
+    Anything,
+    /// There must be no file.
+    Absent,
+    /// These bytes.
+    Bytes(&'a [u8]),
+}
+
+/// Replaces files, or creates them, in the order of the list; see [`super::atomic::store`] for each.
+///
+/// A file that holds its new bytes already is not touched, whatever was expected of it: so a second run goes on. Gives
+/// what became of each. The caller holds the lock on the directory.
+///
+/// # Errors
+///
+/// [`StoreError`], [`StoreError::Changed`] among them. Up to the first rename no file is changed; if a rename fails, the
+/// files before it in the list are new and the others old.
+pub fn store_all(files: &[Replacement<'_>], within: &Path) -> Result<Vec<Stored>, StoreError> {
+    let staged: Vec<_> = files
+        .iter()
+        .map(|file| {
+            check(file)?;
+            stage(file.path, file.bytes, file.mode, within)
+        })
+        .collect::<Result<_, _>>()?;
+    staged.into_iter().map(super::atomic::Staged::replace).collect()
+}
+
+/// Refuses a file that somebody else has changed.
+fn check(file: &Replacement<'_>) -> Result<(), StoreError> {
+    if file.was == Expected::Anything {
+        return Ok(());
+    }
+    let now = match std::fs::read(file.path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(reason) => return Err(StoreError::System { action: "read", path: file.path.to_owned(), reason }),
+    };
+    let is_as_expected = match (&now, file.was) {
+        (None, Expected::Absent) => true,
+        (Some(now), Expected::Bytes(was)) => now == was,
+        _ => false,
+    };
+    if is_as_expected || now.as_deref() == Some(file.bytes) {
+        Ok(())
+    } else {
+        Err(StoreError::Changed(file.path.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replacement<'a>(path: &'a Path, bytes: &'a [u8], was: Expected<'a>) -> Replacement<'a> {
+        Replacement { path, bytes, mode: Mode::KeepOr(0o644), was }
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn all_files_are_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let [trust, lock, config] = ["trust", "lock", "versions.tf"].map(|name| directory.path().join(name));
+        std::fs::write(&lock, "old").unwrap();
+        std::fs::write(&config, "same").unwrap();
+        let files = [
+            replacement(&trust, b"pin", Expected::Absent),
+            replacement(&lock, b"new", Expected::Bytes(b"old")),
+            replacement(&config, b"same", Expected::Bytes(b"before")),
+        ];
+        let stored = store_all(&files, directory.path()).unwrap();
+        assert_eq!(stored, [Stored::Written, Stored::Written, Stored::Unchanged]);
+        assert_eq!(std::fs::read(&trust).unwrap(), b"pin");
+        assert_eq!(std::fs::read(&lock).unwrap(), b"new");
+        assert_eq!(store_all(&files, directory.path()).unwrap(), [Stored::Unchanged; 3]);
+        assert_eq!(names(directory.path()), ["lock", "trust", "versions.tf"]);
+    }
+
+    #[test]
+    fn an_error_with_the_last_file_leaves_the_first_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let [lock, config, folder] = ["lock", "versions.tf", "folder"].map(|name| directory.path().join(name));
+        std::fs::write(&lock, "old").unwrap();
+        std::fs::write(&config, "theirs").unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        for (last, was) in [
+            (&config, Expected::Bytes(b"ours")),
+            (&config, Expected::Absent),
+            (&folder, Expected::Anything),
+            (&directory.path().join("none/x.tf"), Expected::Absent),
+            (&directory.path().join("new.tf"), Expected::Bytes(b"there")),
+        ] {
+            let files = [replacement(&lock, b"new", Expected::Anything), replacement(last, b"x", was)];
+            assert!(store_all(&files, directory.path()).is_err(), "{last:?}");
+            assert_eq!(std::fs::read(&lock).unwrap(), b"old");
+            assert_eq!(std::fs::read(&config).unwrap(), b"theirs");
+            assert_eq!(names(directory.path()), ["folder", "lock", "versions.tf"]);
+        }
+        let error = store_all(&[replacement(&config, b"x", Expected::Absent)], directory.path()).unwrap_err();
+        assert!(matches!(&error, StoreError::Changed(path) if *path == config), "{error}");
+    }
+
+    #[test]
+    fn a_second_run_completes_what_was_cut_off_anywhere() {
+        let texts = [("trust", None, "pin"), ("lock", Some("old"), "new"), ("main.tf", Some("before"), "after")];
+        for done in 0..=texts.len() {
+            let directory = tempfile::tempdir().unwrap();
+            let paths = texts.map(|(name, _, _)| directory.path().join(name));
+            for (index, (_, old, new)) in texts.iter().enumerate() {
+                if let Some(bytes) = if index < done { Some(*new) } else { *old } {
+                    std::fs::write(&paths[index], bytes).unwrap();
+                }
+            }
+            let files: Vec<_> = paths
+                .iter()
+                .zip(&texts)
+                .map(|(path, (_, old, new))| {
+                    let was = old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes()));
+                    replacement(path, new.as_bytes(), was)
+                })
+                .collect();
+            let stored = store_all(&files, directory.path()).unwrap();
+            assert_eq!(stored.iter().filter(|stored| **stored == Stored::Written).count(), texts.len() - done);
+            assert!(paths.iter().zip(&texts).all(|(path, (_, _, new))| std::fs::read_to_string(path).unwrap() == *new));
+        }
+    }
+}

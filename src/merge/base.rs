@@ -1,0 +1,23 @@
+//! The common ancestor, which git may have merged itself: then it can hold conflict markers.
+
+use super::markers::split;
+use crate::dialect::Dialect;
+use crate::lockfile::{LockFile, decode, detect_dialect};
+
+/// Reads the ancestor of lock files. None if nothing can be read of it.
+///
+/// Where two branches were merged in both directions, git merges their several common ancestors first. Of one with
+/// conflicts that is known which its two sides agree about.
+pub(super) fn base_lock(text: &[u8], dialect: Dialect) -> Option<LockFile> {
+    let read = |text: &[u8]| decode(text, detect_dialect(text).unwrap_or(dialect)).ok().map(|decoded| decoded.lock);
+    if let Some(lock) = read(text) {
+        return Some(lock);
+    }
+    let sides = split(text).ok()??;
+    let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
+    let mut agreed = LockFile::new();
+    for (addr, entry) in ours.iter().filter(|(addr, entry)| theirs.get(addr) == Some(*entry)) {
+        agreed.insert(addr.clone(), entry.clone());
+    }
+    Some(agreed)
+}

@@ -1,0 +1,238 @@
+//! The trust file, merged block by block.
+//!
+//! A block is known by its type and labels, and taken whole with the comments above it: whom to trust is decided by
+//! people, never put together from two answers. So two sides that changed one block differently are a conflict, and so
+//! is a block that one side removed and the other changed. What the blocks mean is not known here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hcl::edit::Span;
+use hcl::edit::parser::parse_body;
+use hcl::edit::structure::{Block, Structure};
+
+use super::markers::Markers;
+use super::remark::{Remark, Side};
+use super::{MergeOptions, MergedText, Three};
+
+/// The order of the types in the file; unknown ones come last.
+const TYPES: [&str; 3] = ["provider", "denied_signer", "republished"];
+
+/// What a block is known by, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    rank: usize,
+    kind: String,
+    labels: Vec<String>,
+    /// One release of a provider may be accepted as republished beside another.
+    version: Option<String>,
+}
+
+/// A block and the comments above it, without line ends around them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Piece {
+    comments: String,
+    block: String,
+}
+
+/// A text in pieces.
+#[derive(Debug, Default)]
+struct Pieces {
+    /// Comments above all, set off by a blank line.
+    header: String,
+    keys: Vec<Key>,
+    by_key: BTreeMap<Key, Piece>,
+    /// Comments behind all.
+    footer: String,
+}
+
+/// Why a text is not merged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum BlocksError {
+    #[error("the file is not UTF-8 text")]
+    NotText,
+    #[error("line {line}: {message}")]
+    Syntax { line: usize, message: String },
+    #[error("an attribute outside of any block")]
+    Attribute,
+    #[error("{0} stands there twice")]
+    Twice(String),
+}
+
+/// Merges the texts of trust files, in the line ends of ours.
+pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
+    let markers = Markers { size: options.marker_size };
+    let Three { base, ours, theirs } = texts;
+    match (Pieces::read(ours), Pieces::read(theirs)) {
+        (Ok(_), Ok(_)) if ours == theirs || theirs == base => unchanged(ours),
+        (Ok(_), Ok(_)) if ours == base => unchanged(theirs),
+        (Ok(our_pieces), Ok(their_pieces)) => {
+            let base = Pieces::read(base);
+            let no_base = base.is_err().then_some(Remark::NoBase);
+            let base = base.unwrap_or_default();
+            let mut merged = merge_pieces(&Three { base, ours: our_pieces, theirs: their_pieces }, markers);
+            merged.remarks.extend(no_base);
+            if ours.windows(2).any(|pair| pair == b"\r\n") {
+                merged.text = with_carriage_returns(&merged.text);
+            }
+            merged
+        }
+        (ours_read, theirs_read) => {
+            let unreadable = |side, error: BlocksError| Remark::Unreadable(side, error.to_string());
+            let wrong = [
+                ours_read.err().map(|error| unreadable(Side::Ours, error)),
+                theirs_read.err().map(|error| unreadable(Side::Theirs, error)),
+            ];
+            markers.whole_file(ours, theirs, wrong.into_iter().flatten().collect())
+        }
+    }
+}
+
+/// Whether a text consists of blocks, each known by its own key.
+pub(super) fn is_readable(text: &[u8]) -> bool {
+    Pieces::read(text).is_ok()
+}
+
+fn unchanged(text: &[u8]) -> MergedText {
+    MergedText { text: text.to_owned(), conflicts: false, remarks: Vec::new() }
+}
+
+fn with_carriage_returns(text: &[u8]) -> Vec<u8> {
+    text.iter().flat_map(|byte| if *byte == b'\n' { b"\r\n".to_vec() } else { vec![*byte] }).collect()
+}
+
+impl Pieces {
+    fn read(text: &[u8]) -> Result<Self, BlocksError> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let text = std::str::from_utf8(text).map_err(|_| BlocksError::NotText)?.replace("\r\n", "\n");
+        let body = parse_body(&text).map_err(|error| BlocksError::Syntax {
+            line: error.location().line(),
+            message: error.message().to_owned(),
+        })?;
+        let mut pieces = Self::default();
+        let mut end = 0;
+        for structure in &body {
+            let Structure::Block(block) = structure else { return Err(BlocksError::Attribute) };
+            let span = block.span().unwrap_or(end..end);
+            let gap = text.get(end..span.start).unwrap_or_default().trim();
+            // A comment behind the brace belongs to the block.
+            end = text[span.end..].find('\n').map_or(text.len(), |line| span.end + line);
+            let comments = if pieces.keys.is_empty() { pieces.take_header(gap) } else { gap };
+            let piece = Piece { comments: comments.to_owned(), block: text[span.start..end].trim_end().to_owned() };
+            let key = Key::of(block);
+            if pieces.by_key.insert(key.clone(), piece).is_some() {
+                return Err(BlocksError::Twice(key.name()));
+            }
+            pieces.keys.push(key);
+        }
+        text[end..].trim().clone_into(&mut pieces.footer);
+        Ok(pieces)
+    }
+
+    /// Keeps what stands above a blank line before the first block; gives the rest.
+    fn take_header<'t>(&mut self, gap: &'t str) -> &'t str {
+        match gap.rsplit_once("\n\n") {
+            Some((header, comments)) => {
+                header.trim_end().clone_into(&mut self.header);
+                comments.trim_start()
+            }
+            None => gap,
+        }
+    }
+}
+
+impl Key {
+    fn of(block: &Block) -> Self {
+        let kind = block.ident.as_str().to_owned();
+        let version = || block.body.get_attribute("version").and_then(|version| version.value.as_str());
+        Self {
+            rank: TYPES.iter().position(|known| *known == kind).unwrap_or(TYPES.len()),
+            labels: block.labels.iter().map(|label| label.as_str().to_lowercase()).collect(),
+            version: version().filter(|_| kind == "republished").map(str::to_owned),
+            kind,
+        }
+    }
+
+    /// The block as people know it.
+    fn name(&self) -> String {
+        let labels = self.labels.iter().map(|label| format!("{label:?}"));
+        let version = self.version.iter().map(|version| format!("({version})"));
+        let words: Vec<String> = std::iter::once(self.kind.clone()).chain(labels).chain(version).collect();
+        words.join(" ")
+    }
+}
+
+impl Piece {
+    fn text(&self) -> String {
+        let separator = if self.comments.is_empty() { "" } else { "\n" };
+        format!("{}{separator}{}\n", self.comments, self.block)
+    }
+}
+
+fn merge_pieces(pieces: &Three<Pieces>, markers: Markers) -> MergedText {
+    let Three { base, ours, theirs } = pieces;
+    let mut merged = MergedText { text: Vec::new(), conflicts: false, remarks: Vec::new() };
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    let header = merge_comments(&base.header, &ours.header, &theirs.header);
+    texts.extend((!header.is_empty()).then(|| format!("{header}\n").into_bytes()));
+    for key in order(ours, theirs) {
+        let sides = Three { base: base.by_key.get(key), ours: ours.by_key.get(key), theirs: theirs.by_key.get(key) };
+        match settle(sides) {
+            Ok(None) => {}
+            Ok(Some(piece)) => texts.push(piece.text().into_bytes()),
+            Err(Conflict) => {
+                let mut text = Vec::new();
+                let [ours, theirs] = [sides.ours, sides.theirs].map(|piece| piece.map(Piece::text).unwrap_or_default());
+                markers.push_conflict(&mut text, ours.as_bytes(), theirs.as_bytes());
+                texts.push(text);
+                merged.conflicts = true;
+                merged.remarks.push(Remark::BlockConflict(key.name()));
+            }
+        }
+    }
+    let footer = merge_comments(&base.footer, &ours.footer, &theirs.footer);
+    texts.extend((!footer.is_empty()).then(|| format!("{footer}\n").into_bytes()));
+    merged.text = texts.join(&b'\n');
+    merged
+}
+
+/// Somebody has to decide.
+struct Conflict;
+
+fn settle(piece: Three<Option<&Piece>>) -> Result<Option<Piece>, Conflict> {
+    let block = |piece: Option<&Piece>| piece.map(|piece| piece.block.clone());
+    let [base, ours, theirs] = [piece.base, piece.ours, piece.theirs].map(block);
+    let block = if ours == theirs || theirs == base {
+        ours
+    } else if ours == base {
+        theirs
+    } else {
+        return Err(Conflict);
+    };
+    let comments = |piece: Option<&Piece>| piece.map(|piece| piece.comments.clone()).unwrap_or_default();
+    let [base, ours, theirs] = [piece.base, piece.ours, piece.theirs].map(comments);
+    Ok(block.map(|block| Piece { block, comments: merge_comments(&base, &ours, &theirs) }))
+}
+
+/// Comments never conflict: where both sides changed them, the lines of both stay.
+fn merge_comments(base: &str, ours: &str, theirs: &str) -> String {
+    if ours == theirs || theirs == base {
+        return ours.to_owned();
+    }
+    if ours == base {
+        return theirs.to_owned();
+    }
+    let mut lines: Vec<&str> = ours.lines().collect();
+    lines.extend(theirs.lines().filter(|line| !ours.lines().any(|there| there == *line)));
+    lines.join("\n")
+}
+
+/// The keys of both: ours as they stand, and each that only theirs has behind the last lesser one.
+fn order<'p>(ours: &'p Pieces, theirs: &'p Pieces) -> Vec<&'p Key> {
+    let mut keys: Vec<&Key> = ours.keys.iter().collect();
+    let further: BTreeSet<&Key> = theirs.keys.iter().filter(|key| !ours.by_key.contains_key(key)).collect();
+    for key in further {
+        let place = keys.iter().rposition(|there| *there < key).map_or(0, |at| at + 1);
+        keys.insert(place, key);
+    }
+    keys
+}

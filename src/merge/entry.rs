@@ -1,0 +1,123 @@
+//! The entry of one provider, merged.
+
+use super::Three;
+use super::remark::{Reason, Side};
+use crate::hash::{HashScheme, PackageHashes};
+use crate::lockfile::LockEntry;
+use crate::version::Constraints;
+
+/// What becomes of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// There is none.
+    Absent,
+    /// This one.
+    Entry(LockEntry),
+    /// Somebody has to decide between the two.
+    Conflict,
+}
+
+impl From<Option<&LockEntry>> for Settled {
+    fn from(entry: Option<&LockEntry>) -> Self {
+        entry.cloned().map_or(Settled::Absent, Settled::Entry)
+    }
+}
+
+/// Decides what becomes of an entry, and says why where that is not plain.
+pub(super) fn settle(entry: Three<Option<&LockEntry>>, reasons: &mut Vec<Reason>) -> Settled {
+    let Three { base, ours, theirs } = entry;
+    if ours == theirs || theirs == base {
+        return ours.into();
+    }
+    if ours == base {
+        return theirs.into();
+    }
+    match (ours, theirs) {
+        (Some(ours), Some(theirs)) if ours.version == theirs.version => same_version(base, ours, theirs, reasons),
+        (Some(ours), Some(theirs)) => match base {
+            Some(base) if base.version == theirs.version => instead(ours, theirs, Side::Theirs, reasons),
+            Some(base) if base.version == ours.version => instead(theirs, ours, Side::Ours, reasons),
+            _ => newer_for_both(base, ours, theirs, reasons),
+        },
+        (None, kept) => {
+            reasons.push(Reason::KeptThoughRemoved(Side::Ours));
+            kept.into()
+        }
+        (kept, None) => {
+            reasons.push(Reason::KeptThoughRemoved(Side::Theirs));
+            kept.into()
+        }
+    }
+}
+
+/// One side has another version: its entry, whole. What the other side did was done to a version that is gone.
+fn instead(taken: &LockEntry, dropped: &LockEntry, of: Side, reasons: &mut Vec<Reason>) -> Settled {
+    if !dropped.constraints.allows(&taken.version) {
+        reasons.push(Reason::ConstraintsDropped(of, dropped.constraints.clone()));
+    }
+    Settled::Entry(taken.clone())
+}
+
+/// Both sides have another version: the higher that the constraints of both allow, with its hashes.
+fn newer_for_both(
+    base: Option<&LockEntry>,
+    ours: &LockEntry,
+    theirs: &LockEntry,
+    reasons: &mut Vec<Reason>,
+) -> Settled {
+    let mut candidates = [ours, theirs];
+    candidates.sort_by(|a, b| b.version.cmp(&a.version));
+    let for_both =
+        |entry: &&&LockEntry| ours.constraints.allows(&entry.version) && theirs.constraints.allows(&entry.version);
+    let Some(taken) = candidates.iter().find(for_both) else {
+        reasons.push(Reason::NoVersionForBoth(ours.version.clone(), theirs.version.clone()));
+        return Settled::Conflict;
+    };
+    Settled::Entry(LockEntry { constraints: constraints(base, ours, theirs), ..(*taken).clone() })
+}
+
+/// Both sides have the same version: the hashes that at least one side vouches for.
+fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, reasons: &mut Vec<Reason>) -> Settled {
+    // Hashes of another version were not removed from this one.
+    let before = base.filter(|base| base.version == ours.version).map(|base| &base.hashes);
+    let hashes = hashes(before, &ours.hashes, &theirs.hashes);
+    if hashes.is_empty() && !(ours.hashes.is_empty() && theirs.hashes.is_empty()) {
+        // An entry without hashes would pin nothing, which neither side wanted.
+        reasons.push(Reason::NoHashLeft);
+        return Settled::Conflict;
+    }
+    let disputed = before.is_none() && nothing_in_common(&ours.hashes, &theirs.hashes);
+    if disputed {
+        reasons.push(Reason::NothingInCommon(ours.version.clone()));
+    }
+    Settled::Entry(LockEntry { hashes, constraints: constraints(base, ours, theirs), ..ours.clone() })
+}
+
+/// What both have, and what one has added; what one has removed is gone.
+fn hashes(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &PackageHashes) -> PackageHashes {
+    let vouched = |side: &PackageHashes, other: &PackageHashes| -> Vec<_> {
+        let stays = |hash: &&_| other.contains(hash) || !before.is_some_and(|before| before.contains(hash));
+        side.iter().filter(stays).cloned().collect()
+    };
+    vouched(ours, theirs).into_iter().chain(vouched(theirs, ours)).collect()
+}
+
+fn nothing_in_common(ours: &PackageHashes, theirs: &PackageHashes) -> bool {
+    let both_have = ours.of(HashScheme::Zh).next().is_some() && theirs.of(HashScheme::Zh).next().is_some();
+    both_have && !ours.of(HashScheme::Zh).any(|hash| theirs.contains(hash))
+}
+
+/// The constraints, merged term by term: what both have, and what one has added; what one has removed is gone.
+///
+/// They record what the modules of the configuration ask for. Merged configuration asks for what either side added and
+/// no more for what either took away, so this is what the next `init` writes where the modules merge without conflict.
+/// Neither a conflict, which would stop a merge for a hint, nor the record of one side alone would be as near. A version
+/// that the constraints of both sides allow is allowed by these.
+fn constraints(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry) -> Constraints {
+    let before = base.map(|base| base.constraints.terms()).unwrap_or_default();
+    let vouched = |side: &LockEntry, other: &LockEntry| -> Vec<_> {
+        let terms = side.constraints.terms().iter();
+        terms.filter(|term| other.constraints.terms().contains(term) || !before.contains(term)).cloned().collect()
+    };
+    vouched(ours, theirs).into_iter().chain(vouched(theirs, ours)).collect()
+}

@@ -1,0 +1,141 @@
+//! Two lock files, merged entry by entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::base::base_lock;
+use super::entry::{Settled, settle};
+use super::markers::Markers;
+use super::remark::{Remark, Side};
+use super::{MergeOptions, MergedText, Three};
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::finding::{Finding, Level};
+use crate::lockfile::{LockEntry, LockFile, decode, detect_dialect};
+
+/// A merged lock file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockMerge {
+    /// The entries, and the conflicts where an entry would be.
+    pub entries: BTreeMap<ProviderAddr, Merged>,
+    /// Decisions and conflicts that people should know of, in the order of the entries.
+    pub remarks: Vec<Remark>,
+}
+
+/// One place of a merged lock file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merged {
+    /// The entry.
+    Entry(LockEntry),
+    /// Somebody has to decide.
+    Conflict {
+        /// The entry of ours.
+        ours: LockEntry,
+        /// The entry of theirs.
+        theirs: LockEntry,
+    },
+}
+
+impl LockMerge {
+    /// The merged lock file; none if there are conflicts.
+    pub fn lock(&self) -> Option<LockFile> {
+        let mut lock = LockFile::new();
+        for (addr, merged) in &self.entries {
+            match merged {
+                Merged::Entry(entry) => lock.insert(addr.clone(), entry.clone()),
+                Merged::Conflict { .. } => return None,
+            };
+        }
+        Some(lock)
+    }
+
+    /// How many entries somebody has to decide about.
+    pub fn conflicts(&self) -> usize {
+        self.entries.values().filter(|merged| matches!(merged, Merged::Conflict { .. })).count()
+    }
+
+    /// The text as `dialect` writes it, with markers around the blocks of each conflict.
+    fn encode(&self, dialect: Dialect, markers: Markers) -> Vec<u8> {
+        let header = LockFile::new().encode(dialect);
+        let block = |addr: &ProviderAddr, entry: &LockEntry| {
+            let mut lock = LockFile::new();
+            lock.insert(addr.clone(), entry.clone());
+            lock.encode(dialect).split_off(header.len())
+        };
+        let mut text = header.clone().into_bytes();
+        for (addr, merged) in &self.entries {
+            match merged {
+                Merged::Entry(entry) => text.extend_from_slice(block(addr, entry).as_bytes()),
+                Merged::Conflict { ours, theirs } => {
+                    text.push(b'\n');
+                    let [ours, theirs] = [ours, theirs].map(|entry| block(addr, entry));
+                    markers.push_conflict(&mut text, ours.trim_start().as_bytes(), theirs.trim_start().as_bytes());
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Merges lock files.
+///
+/// A version changed on one side is taken with its entry. Changed on both, it is the higher that the constraints of both
+/// allow. For equal versions the hashes are those that at least one side vouches for. An entry that was removed on one
+/// side and changed on the other is kept, with a remark.
+pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
+    let Three { base, ours, theirs } = locks;
+    let mut merge = LockMerge { entries: BTreeMap::new(), remarks: Vec::new() };
+    let addrs: BTreeSet<&ProviderAddr> = ours.iter().chain(theirs.iter()).map(|(addr, _)| addr).collect();
+    for addr in addrs {
+        let sides = Three { base: base.get(addr), ours: ours.get(addr), theirs: theirs.get(addr) };
+        let mut reasons = Vec::new();
+        let merged = match (settle(sides, &mut reasons), sides.ours, sides.theirs) {
+            (Settled::Entry(entry), ..) => Some(Merged::Entry(entry)),
+            (Settled::Conflict, Some(ours), Some(theirs)) => {
+                Some(Merged::Conflict { ours: ours.clone(), theirs: theirs.clone() })
+            }
+            (Settled::Absent | Settled::Conflict, ..) => None,
+        };
+        merge.entries.extend(merged.map(|merged| (addr.clone(), merged)));
+        merge.remarks.extend(reasons.into_iter().map(|reason| Remark::Entry(addr.clone(), Box::new(reason))));
+    }
+    merge
+}
+
+/// Merges the texts of lock files. The result is canonical but for its conflicts, in the dialect of ours.
+pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
+    let Three { base, ours, theirs } = texts;
+    let dialect = detect_dialect(ours).or_else(|| detect_dialect(theirs)).unwrap_or(options.dialect);
+    let markers = Markers { size: options.marker_size };
+    let read = |side, text| {
+        decode(text, detect_dialect(text).unwrap_or(dialect)).map_err(|found| Box::new(unreadable(side, &found)))
+    };
+    match (read(Side::Ours, ours), read(Side::Theirs, theirs)) {
+        (Ok(ours), Ok(theirs)) => {
+            let base = base_lock(base, dialect);
+            let merge = merge_locks(Three {
+                base: base.as_ref().unwrap_or(&LockFile::new()),
+                ours: &ours.lock,
+                theirs: &theirs.lock,
+            });
+            let no_base = base.is_none().then_some(Remark::NoBase);
+            MergedText {
+                text: merge.encode(dialect, markers),
+                conflicts: merge.conflicts() > 0,
+                remarks: no_base.into_iter().chain(merge.remarks).collect(),
+            }
+        }
+        (ours_read, theirs_read) => {
+            let remarks = ours_read.err().into_iter().chain(theirs_read.err()).map(|remark| *remark).collect();
+            markers.whole_file(ours, theirs, remarks)
+        }
+    }
+}
+
+fn unreadable(side: Side, findings: &[Finding]) -> Remark {
+    let denied = findings.iter().find(|finding| finding.level == Level::Deny);
+    let why = denied.map_or_else(String::new, |finding| match finding.position {
+        Some(position) => format!("line {}: {}", position.line, finding.message),
+        None => finding.message.clone(),
+    });
+    Remark::Unreadable(side, why)
+}

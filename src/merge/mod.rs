@@ -1,0 +1,96 @@
+//! Three-way merge of what git merges badly: the dependency lock file and the trust file.
+//!
+//! Lock files are merged on the model, entry by entry, and written in their canonical text; of the trust file each block
+//! is taken whole. Conflicts carry the markers that everybody knows, around as little as can be. No side's text is ever
+//! lost: what cannot be read is not merged. Nothing here knows git, files or the network.
+
+mod base;
+mod blocks;
+mod entry;
+mod lock;
+mod markers;
+mod remark;
+mod textconv;
+
+pub use lock::{LockMerge, Merged, merge_locks};
+pub use markers::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
+pub use remark::{Reason, Remark, Side};
+pub use textconv::textconv;
+
+use crate::dialect::Dialect;
+use crate::lockfile;
+
+/// The name of the trust file.
+pub const TRUST_FILE_NAME: &str = crate::trust::pins::FILE_NAME;
+
+/// The common ancestor and the two versions made from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Three<T> {
+    /// The ancestor.
+    pub base: T,
+    /// Ours: the branch that is merged into.
+    pub ours: T,
+    /// Theirs: the branch that is merged.
+    pub theirs: T,
+}
+
+/// What kind of text is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    /// `.terraform.lock.hcl`.
+    LockFile,
+    /// `.tflock.trust.hcl`.
+    TrustFile,
+}
+
+impl Document {
+    /// The kind by the name of the file; whatever is not named as a trust file is taken for a lock file.
+    pub fn by_name(name: &str) -> Self {
+        if name.ends_with(".trust.hcl") { Document::TrustFile } else { Document::LockFile }
+    }
+}
+
+/// A merged text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedText {
+    /// The text; with markers if there are conflicts.
+    pub text: Vec<u8>,
+    /// True if somebody has to decide.
+    pub conflicts: bool,
+    /// What people should know about decisions and conflicts.
+    pub remarks: Vec<Remark>,
+}
+
+/// How texts are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// The length of conflict markers.
+    pub marker_size: usize,
+    /// The tool, where the texts name none.
+    pub dialect: Dialect,
+}
+
+impl Default for MergeOptions {
+    fn default() -> Self {
+        Self { marker_size: DEFAULT_MARKER_SIZE, dialect: Dialect::Terraform }
+    }
+}
+
+/// Merges texts; an empty base stands for files added on both sides.
+pub fn merge_texts(document: Document, texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
+    match document {
+        Document::LockFile => lock::merge(texts, options),
+        Document::TrustFile => blocks::merge(texts, options),
+    }
+}
+
+/// Whether a text can be one side of a merge.
+pub fn is_readable(document: Document, text: &[u8], dialect: Dialect) -> bool {
+    match document {
+        Document::LockFile => lockfile::decode(text, lockfile::detect_dialect(text).unwrap_or(dialect)).is_ok(),
+        Document::TrustFile => blocks::is_readable(text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

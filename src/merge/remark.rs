@@ -1,0 +1,111 @@
+//! What a merge has to say.
+
+use std::fmt;
+
+use crate::addr::ProviderAddr;
+use crate::version::{Constraints, Version};
+
+/// One of the two that are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The branch that is merged into.
+    Ours,
+    /// The branch that is merged.
+    Theirs,
+}
+
+impl Side {
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Side::Ours => Side::Theirs,
+            Side::Theirs => Side::Ours,
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Ours => "ours",
+            Side::Theirs => "theirs",
+        })
+    }
+}
+
+/// A decision or a conflict that people should know of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// About the entry of a provider.
+    Entry(ProviderAddr, Box<Reason>),
+    /// A block of the trust file differs on both sides; its type and labels.
+    BlockConflict(String),
+    /// A side cannot be read, so the whole file is a conflict.
+    Unreadable(Side, String),
+    /// The common ancestor is not known: what one side removed comes back.
+    NoBase,
+}
+
+/// What happened to an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Removed on this side and changed on the other: the changed one is kept.
+    KeptThoughRemoved(Side),
+    /// The constraints of this side were dropped with its version, though they do not allow the one that was taken.
+    ConstraintsDropped(Side, Constraints),
+    /// Both sides have the version, and no `zh:` in common: somebody recorded something else under the same name.
+    NothingInCommon(Version),
+    /// Conflict: neither version is allowed by the constraints of both sides.
+    NoVersionForBoth(Version, Version),
+    /// Conflict: each side removed the hashes that the other kept.
+    NoHashLeft,
+}
+
+impl Reason {
+    /// True if somebody has to decide.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Reason::NoVersionForBoth(..) | Reason::NoHashLeft)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::KeptThoughRemoved(side) => {
+                write!(f, "removed by {side}, changed by {}: the changed entry is kept", side.other())
+            }
+            Reason::ConstraintsDropped(side, constraints) => {
+                write!(
+                    f,
+                    "the version of {} is taken, which the constraints of {side} ({constraints}) do not allow",
+                    side.other()
+                )
+            }
+            Reason::NothingInCommon(version) => {
+                write!(f, "both sides lock {version}, but have no zh: hash in common; check them with `tflock verify`")
+            }
+            Reason::NoVersionForBoth(ours, theirs) => {
+                write!(f, "conflict: ours locks {ours}, theirs {theirs}, and the constraints of both allow neither")
+            }
+            Reason::NoHashLeft => f.write_str("conflict: each side removed the hashes that the other kept"),
+        }
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::Entry(addr, reason) => write!(f, "{addr}: {reason}"),
+            Remark::BlockConflict(name) => {
+                write!(f, "conflict: {name} differs on both sides; signers are never merged")
+            }
+            Remark::Unreadable(side, why) => {
+                write!(f, "conflict: {side} cannot be read, so the whole file is one conflict: {why}")
+            }
+            Remark::NoBase => f.write_str(
+                "the common ancestor is not known: what only one side has is kept, even if the other removed it",
+            ),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Workflow commands of GitHub Actions: annotations on lines of a pull request.
+//!
+//! A step may make ten annotations of each level; the rest is counted. The step summary is Markdown, and is written by
+//! whoever knows where it goes.
+//!
+//! Source: docs.github.com, "Workflow commands for GitHub Actions"; the limits stand in `actions/toolkit`.
+
+use std::fmt::Write;
+
+use super::item::{Item, items, of_error};
+use super::{printable, summary};
+use crate::error::Error;
+use crate::finding::Level;
+use crate::outcome::Outcome;
+
+/// How many annotations of one level are shown.
+const MOST: usize = 10;
+
+const LEVELS: [(Level, &str, &str); 3] =
+    [(Level::Deny, "error", "errors"), (Level::Warn, "warning", "warnings"), (Level::Note, "notice", "notices")];
+
+pub(super) fn render(outcome: &Outcome) -> String {
+    let mut text = annotations(&items(outcome));
+    for line in summary::lines(outcome) {
+        // Writing to a string cannot fail, here and below. A line that begins with two colons would be a command.
+        let _ = writeln!(text, "{}", printable(line.trim_start_matches(':')));
+    }
+    text
+}
+
+pub(super) fn failure(error: &Error) -> String {
+    annotations(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
+}
+
+/// The first ten of each level, the worst level first, and how many more there are.
+pub(super) fn annotations(items: &[Item]) -> String {
+    let mut text = String::new();
+    let mut more = Vec::new();
+    for (level, command, word) in LEVELS {
+        let of_level: Vec<&Item> = items.iter().filter(|item| item.level == level).collect();
+        for item in of_level.iter().take(MOST) {
+            let _ = writeln!(text, "{}", annotation(command, item));
+        }
+        if of_level.len() > MOST {
+            more.push(format!("{} more {word}", of_level.len() - MOST));
+        }
+    }
+    if !more.is_empty() {
+        let _ = writeln!(text, "not annotated: {}", more.join(", "));
+    }
+    text
+}
+
+fn annotation(command: &str, item: &Item) -> String {
+    let mut properties = Vec::new();
+    if let Some(file) = &item.file {
+        properties.push(format!("file={}", property(file)));
+        if let Some(position) = item.position {
+            properties.push(format!("line={}", position.line));
+            properties.push(format!("col={}", position.column));
+        }
+    }
+    properties.push(format!("title={}", property(&format!("tflock {}", item.rule.id))));
+    format!("::{command} {}::{}", properties.join(","), data(&item.message))
+}
+
+fn data(text: &str) -> String {
+    printable(text).replace('%', "%25")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::finding::Position;
+
+    #[test]
+    fn what_has_a_meaning_is_escaped() {
+        let error = Error::new(ErrorKind::LockFile, "50% of\r\n::error::it").in_file("a,b:c.hcl");
+        let item = of_error(&Error { position: Some(Position { line: 3, column: 7 }), ..error }, "".as_ref());
+        let line = annotations(&[item]);
+        let wanted = "::error file=a%2Cb%3Ac.hcl,line=3,col=7,title=tflock lock-file::50%25 of\\r\\n::error::it\n";
+        assert_eq!(line, wanted);
+    }
+
+    #[test]
+    fn ten_of_a_level_and_no_more() {
+        let error = |count| of_error(&Error::new(ErrorKind::Disk, format!("e{count}")), "".as_ref());
+        let mut all: Vec<Item> = (0..12).map(error).collect();
+        all.push(Item { level: Level::Note, ..error(99) });
+        let text = annotations(&all);
+        assert_eq!(text.matches("::error ").count(), 10);
+        assert!(text.contains("::notice ") && text.ends_with("not annotated: 2 more errors\n"), "{text}");
+    }
+}

@@ -1,0 +1,59 @@
+//! A Code Quality report of GitLab: a list of remarks on lines.
+//!
+//! Source: docs.gitlab.com, "Code Quality", "Code Quality report format".
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::item::{Item, items, of_error};
+use super::printable;
+use crate::error::Error;
+use crate::finding::Level;
+use crate::lockfile::FILE_NAME;
+use crate::outcome::Outcome;
+
+pub(super) fn render(outcome: &Outcome) -> String {
+    document(&items(outcome))
+}
+
+pub(super) fn failure(error: &Error) -> String {
+    document(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
+}
+
+fn document(items: &[Item]) -> String {
+    // Fingerprints must differ; equal remarks are numbered.
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let remarks: Vec<Value> = items
+        .iter()
+        .map(|item| {
+            let fingerprint = item.fingerprint();
+            let count = seen.entry(fingerprint.clone()).and_modify(|count| *count += 1).or_default();
+            let fingerprint = if *count == 0 { fingerprint } else { format!("{fingerprint}-{count}") };
+            remark(item, &fingerprint)
+        })
+        .collect();
+    format!("{:#}\n", Value::Array(remarks))
+}
+
+fn remark(item: &Item, fingerprint: &str) -> Value {
+    json!({
+        "description": printable(&item.message),
+        "check_name": item.rule.id,
+        "fingerprint": fingerprint,
+        "severity": severity(item),
+        "location": {
+            "path": item.file.as_deref().unwrap_or(FILE_NAME),
+            "lines": { "begin": item.position.map_or(1, |position| position.line) },
+        },
+    })
+}
+
+fn severity(item: &Item) -> &'static str {
+    match item.level {
+        Level::Note => "info",
+        Level::Warn => "minor",
+        Level::Deny if item.is_failure => "blocker",
+        Level::Deny => "critical",
+    }
+}

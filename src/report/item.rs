@@ -1,0 +1,201 @@
+//! What machines that annotate code are told: findings, changes and failures as one list of remarks on lines.
+
+use std::path::Path;
+
+use super::slashed;
+use crate::diff::{Risk, explain, explain_text, headline, risk};
+use crate::error::Error;
+use crate::finding::{Finding, Level, Position};
+use crate::hash::Sha256Digest;
+use crate::lockfile::FILE_NAME;
+use crate::outcome::{Body, Change, ChangeKind, Changes, Outcome, RootOutcome};
+
+/// A rule as annotating formats show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ItemRule {
+    pub(super) id: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) help: &'static str,
+}
+
+/// One remark. Its texts are not escaped yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) rule: ItemRule,
+    pub(super) level: Level,
+    /// In a few words.
+    pub(super) title: String,
+    /// In one or more sentences.
+    pub(super) message: String,
+    /// The provider, in full form.
+    pub(super) address: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) position: Option<Position>,
+    /// Whether it is the run that failed.
+    pub(super) is_failure: bool,
+}
+
+impl Item {
+    /// The same for the same remark in every run, wherever in the file it stands.
+    pub(super) fn fingerprint(&self) -> String {
+        let file = self.file.as_deref().unwrap_or_default();
+        let address = self.address.as_deref().unwrap_or_default();
+        Sha256Digest::of([self.rule.id, file, address, &self.title].join("\0").as_bytes()).to_hex()
+    }
+}
+
+/// All remarks of an outcome, in its order.
+pub(super) fn items(outcome: &Outcome) -> Vec<Item> {
+    outcome.roots.iter().flat_map(of_root).collect()
+}
+
+fn of_root(root: &RootOutcome) -> Vec<Item> {
+    let mut items = Vec::new();
+    match &root.body {
+        Ok(Body::Changes(changes)) => items.extend(of_changes(changes)),
+        Ok(_) => {}
+        Err(error) => items.extend(error.each().map(|error| of_error(error, &root.path))),
+    }
+    items.extend(root.findings.iter().map(of_finding));
+    items
+}
+
+fn of_finding(finding: &Finding) -> Item {
+    let rule = finding.rule;
+    Item {
+        rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
+        level: finding.level,
+        title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
+        message: format!("{}. {}", finding.message, rule.help()),
+        address: finding.address.as_ref().map(ToString::to_string),
+        file: finding.file.as_deref().map(slashed),
+        position: finding.position,
+        is_failure: false,
+    }
+}
+
+fn titled(address: Option<&str>, text: &str) -> String {
+    address.map_or_else(|| text.to_owned(), |address| format!("{address}: {text}"))
+}
+
+/// A failure, at its file or at the lock file of its root module.
+pub(super) fn of_error(error: &Error, root: &Path) -> Item {
+    let file = error.file.clone().unwrap_or_else(|| root.join(FILE_NAME));
+    let mut message = error.message.clone();
+    for hint in &error.hints {
+        message.push_str("; ");
+        message.push_str(hint);
+    }
+    Item {
+        rule: ItemRule {
+            id: error.kind.as_str(),
+            summary: "The work could not be done.",
+            help: "Do what the message says, and try again.",
+        },
+        level: Level::Deny,
+        title: error.message.clone(),
+        message,
+        address: None,
+        file: Some(slashed(&file)),
+        position: error.position,
+        is_failure: true,
+    }
+}
+
+fn of_changes(changes: &Changes) -> impl Iterator<Item = Item> {
+    let file = slashed(&changes.path);
+    let text = explain_text(changes.text).map(|(what, words)| Item {
+        rule: TEXT_RULE,
+        level: Level::Note,
+        title: what.clone(),
+        message: format!("{what}. {} {}", words.cause, words.consequence),
+        address: None,
+        file: Some(file.clone()),
+        position: None,
+        is_failure: false,
+    });
+    changes.changes.iter().map(move |change| of_change(change, &file)).chain(text)
+}
+
+fn of_change(change: &Change, file: &str) -> Item {
+    let address = change.address.to_string();
+    let what = format!("{address} {}: {}", versions(change), headline(change).join("; "));
+    let words = explain(change);
+    Item {
+        rule: rule_of(change.kind),
+        level: level_of(risk(change)),
+        message: format!("{what}. {} {}", words.cause, words.consequence),
+        title: what,
+        address: Some(address),
+        file: Some(file.to_owned()),
+        position: change.position,
+        is_failure: false,
+    }
+}
+
+/// The level at which a change of this risk is told.
+pub(super) fn level_of(risk: Risk) -> Level {
+    match risk {
+        Risk::Routine => Level::Note,
+        Risk::Notable => Level::Warn,
+        Risk::Dangerous => Level::Deny,
+    }
+}
+
+/// The versions of a change: one, or both with an arrow.
+pub(super) fn versions(change: &Change) -> String {
+    let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map(|entry| entry.version.to_string()));
+    match (old, new) {
+        (Some(old), Some(new)) if old != new => format!("{old} -> {new}"),
+        (_, Some(version)) | (Some(version), None) => version,
+        (None, None) => String::new(),
+    }
+}
+
+const TEXT_RULE: ItemRule = ItemRule {
+    id: "text-changed",
+    summary: "The text of the lock file changed where it says nothing about providers.",
+    help: "Run `tflock fmt`.",
+};
+
+fn rule_of(kind: ChangeKind) -> ItemRule {
+    let (id, summary, help) = match kind {
+        ChangeKind::Added => (
+            "provider-added",
+            "A provider is locked for the first time.",
+            "Check that its address is the publisher you mean.",
+        ),
+        ChangeKind::Removed => {
+            ("provider-removed", "A provider is no longer locked.", "Check that no module uses it any more.")
+        }
+        ChangeKind::Upgraded => {
+            ("provider-upgraded", "A newer version of a provider is locked.", "Read its changelog, and the plan.")
+        }
+        ChangeKind::Downgraded => (
+            "provider-downgraded",
+            "An older version of a provider is locked.",
+            "Ask why; run `tflock upgrade` if nobody meant it.",
+        ),
+        ChangeKind::ConstraintsChanged => (
+            "constraints-changed",
+            "Modules ask for other versions of a provider; the same one is locked.",
+            "Run `tflock why` to see who asks.",
+        ),
+        ChangeKind::HashesChanged => (
+            "hashes-changed",
+            "Checksums of a locked version were added or removed.",
+            "Run `tflock verify` to see who vouches for them.",
+        ),
+        ChangeKind::HashesReplaced => (
+            "hash-replaced",
+            "Checksums of a locked version were replaced by others.",
+            "Do not merge before somebody explains it; run `tflock verify`.",
+        ),
+        ChangeKind::Moved => (
+            "provider-moved",
+            "A provider is taken from another registry or namespace.",
+            "Check that the new address is the publisher you mean.",
+        ),
+    };
+    ItemRule { id, summary, help }
+}

@@ -1,0 +1,92 @@
+//! Text from outside as Markdown that means just that text, also within a table and within HTML.
+
+use crate::report::printable;
+
+/// Plain text: no markup, no mention, no reference to an issue, no link.
+pub(super) fn escaped(text: &str) -> String {
+    let text = printable(text);
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut last = ' ';
+    for (at, character) in text.char_indices() {
+        match character {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '@' => shown.push_str("&#64;"),
+            '#' => shown.push_str("&#35;"),
+            // What would be taken for a link has a scheme, or begins with `www.`.
+            ':' if text[at..].starts_with("://") => shown.push_str("&#58;"),
+            '.' if last.eq_ignore_ascii_case(&'w') => shown.push_str("&#46;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '!' | '~' | '$' => {
+                shown.push('\\');
+                shown.push(character);
+            }
+            _ => shown.push(character),
+        }
+        last = character;
+    }
+    shown
+}
+
+/// Sentences in which what stands between backticks is code.
+pub(super) fn sentences(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escaped(text);
+    }
+    let shown = |(at, part): (usize, &&str)| match at % 2 {
+        1 if !part.trim().is_empty() => code(part),
+        _ => escaped(part),
+    };
+    parts.iter().enumerate().map(shown).collect()
+}
+
+/// Text between backticks, more of them than there are in it.
+pub(super) fn code(text: &str) -> String {
+    // A pipe ends the cell of a table even here, and is escaped even here.
+    let text = printable(text).replace('|', "\\|");
+    if !text.contains('`') {
+        return format!("`{text}`");
+    }
+    let ticks = "`".repeat(1 + longest_run(&text, '`'));
+    format!("{ticks} {text} {ticks}")
+}
+
+/// Lines between fences.
+pub(super) fn fenced(language: &str, text: &str) -> String {
+    let fence = "`".repeat(3.max(1 + longest_run(text, '`')));
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{text}{end}{fence}\n")
+}
+
+fn longest_run(text: &str, wanted: char) -> usize {
+    text.split(|character| character != wanted).map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_outside_is_markup() {
+        assert_eq!(escaped("a <b> & *c* | `d`"), "a &lt;b&gt; &amp; \\*c\\* \\| \\`d\\`");
+        assert_eq!(escaped("@me #1 [x](https://y) www.z"), "&#64;me &#35;1 \\[x\\](https&#58;//y) www&#46;z");
+        assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
+        assert_eq!(escaped("5.0"), "5.0");
+    }
+
+    #[test]
+    fn code_within_sentences() {
+        assert_eq!(sentences("run `tflock <x>` now*"), "run `tflock <x>` now\\*");
+        assert_eq!(sentences("a ` b"), "a \\` b");
+        assert_eq!(sentences("a `` b"), "a  b");
+    }
+
+    #[test]
+    fn code_keeps_its_text() {
+        assert_eq!(code("a/b"), "`a/b`");
+        assert_eq!(code("a`b|c"), "`` a`b\\|c ``");
+        assert_eq!(fenced("diff", "+ a\n"), "```diff\n+ a\n```\n");
+        assert_eq!(fenced("", "```x"), "````\n```x\n````\n");
+    }
+}

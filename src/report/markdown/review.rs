@@ -1,0 +1,165 @@
+//! The changes of one lock file within a budget.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::escape::{code, escaped, fenced, sentences};
+use crate::diff::{Risk, explain, explain_text, headline, risk};
+use crate::hash::PackageHash;
+use crate::outcome::{Change, Changes};
+use crate::report::item::versions;
+use crate::report::summary::of_changes;
+use crate::report::{Style, printable};
+
+/// What the words about something left out may need.
+const RESERVE: usize = 500;
+
+/// The table, what is dangerous in words, then explanations and checksums folded away; none if not even the first line
+/// fits.
+pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
+    let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
+    page.add(&intro(changes)).then_some(())?;
+    table(&mut page, changes, style);
+    dangers(&mut page, changes, style);
+    explanations(&mut page, changes, style);
+    checksums(&mut page, changes, style);
+    let Page { mut text, left_out, .. } = page;
+    if !left_out.is_empty() {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "_Left out for want of room: {}. `tflock diff -v` tells all._\n", left_out.join(", "));
+    }
+    Some(text)
+}
+
+/// A text that never grows above its room.
+struct Page {
+    text: String,
+    room: usize,
+    left_out: Vec<String>,
+}
+
+impl Page {
+    /// Adds a piece if it fits.
+    fn add(&mut self, piece: &str) -> bool {
+        let fits = self.text.len() + piece.len() <= self.room;
+        if fits {
+            self.text.push_str(piece);
+        }
+        fits
+    }
+
+    /// Adds pieces between two lines, as many as fit into a share of what is left; gives how many did not.
+    fn add_all(&mut self, before: &str, pieces: &[String], after: &str, share: usize) -> usize {
+        let left = self.room.saturating_sub(self.text.len());
+        let mut room = (left / share).saturating_sub(before.len() + after.len());
+        let fitting = pieces.iter().take_while(|piece| {
+            let fits = piece.len() <= room;
+            room = room.saturating_sub(piece.len());
+            fits
+        });
+        let fitting: Vec<&str> = fitting.map(String::as_str).collect();
+        if !fitting.is_empty() {
+            let _ = write!(self.text, "{before}{}{after}", fitting.concat());
+        }
+        pieces.len() - fitting.len()
+    }
+}
+
+fn intro(changes: &Changes) -> String {
+    let sides = changes.sides.as_ref().map(|[old, new]| format!("{} → {}: ", escaped(old), escaped(new)));
+    let mut text = format!("{}**{}**\n\n", sides.unwrap_or_default(), escaped(&of_changes(changes)));
+    if let Some((what, words)) = explain_text(changes.text) {
+        let _ = writeln!(
+            text,
+            "The text: {}. {} {}\n",
+            escaped(&what),
+            sentences(&words.cause),
+            sentences(&words.consequence)
+        );
+    }
+    text
+}
+
+fn table(page: &mut Page, changes: &Changes, style: Style) {
+    let rows: Vec<String> = changes.changes.iter().map(|change| row(change, style)).collect();
+    let head = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
+    // The rows may have most of the page: they are what everybody reads.
+    let missing = page.add_all(head, &rows, "\n", 1);
+    if missing > 0 {
+        page.left_out.push(format!("{missing} providers of {}", rows.len()));
+    }
+}
+
+fn row(change: &Change, style: Style) -> String {
+    let told = escaped(&headline(change).join("; "));
+    let (word, told) = match risk(change) {
+        Risk::Dangerous => ("**dangerous**", format!("**{told}**")),
+        Risk::Notable => ("notable", told),
+        Risk::Routine => ("", told),
+    };
+    format!("| {word} | {} | {} | {told} |\n", code(&style.addr(&change.address)), arrow(change))
+}
+
+/// The versions of a change, never broken into two lines.
+fn arrow(change: &Change) -> String {
+    escaped(&versions(change)).replace(" -&gt; ", "&nbsp;→&nbsp;")
+}
+
+/// The changes of equal explanation, in the order in which they come.
+fn explained<'a>(changes: impl Iterator<Item = &'a Change>, style: Style) -> Vec<String> {
+    let mut order: Vec<String> = Vec::new();
+    let mut by_words: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for change in changes {
+        let words = explain(change);
+        let words = format!("{} {}", sentences(&words.cause), sentences(&words.consequence));
+        if !by_words.contains_key(&words) {
+            order.push(words.clone());
+        }
+        by_words.entry(words).or_default().push(code(&style.addr(&change.address)));
+    }
+    let of = |words: &String| by_words.get(words).map(|names| names.join(", ")).unwrap_or_default();
+    order.iter().map(|words| format!("- {}: {words}\n", of(words))).collect()
+}
+
+fn dangers(page: &mut Page, changes: &Changes, style: Style) {
+    let dangerous = changes.changes.iter().filter(|change| risk(change) == Risk::Dangerous);
+    let pieces = explained(dangerous, style);
+    if page.add_all("**What is dangerous**\n\n", &pieces, "\n", 1) > 0 {
+        page.left_out.push("some of what is dangerous".to_owned());
+    }
+}
+
+fn explanations(page: &mut Page, changes: &Changes, style: Style) {
+    let others = changes.changes.iter().filter(|change| risk(change) != Risk::Dangerous);
+    let pieces = explained(others, style);
+    let before = "<details>\n<summary>Why, and what follows</summary>\n\n";
+    if page.add_all(before, &pieces, "\n</details>\n\n", 1) > 0 {
+        page.left_out.push("some explanations".to_owned());
+    }
+}
+
+fn checksums(page: &mut Page, changes: &Changes, style: Style) {
+    let lists: Vec<String> = changes.changes.iter().filter_map(|change| list(change, style)).collect();
+    let before = "<details>\n<summary>Checksums that came and went</summary>\n\n";
+    let missing = page.add_all(before, &lists, "</details>\n\n", 1);
+    if missing > 0 {
+        page.left_out.push(format!("the checksums of {missing} providers"));
+    }
+}
+
+/// Each checksum with what is known of it.
+fn list(change: &Change, style: Style) -> Option<String> {
+    let line = |sign: char, hash: &PackageHash| {
+        let judged = change.judged.get(hash);
+        let platform = judged.and_then(|judged| judged.platform.as_ref()).map(|platform| format!(" {platform}"));
+        let words = judged.map(|judged| format!(" ({})", judged.verdict.words())).unwrap_or_default();
+        format!("{sign} {hash}{}{words}", platform.unwrap_or_default())
+    };
+    let removed = change.hashes_removed.iter().map(|hash| line('-', hash));
+    let added = change.hashes_added.iter().map(|added| line('+', &added.hash));
+    let lines: Vec<String> = removed.chain(added).map(|line| printable(&line).into_owned()).collect();
+    (!lines.is_empty()).then(|| {
+        let name = format!("{} {}", code(&style.addr(&change.address)), arrow(change));
+        format!("{name}\n\n{}\n", fenced("diff", &lines.join("\n")))
+    })
+}

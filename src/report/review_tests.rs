@@ -1,0 +1,293 @@
+//! The pairs of `testdata/diffs` in every format.
+
+#![expect(clippy::disallowed_methods, reason = "tests read their data")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::*;
+use crate::commands::diff::{Knowledge, Pair, Side, diff};
+use crate::diff::{ArchiveFacts, Attribution, ReleaseFacts};
+use crate::hash::{HashScheme, PackageHash};
+use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::report::schema_tests::broken;
+
+const FORMATS: [Format; 7] =
+    [Format::Human, Format::Json, Format::Markdown, Format::Github, Format::Gitlab, Format::Sarif, Format::Commit];
+
+fn folder() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/diffs")).to_owned()
+}
+
+fn cases() -> Vec<String> {
+    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut cases: Vec<String> = entries
+        .filter(|path| path.is_dir())
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    cases.sort_unstable();
+    cases
+}
+
+fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution) -> RootOutcome {
+    let side = |name: &str, text| Side { name: name.to_owned(), text: Some(text) };
+    let pair = Pair {
+        path: ".terraform.lock.hcl".into(),
+        old: side("main", old),
+        new: side("the work tree", new),
+        dialect: None,
+    };
+    diff(&pair, &Knowledge { packages, requirements: &|_| None })
+}
+
+fn outcome(roots: Vec<RootOutcome>) -> Outcome {
+    Outcome { command: "diff", many: roots.len() > 1, roots, notes: Vec::new() }
+}
+
+fn case(name: &str, packages: &dyn Fn(&[Change]) -> Attribution) -> Outcome {
+    let [old, new] = ["old.hcl", "new.hcl"].map(|side| std::fs::read(folder().join(name).join(side)).unwrap());
+    outcome(vec![root(old, new, packages)])
+}
+
+fn nothing(_: &[Change]) -> Attribution {
+    Attribution::default()
+}
+
+/// A world in which the releases of the old side are signed, and those of the new side were asked for.
+fn signed(changes: &[Change]) -> Attribution {
+    let mut known = Attribution::default();
+    for change in changes {
+        for entry in [&change.new, &change.old].into_iter().flatten() {
+            let zh = |hash: &&PackageHash| hash.scheme() == HashScheme::Zh;
+            let package = |zh: &PackageHash| ArchiveFacts { zh: zh.clone(), platform: "linux_amd64".parse().ok() };
+            let facts = ReleaseFacts {
+                signer: Some("C874011F0AB405110D02105534365D9472D7468F".to_owned()),
+                packages: entry.hashes.iter().filter(zh).map(package).collect(),
+                reported: change.hashes_added.iter().skip(1).map(|added| (added.hash.clone(), None)).collect(),
+                asked: true,
+                ..ReleaseFacts::default()
+            };
+            known.releases.insert((change.address.clone(), entry.version.clone()), facts);
+        }
+    }
+    known
+}
+
+fn all_formats(outcome: &Outcome) -> String {
+    let style = Style { dialect: Some(Dialect::Terraform), ..Style::default() };
+    FORMATS
+        .iter()
+        .fold(String::new(), |text, format| text + &format!("===== {format:?}\n{}", render(outcome, *format, style)))
+}
+
+#[test]
+fn every_pair_in_every_format() {
+    let cases = cases();
+    assert!(cases.len() >= 12);
+    for name in cases {
+        insta::assert_snapshot!(format!("diff_{name}"), all_formats(&case(&name, &nothing)));
+    }
+    insta::assert_snapshot!("diff_judged_replaced", all_formats(&case("hashes-replaced", &signed)));
+    insta::assert_snapshot!("diff_judged_platforms", all_formats(&case("platforms-added", &signed)));
+}
+
+#[test]
+fn every_detail_for_people() {
+    let verbose = Style { detail: Detail::Verbose, ..Style::default() };
+    insta::assert_snapshot!("diff_verbose", render(&case("many", &signed), Format::Human, verbose));
+    let quiet = Style { detail: Detail::Quiet, ..Style::default() };
+    insta::assert_snapshot!("diff_quiet", render(&case("many", &nothing), Format::Human, quiet));
+}
+
+#[test]
+fn lines_for_people_fit_a_terminal() {
+    for name in cases() {
+        for detail in [Detail::Quiet, Detail::Normal, Detail::Verbose] {
+            let mut outcome = case(&name, &nothing);
+            // Findings are one line each, however long.
+            outcome.roots[0].findings.clear();
+            let style = Style { detail, dialect: Some(Dialect::Terraform), colour: false };
+            let text = render(&outcome, Format::Human, style);
+            let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+            assert_eq!(wide, [""; 0], "{name}");
+        }
+    }
+}
+
+#[test]
+fn commit_bodies_fit_and_are_no_comments() {
+    for name in cases() {
+        let style = Style { dialect: Some(Dialect::Terraform), ..Style::default() };
+        let text = render(&case(&name, &nothing), Format::Commit, style);
+        assert!(text.lines().all(|line| line.len() <= 72 && !line.starts_with('#')), "{text}");
+    }
+}
+
+#[test]
+fn json_keeps_to_the_schema() {
+    for name in cases() {
+        for packages in [&nothing as &dyn Fn(&[Change]) -> Attribution, &signed] {
+            let one = case(&name, packages);
+            let many = outcome(vec![one.roots[0].clone(), case("many", packages).roots[0].clone()]);
+            for outcome in [one, many] {
+                assert_eq!(broken(&render(&outcome, Format::Json, Style::default())), [""; 0], "{name}");
+            }
+        }
+    }
+}
+
+/// The fields that GitLab documents, and no two remarks with one fingerprint.
+#[test]
+fn gitlab_reports_have_the_documented_fields() {
+    for name in cases() {
+        let twice = case(&name, &nothing).roots.remove(0);
+        let text = render(&outcome(vec![twice.clone(), twice]), Format::Gitlab, Style::default());
+        let remarks: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let mut prints = std::collections::BTreeSet::new();
+        for remark in &remarks {
+            let severities = ["info", "minor", "major", "critical", "blocker"];
+            assert!(severities.contains(&remark["severity"].as_str().unwrap()));
+            assert!(remark["description"].is_string() && remark["check_name"].is_string());
+            assert!(!remark["location"]["path"].as_str().unwrap().starts_with(['/', '\\']));
+            assert!(remark["location"]["lines"]["begin"].as_u64().unwrap() >= 1);
+            assert!(prints.insert(remark["fingerprint"].as_str().unwrap().to_owned()), "{name}");
+        }
+        assert_eq!(prints.len(), remarks.len());
+    }
+}
+
+/// What the schema of SARIF wants of the parts that we write.
+#[test]
+fn sarif_has_its_shape() {
+    for name in cases() {
+        let text = render(&case(&name, &signed), Format::Sarif, Style::default());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["version"], "2.1.0");
+        let run = &document["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        for result in run["results"].as_array().unwrap() {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
+            assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+            let place = &result["locations"][0]["physicalLocation"];
+            assert_eq!(place["artifactLocation"]["uri"], ".terraform.lock.hcl");
+        }
+    }
+}
+
+/// Command, properties, message.
+type Annotation<'a> = (&'a str, Vec<(String, String)>, String);
+
+/// One workflow command, as the runner of GitHub Actions reads it.
+fn parsed(line: &str) -> Option<Annotation<'_>> {
+    let (head, data) = line.strip_prefix("::")?.split_once("::")?;
+    let (command, properties) = head.split_once(' ').unwrap_or((head, ""));
+    let plain = |text: &str| {
+        text.replace("%3A", ":").replace("%2C", ",").replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    };
+    let properties = properties.split(',').filter_map(|pair| pair.split_once('='));
+    Some((command, properties.map(|(name, value)| (name.to_owned(), plain(value))).collect(), plain(data)))
+}
+
+#[test]
+fn annotations_are_read_back() {
+    for name in cases() {
+        let outcome = case(&name, &nothing);
+        let text = render(&outcome, Format::Github, Style::default());
+        let read: Vec<_> = text.lines().filter_map(parsed).collect();
+        let items = item::items(&outcome);
+        assert_eq!(read.len(), items.len(), "{name}: {text}");
+        for (command, properties, message) in read {
+            let item = items.iter().find(|item| item.message == message).unwrap();
+            assert!(["error", "warning", "notice"].contains(&command));
+            let of = |name: &str| properties.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+            assert_eq!(of("file"), Some(".terraform.lock.hcl"));
+            assert_eq!(of("line"), item.position.map(|position| position.line.to_string()).as_deref());
+        }
+    }
+}
+
+/// Two lock files with many providers, each changed in its own way.
+fn large(count: usize) -> [Vec<u8>; 2] {
+    let text = |side: usize| {
+        let mut text = "# This file is maintained automatically by \"terraform init\".\n".to_owned();
+        text.push_str("# Manual edits may be lost in future updates.\n");
+        for number in 0..count {
+            let other = if number % 3 == 0 { side } else { 0 };
+            let version = if number % 3 == 1 { format!("1.{side}.0") } else { "1.0.0".to_owned() };
+            writeln!(text, "\nprovider \"registry.terraform.io/example-namespace/provider{number:03}\" {{").unwrap();
+            writeln!(text, "  version     = \"{version}\"\n  constraints = \"~> 1.{side}\"\n  hashes = [").unwrap();
+            for hash in 0..15 {
+                writeln!(text, "    \"zh:{number:020x}{other:020x}{hash:024x}\",").unwrap();
+            }
+            text.push_str("  ]\n}\n");
+        }
+        text.into_bytes()
+    };
+    [text(0), text(1)]
+}
+
+#[test]
+fn markdown_of_many_providers_stays_below_the_limit_of_comments() {
+    let [old, new] = large(300);
+    let one = outcome(vec![root(old, new, &nothing)]);
+    let text = render(&one, Format::Markdown, Style { dialect: Some(Dialect::Terraform), ..Style::default() });
+    assert!(text.len() < 65_536 && text.len() > 30_000, "{}", text.len());
+    assert!(text.contains("Left out for want of room: the checksums of"), "{}", &text[text.len() - 300..]);
+    assert_eq!(text.matches("\n| ").count() - text.matches("\n| |").count(), 300, "every provider has its row");
+    let first = text.lines().find(|line| line.starts_with("| **")).unwrap();
+    assert!(first.contains("CHECKSUMS REPLACED"), "{first}");
+    assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    assert_eq!(text.matches("```").count() % 2, 0);
+}
+
+#[test]
+fn markdown_of_more_than_fits_says_what_is_missing() {
+    let [old, new] = large(900);
+    let one = outcome(vec![root(old, new, &nothing)]);
+    let text = render(&one, Format::Markdown, Style::default());
+    assert!(text.len() < 65_536 && text.contains("providers of 900"), "{}", text.len());
+    let many = outcome((0..200).map(|_| case("many", &nothing).roots.remove(0)).collect());
+    let text = render(&many, Format::Markdown, Style::default());
+    assert!(text.len() < 65_536 && text.contains("more root modules._"), "{}", text.len());
+}
+
+#[test]
+fn annotations_of_many_providers_are_ten_a_level() {
+    let [old, new] = large(300);
+    let text = render(&outcome(vec![root(old, new, &nothing)]), Format::Github, Style::default());
+    for command in ["::error ", "::notice "] {
+        assert_eq!(text.matches(command).count(), 10);
+    }
+    assert!(text.contains("not annotated: 90 more errors, 190 more notices"), "{text}");
+}
+
+#[test]
+fn text_from_outside_is_escaped_in_every_format() {
+    let mut outcome = case("upgraded", &nothing);
+    let evil = "a\u{1b}[31m</details>|`x`\n::error::boo @everyone <script>";
+    outcome.roots[0].findings = vec![crate::finding::Finding::new(crate::finding::Rule::NotCanonical, evil)];
+    for format in FORMATS {
+        let text = render(&outcome, format, Style::default());
+        assert!(!text.contains('\u{1b}') && !text.contains("\n::error::boo"), "{format:?}: {text}");
+        assert!(format != Format::Markdown || !text.contains("<script>") && !text.contains("@everyone"), "{text}");
+    }
+}
+
+#[test]
+fn nothing_changed_is_said_in_every_format() {
+    let text = std::fs::read(folder().join("many/old.hcl")).unwrap();
+    let same = outcome(vec![root(text.clone(), text, &nothing)]);
+    let Ok(Body::Changes(Changes { changed, .. })) = &same.roots[0].body else { panic!() };
+    assert!(!changed);
+    assert!(render(&same, Format::Human, Style::default()).contains("nothing changed"));
+    assert_eq!(render(&same, Format::Gitlab, Style::default()), "[]\n");
+    assert_eq!(render(&same, Format::Commit, Style::default()), "");
+    assert_eq!(broken(&render(&same, Format::Json, Style::default())), [""; 0]);
+    let none = Outcome { many: true, ..outcome(Vec::new()) };
+    assert_eq!(render(&none, Format::Markdown, Style::default()), "No lock file changed.\n");
+    assert_eq!(render(&none, Format::Github, Style::default()), "no lock file changed\n");
+}

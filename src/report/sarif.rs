@@ -1,0 +1,121 @@
+//! SARIF 2.1.0, as code hosts take it for code scanning.
+//!
+//! Source: the OASIS standard "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
+
+use serde_json::{Map, Value, json};
+
+use super::item::{Item, items, of_error};
+use super::printable;
+use crate::error::Error;
+use crate::finding::Level;
+use crate::outcome::Outcome;
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+pub(super) fn render(outcome: &Outcome) -> String {
+    document(&items(outcome))
+}
+
+pub(super) fn failure(error: &Error) -> String {
+    document(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
+}
+
+fn document(items: &[Item]) -> String {
+    let (failures, remarks): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.is_failure);
+    let mut rules: Vec<&Item> = Vec::new();
+    for item in &remarks {
+        if !rules.iter().any(|known| known.rule.id == item.rule.id) {
+            rules.push(item);
+        }
+    }
+    let results: Vec<Value> = remarks.iter().map(|item| result(item, &rules)).collect();
+    let mut invocation = Map::from_iter([("executionSuccessful".to_owned(), json!(failures.is_empty()))]);
+    if !failures.is_empty() {
+        let told = failures.iter().map(|item| notification(item)).collect();
+        invocation.insert("toolExecutionNotifications".to_owned(), told);
+    }
+    let document = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "tflock",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|item| rule(item)).collect::<Value>(),
+            } },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [invocation],
+            "results": results,
+        }],
+    });
+    format!("{document:#}\n")
+}
+
+fn rule(item: &Item) -> Value {
+    json!({
+        "id": item.rule.id,
+        "shortDescription": { "text": item.rule.summary },
+        "help": { "text": item.rule.help },
+    })
+}
+
+fn result(item: &Item, rules: &[&Item]) -> Value {
+    let mut result = json!({
+        "ruleId": item.rule.id,
+        "ruleIndex": rules.iter().position(|known| known.rule.id == item.rule.id),
+        "level": level(item.level),
+        "message": { "text": printable(&item.message) },
+        "partialFingerprints": { "tflock/v1": item.fingerprint() },
+    });
+    if let Some(location) = location(item) {
+        result["locations"] = json!([location]);
+    }
+    if let Some(address) = &item.address {
+        result["properties"] = json!({ "address": printable(address) });
+    }
+    result
+}
+
+fn notification(item: &Item) -> Value {
+    let mut told = json!({
+        "descriptor": { "id": item.rule.id },
+        "level": "error",
+        "message": { "text": printable(&item.message) },
+    });
+    if let Some(location) = location(item) {
+        told["locations"] = json!([location]);
+    }
+    told
+}
+
+fn location(item: &Item) -> Option<Value> {
+    let mut place = json!({
+        "artifactLocation": { "uri": uri(item.file.as_deref()?), "uriBaseId": "%SRCROOT%" },
+    });
+    if let Some(position) = item.position {
+        place["region"] = json!({ "startLine": position.line, "startColumn": position.column });
+    }
+    Some(json!({ "physicalLocation": place }))
+}
+
+/// A path as a relative reference: everything but unreserved characters and slashes is percent-encoded.
+fn uri(path: &str) -> String {
+    use std::fmt::Write;
+    path.bytes().fold(String::new(), |mut uri, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+        uri
+    })
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Note => "note",
+        Level::Warn => "warning",
+        Level::Deny => "error",
+    }
+}

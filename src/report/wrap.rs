@@ -1,0 +1,64 @@
+//! Text broken into lines at spaces.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How wide a text is, in characters as people count them.
+pub(super) fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).count() }
+}
+
+/// Words that belong to the one behind them.
+const BEFORE: [&str; 8] = ["~>", ">=", "<=", ">", "<", "=", "!=", "->"];
+
+/// The words of a text, each with the operators before it.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut open = false;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut().filter(|_| open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            None => words.push(word.to_owned()),
+        }
+        open = BEFORE.contains(&word);
+    }
+    words
+}
+
+/// The lines of a text, none wider than asked unless one word is; the first may have less room.
+pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in &words(text) {
+        let limit = if lines.len() == 1 { first } else { room };
+        let count = lines.len();
+        let Some(line) = lines.last_mut() else { continue };
+        let needed = width(line) + usize::from(!line.is_empty()) + width(word);
+        // What does not fit beside a label may begin on the next line, even if that is the first word.
+        if needed > limit && (!line.is_empty() || (count == 1 && first < room)) {
+            lines.push(word.clone());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces() {
+        assert_eq!(wrap("one two three", 7, 7), ["one two", "three"]);
+        assert_eq!(wrap("one  two", 3, 9), ["one", "two"]);
+        assert_eq!(wrap("longest of all", 3, 10), ["", "longest of", "all"]);
+        assert_eq!(wrap("unbreakable", 4, 4), ["unbreakable"]);
+        assert_eq!(wrap("", 4, 4), [""]);
+        assert_eq!(wrap("now ~> 5.0, >= 4", 9, 9), ["now", "~> 5.0,", ">= 4"]);
+    }
+}

@@ -1,0 +1,4 @@
+# Versions.
+locals {
+  a = 1
+}

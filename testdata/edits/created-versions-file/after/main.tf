@@ -1,0 +1,1 @@
+resource "widget_a" "b" {}

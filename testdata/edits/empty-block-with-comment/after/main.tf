@@ -1,0 +1,9 @@
+terraform {
+  required_providers {
+    widget = {
+      source  = "acme/widget"
+      version = "~> 1.4"
+    }
+    # nothing yet
+  }
+}

@@ -1,0 +1,8 @@
+terraform {
+  required_providers {
+    widget = {
+      source  = "acme/widget"
+      version = "~> 1.4"
+    }
+  }
+}

@@ -1,0 +1,32 @@
+terraform {
+  required_providers {
+    acorn = {
+      source  = "acme/acorn"
+      version = "~> 1.0"
+    }
+    zebra = {
+      source  = "acme/zebra"
+      version = "~> 2.0"
+    }
+  }
+}
+
+provider "acorn" {
+  alias = "west"
+}
+
+resource "acorn_tree" "a" {}
+
+data "forest_view" "b" {
+  provider = acorn.west
+}
+
+module "m" {
+  source    = "./m"
+  providers = { nut = acorn.west }
+}
+
+import {
+  to = acorn_tree.a
+  id = "x"
+}

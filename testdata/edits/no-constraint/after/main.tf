@@ -1,0 +1,15 @@
+terraform {
+  required_providers {
+    acorn = {
+      source  = "acme/acorn"
+      version = "~> 1.0"
+    }
+    widget = {
+      source = "acme/widget"
+    }
+    zebra = {
+      source  = "acme/zebra"
+      version = "~> 2.0"
+    }
+  }
+}

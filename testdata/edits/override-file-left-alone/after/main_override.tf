@@ -1,0 +1,7 @@
+terraform {
+  required_providers {
+    acorn = {
+      source = "acme/acorn"
+    }
+  }
+}

@@ -1,0 +1,16 @@
+terraform {
+  required_providers {
+    acorn = {
+      source  = "acme/acorn"
+      version = "~> 1.0"
+    }
+    widget = {
+      source  = "acme/widget"
+      version = "1.4.2"
+    }
+    zebra = {
+      source  = "acme/zebra"
+      version = "~> 2.0"
+    }
+  }
+}

@@ -1,0 +1,13 @@
+terraform {
+  required_providers {
+    acorn = {
+      source  = "acme/acorn"
+      version = "~> 1.0"
+    }
+    # Stripes.
+    zebra = {
+      source  = "acme/zebra"
+      version = "~> 2.0"
+    }
+  }
+}

@@ -1,0 +1,9 @@
+terraform {
+  required_providers {
+    acorn = {
+      source  = "acme/acorn"
+      version = "~> 1.0"
+    }
+    # Section two.
+  }
+}

@@ -1,0 +1,8 @@
+terraform {
+  required_providers {
+    # Oaks.
+    acorn = {
+      source = "acme/acorn"
+    }
+  }
+}

@@ -1,0 +1,7 @@
+terraform {
+  required_providers {
+    zebra = {
+      version = "~> 1.0"
+    }
+  }
+}

@@ -1,0 +1,3 @@
+terraform {
+  required_providers { acorn = "~> 1.0" }
+}

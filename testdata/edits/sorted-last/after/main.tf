@@ -1,0 +1,16 @@
+terraform {
+  required_providers {
+    acorn = {
+      source  = "acme/acorn"
+      version = "~> 1.0"
+    }
+    zebra = {
+      source  = "acme/zebra"
+      version = "~> 2.0"
+    }
+    zoo = {
+      source  = "acme/zoo"
+      version = "~> 1.4"
+    }
+  }
+}

@@ -1,0 +1,9 @@
+# Nothing.
+terraform {
+  required_providers {
+    widget = {
+      source  = "acme/widget"
+      version = "~> 1.4"
+    }
+  }
+}

@@ -1,0 +1,16 @@
+terraform {
+  required_providers {
+    zz = {
+      source  = "acme/zz"
+      version = "~> 1.0"
+    }
+    aa = {
+      source  = "acme/aa"
+      version = "~> 2.0"
+    }
+    middle = {
+      source  = "acme/middle"
+      version = "~> 1.4"
+    }
+  }
+}

@@ -1,0 +1,18 @@
+# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+<<<<<<< OURS
+provider "registry.example.com/acme/dns" {
+  version = "1.0.0"
+  hashes = [
+    "zh:a",
+  ]
+}
+=======
+provider "registry.example.com/acme/dns" {
+  version = "1.0.0"
+  hashes = [
+    "zh:b",
+  ]
+}
+>>>>>>> THEIRS

@@ -1,0 +1,20 @@
+# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+# by hand
+provider "registry.example.com/acme/web" {
+  version = "1.0.0"
+  hashes = [
+    "zh:1.0.0-darwin",
+    "zh:1.0.0-linux",
+  ]
+}
+
+provider "registry.example.com/acme/dns" {
+  version     = "1.0.0"
+  constraints = "~> 1.0"
+  hashes = [
+    "zh:1.0.0-darwin",
+    "zh:1.0.0-linux",
+  ]
+}

@@ -1,0 +1,13 @@
+# Whom we trust, and why.
+
+provider "registry.example.com/acme/dns" {
+  signers = ["C874011F0AB405110D02105534365D9472D7468F"]
+}
+
+provider "registry.example.com/acme/web" {
+  signers = ["C874011F0AB405110D02105534365D9472D7468F"]
+}
+
+provider "registry.example.com/acme/xml" {
+  signers = ["0123456789ABCDEF0123456789ABCDEF01234567"]
+}

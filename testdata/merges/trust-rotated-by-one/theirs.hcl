@@ -1,0 +1,25 @@
+# Whom we trust, and why.
+
+provider "registry.example.com/acme/dns" {
+  signers = ["C874011F0AB405110D02105534365D9472D7468F"]
+}
+
+provider "registry.example.com/acme/web" {
+  signers = ["C874011F0AB405110D02105534365D9472D7468F"]
+}
+
+provider "registry.example.com/acme/xml" {
+  signers = ["C874011F0AB405110D02105534365D9472D7468F"]
+}
+
+republished "registry.example.com/acme/dns" {
+  version = "1.0.0"
+  date    = "2026-01-02"
+  reason  = "agreed"
+}
+
+republished "registry.example.com/acme/dns" {
+  version = "1.1.0"
+  date    = "2026-01-02"
+  reason  = "agreed again"
+}

@@ -1,0 +1,210 @@
+//! `tflock diff`: files, revisions, the work tree, and reports.
+
+use crate::support::run::Run;
+use crate::support::workspace::{TESTDATA, Workspace};
+
+fn text(case: &str, side: &str) -> String {
+    std::fs::read_to_string(format!("{TESTDATA}/diffs/{case}/{side}.hcl")).unwrap()
+}
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+/// A repository: `main` has the old file; the branch `work` has the new one committed.
+fn repository(case: &str) -> Workspace {
+    let workspace = Workspace::with_files(&[(LOCK, &text(case, "old"))]);
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "old");
+    workspace.git(["switch", "--quiet", "--create", "work"]);
+    workspace.write(LOCK, &text(case, "new"));
+    commit(&workspace, "new");
+    workspace
+}
+
+fn commit(workspace: &Workspace, message: &str) {
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--allow-empty", "--message", message]);
+}
+
+/// What a run of `diff` with JSON says changed: kind and address.
+fn kinds(run: &Run) -> Vec<String> {
+    let json = run.json();
+    let changes = json["changes"].as_array().unwrap_or_else(|| panic!("no changes\n{run}"));
+    let told = |change: &serde_json::Value| {
+        let address = change["address"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        format!("{} {address}", change["kind"].as_str().unwrap())
+    };
+    changes.iter().map(told).collect()
+}
+
+#[test]
+fn two_files_are_compared_without_git() {
+    let workspace = Workspace::from("diffs/hashes-replaced");
+    let run = workspace.tflock(None, ["diff", "old.hcl", "new.hcl"]).ended_with(0);
+    insta::assert_snapshot!(run);
+    assert!(run.touched().is_empty());
+}
+
+#[test]
+fn what_is_not_committed_yet_is_the_default() {
+    let workspace = repository("upgraded");
+    let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
+    assert_eq!(kinds(&run), [""; 0]);
+    workspace.write(LOCK, &text("upgraded", "old"));
+    let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
+    assert_eq!(kinds(&run), ["downgraded widget"]);
+    assert_eq!(run.json()["compared"]["new"], "the work tree");
+    assert_eq!(run.json()["path"], LOCK);
+}
+
+#[test]
+fn a_revision_is_compared_from_where_the_branches_parted() {
+    let workspace = repository("upgraded");
+    workspace.git(["switch", "--quiet", "main"]);
+    workspace.write(LOCK, &text("removed", "new"));
+    commit(&workspace, "main goes on");
+    workspace.git(["switch", "--quiet", "work"]);
+    let told = |args: &[&str]| kinds(&workspace.tflock(None, args.iter().copied()).ended_with(0));
+    assert_eq!(told(&["diff", "main", "--format", "json"]), ["upgraded widget"]);
+    assert_eq!(told(&["diff", "--tip", "main", "--format", "json"]), ["added widget"]);
+    assert_eq!(told(&["diff", "main..work", "--format", "json"]), ["added widget"]);
+    assert_eq!(told(&["diff", "main", "work", "--format", "json"]), ["added widget"]);
+    assert_eq!(told(&["diff", "main...work", "--format", "json"]), ["upgraded widget"]);
+    assert_eq!(told(&["diff", "..main", "--format", "json"]), ["removed widget"]);
+}
+
+#[test]
+fn a_name_that_is_file_and_revision_must_be_settled() {
+    let workspace = repository("upgraded");
+    workspace.write("main", &text("upgraded", "old"));
+    let run = workspace.tflock(None, ["diff", "main"]).ended_with(2);
+    insta::assert_snapshot!(run.stderr);
+    let run = workspace.tflock(None, ["diff", "--format", "json", "main", "--"]).ended_with(0);
+    assert_eq!(kinds(&run), ["upgraded widget"]);
+    let run = workspace.tflock(None, ["diff", "--format", "json", "--", "main", LOCK]).ended_with(0);
+    assert_eq!(kinds(&run), ["upgraded widget"]);
+    let run = workspace.tflock(None, ["diff", "nonsense"]).ended_with(2);
+    assert!(run.stderr.contains("neither a revision nor a file"), "{run}");
+    workspace.tflock(None, ["diff", "--output=evil", "main"]).ended_with(2);
+    workspace.tflock(None, ["diff", "--", "main", LOCK, "x"]).ended_with(2);
+}
+
+#[test]
+fn a_shallow_clone_is_told_how_deep_it_must_be() {
+    let workspace = repository("upgraded");
+    let url = format!("file://{}", workspace.path("").display());
+    workspace.git(["clone", "--quiet", "--depth=1", "--no-single-branch", &url, "clone"]);
+    let run = workspace.tflock(None, ["-C", "clone", "diff", "origin/main"]).ended_with(2);
+    assert!(run.stderr.contains("too shallow") && run.stderr.contains("fetch-depth: 0"), "{run}");
+    workspace.git(["clone", "--quiet", "--depth=1", &url, "other"]);
+    let run = workspace.tflock(None, ["-C", "other", "diff", "main"]).ended_with(2);
+    assert!(run.stderr.contains("fetch-depth: 0"), "{run}");
+    // What needs no history works, whatever the depth.
+    let run = workspace.tflock(None, ["-C", "clone", "diff", "--tip", "origin/main", "--format", "json"]);
+    assert_eq!(kinds(&run.ended_with(0)), ["upgraded widget"]);
+}
+
+#[test]
+fn a_clone_without_the_branch_names_the_remote_one() {
+    let workspace = repository("upgraded");
+    let url = format!("file://{}", workspace.path("").display());
+    workspace.git(["clone", "--quiet", &url, "clone"]);
+    let run = workspace.tflock(None, ["-C", "clone", "diff", "main"]).ended_with(2);
+    assert!(run.stderr.contains("origin/main"), "{run}");
+}
+
+#[test]
+fn one_path_or_every_lock_file_below() {
+    let nested = ["envs/a/.terraform.lock.hcl", "envs/b c/.terraform.lock.hcl", "envs/same/.terraform.lock.hcl"];
+    let workspace = repository("upgraded");
+    for (path, side) in nested.iter().zip(["old", "old", "new"]) {
+        workspace.write(path, &text("upgraded", side));
+    }
+    workspace.write(".gitignore", "ignored/\n");
+    commit(&workspace, "more");
+    workspace.write(nested[0], &text("upgraded", "new"));
+    std::fs::remove_file(workspace.path(nested[1])).unwrap();
+    workspace.write("envs/fresh/.terraform.lock.hcl", &text("upgraded", "old"));
+    workspace.write("envs/ignored/.terraform.lock.hcl", &text("upgraded", "old"));
+    let run = workspace.tflock(None, ["diff", "envs/a", "--format", "json"]).ended_with(0);
+    assert_eq!((kinds(&run), run.json()["path"].as_str()), (vec!["upgraded widget".to_owned()], Some(nested[0])));
+    let run = workspace.tflock(None, ["-C", "envs", "diff", "--format=json", "HEAD", "--", "b c"]).ended_with(0);
+    assert_eq!(kinds(&run), ["removed gadget", "removed widget"]);
+    let run = workspace.tflock(None, ["diff", "--recursive", "--format", "json"]).ended_with(0);
+    let json = run.json();
+    let paths: Vec<&str> =
+        json["roots"].as_array().unwrap().iter().map(|root| root["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["envs/a/.terraform.lock.hcl", "envs/b c/.terraform.lock.hcl", "envs/fresh/.terraform.lock.hcl"]);
+    insta::assert_snapshot!(workspace.tflock(None, ["diff", "-r"]).ended_with(0).stdout);
+    let run = workspace.tflock(None, ["-C", "envs/same", "diff", "-r", "--format", "json"]).ended_with(0);
+    assert_eq!(run.json()["roots"], serde_json::json!([]));
+}
+
+#[test]
+fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
+    let main = |constraint: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    widget = {{\n      source  = \"acme/widget\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"
+        )
+    };
+    let workspace = Workspace::with_files(&[(LOCK, &text("constraints", "old")), ("main.tf", &main("~> 1.4"))]);
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "old");
+    workspace.write(LOCK, &text("constraints", "new"));
+    workspace.write("main.tf", &main(">= 1.2, ~> 1.4"));
+    let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
+    let ask = &run.json()["changes"][0]["asks"][0];
+    assert_eq!((ask["was"].as_str(), ask["origin"]["file"].as_str()), (Some("~> 1.4"), Some("main.tf")), "{run}");
+    assert_eq!(ask["origin"]["line"], 3);
+    let run = workspace.tflock(None, ["diff", "-v"]).ended_with(0);
+    let words: Vec<&str> = run.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains("than before: the root module (main.tf:3) asks for `>= 1.2, ~> 1.4`"), "{run}");
+}
+
+#[test]
+fn exit_codes_are_asked_for() {
+    let workspace = repository("upgraded");
+    workspace.tflock(None, ["diff", "main"]).ended_with(0);
+    workspace.tflock(None, ["diff", "main", "--exit-code"]).ended_with(1);
+    workspace.tflock(None, ["diff", "--exit-code"]).ended_with(0);
+    let unknown = text("upgraded", "new").replacen("    \"zh:", "    \"h9:nobody\",\n    \"zh:", 1);
+    workspace.write("other.hcl", &unknown);
+    workspace.tflock(None, ["diff", LOCK, "other.hcl", "--exit-code"]).ended_with(3);
+    workspace.tflock(None, ["diff", LOCK, "other.hcl"]).ended_with(0);
+}
+
+#[test]
+fn texts_that_are_refused_are_exit_code_two() {
+    let workspace = Workspace::from("diffs/duplicate");
+    let run = workspace.tflock(None, ["diff", "old.hcl", "new.hcl"]).ended_with(2);
+    assert!(run.stdout.contains("duplicate-provider") && run.stdout.contains("acme/gadget"), "{run}");
+    workspace.tflock(None, ["diff", "new.hcl", "old.hcl"]).ended_with(0);
+    workspace.write("nonsense", "<html>");
+    workspace.tflock(None, ["diff", "old.hcl", "nonsense"]).ended_with(2);
+    workspace.tflock(None, ["diff", "old.hcl", "missing.hcl"]).ended_with(2);
+    workspace.tflock(None, ["diff"]).ended_with(2);
+    workspace.tflock(None, ["diff", "-"]).ended_with(2);
+    let run = workspace.tflock(None, ["diff", "old.hcl", "/dev/null", "--format", "json"]).ended_with(0);
+    assert_eq!(kinds(&run), ["removed widget"]);
+    // Standard input is empty here.
+    let run = workspace.tflock(None, ["diff", "old.hcl", "-", "--format", "json"]).ended_with(0);
+    assert_eq!(kinds(&run), ["removed widget"]);
+}
+
+#[test]
+fn reports_go_to_files_and_the_step_summary() {
+    let workspace = Workspace::from("diffs/hashes-replaced").env("GITHUB_STEP_SUMMARY", "summary.md");
+    workspace.write("summary.md", "before\n");
+    let args = ["diff", "old.hcl", "new.hcl", "--report", "markdown=a.md", "--report=sarif=b.sarif"];
+    let run = workspace.tflock(None, args).ended_with(0);
+    assert!(run.stdout.contains("CHECKSUMS REPLACED"), "{run}");
+    assert_eq!(run.touched(), ["a.md", "b.sarif"]);
+    assert!(workspace.read("b.sarif").contains("\"2.1.0\""));
+    let run = workspace.tflock(None, ["diff", "old.hcl", "new.hcl", "--format", "github"]).ended_with(0);
+    assert!(run.stdout.starts_with("::error file=new.hcl,line="), "{run}");
+    assert_eq!(workspace.read("summary.md"), format!("before\n{}", workspace.read("a.md")));
+    let args = ["diff", "old.hcl", "new.hcl", "--report", "json=no/such/folder"];
+    let run = workspace.tflock(None, args).ended_with(2);
+    assert!(run.stdout.contains("CHECKSUMS REPLACED") && run.stderr.contains("cannot write the report"), "{run}");
+    workspace.tflock(None, ["diff", "old.hcl", "new.hcl", "--report", "nonsense=x"]).ended_with(2);
+    workspace.tflock(None, ["list", "--format", "commit"]).ended_with(2);
+}
