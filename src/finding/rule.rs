@@ -110,6 +110,7 @@ rules! {
     VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
     SignerNotPinned, "signer-not-pinned", Deny, Trust, "Nobody is remembered as the signer of a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR`.";
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
+    LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in the place of Latin ones, so that people take it for another.", "Write the address anew in plain letters; find out who wrote it (`git blame`).";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn ids_are_kebab_case_and_unique() {
         let mut ids: Vec<&str> = Rule::ALL.iter().map(|rule| rule.id()).collect();
-        assert!(ids.iter().all(|id| id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')));
+        assert!(ids.iter().all(|id| id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')));
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), Rule::ALL.len());

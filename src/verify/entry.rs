@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Knowledge, Subject, levels};
+use super::{Judged, Knowledge, Subject, levels, lookalike};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::HashScheme;
 use crate::platform::Platform;
@@ -68,6 +68,10 @@ impl Judged<'_> {
     fn policy(&self) -> Vec<Finding> {
         let settings = self.subject.settings;
         let mut findings = Vec::new();
+        if let Some(seen) = lookalike::looks_like(self.addr) {
+            let message = format!("{} looks like {seen}, but is another provider", self.addr);
+            findings.push(self.find(Rule::LookAlike, message).at(self.spans.block));
+        }
         if !settings.policy.allows_host(self.addr.host()) {
             let message = format!("the policy does not allow the host {}", self.addr.host());
             findings.push(self.find(Rule::HostNotAllowed, message).at(self.spans.block));

@@ -14,6 +14,7 @@ mod entry;
 mod facts;
 mod hashes;
 mod levels;
+mod lookalike;
 #[cfg(test)]
 mod realworld;
 mod release;

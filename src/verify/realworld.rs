@@ -208,12 +208,13 @@ fn wrong_files_of_the_public_are_explained_and_the_odd_one_is_not_accused() {
             continue;
         }
         assert!(!denied.is_empty(), "{} ({}): {found:#?}", row[0], row[4]);
-        println!(
-            "{} {}\n   {:#?}",
-            row[0],
-            row[4],
-            denied.iter().map(|f| (f.rule.id(), f.position, &f.message)).collect::<Vec<_>>()
-        );
+        // A whole foreign list is told to be one; the block that stands twice is told as such.
+        let wanted: &[Rule] = match row[4].contains("belong to registry") {
+            _ if row[7].starts_with("rejects") => &[Rule::DuplicateProvider],
+            true => &[Rule::ContradictedHash],
+            false => &[Rule::UnattestedHash, Rule::Republished, Rule::ContradictedHash],
+        };
+        assert!(denied.iter().any(|finding| wanted.contains(&finding.rule)), "{} ({}): {denied:#?}", row[0], row[4]);
     }
 }
 
@@ -223,7 +224,7 @@ fn nothing_is_held_offline_against_files_that_the_tools_accept() {
     let mut nothing_pinned = BTreeSet::new();
     let mut files = 0;
     for row in rows(&folder.join("locks/INDEX.tsv")) {
-        if row[8] != "accepts" || row[0].contains("derived") {
+        if row[8] != "accepts" {
             continue;
         }
         files += 1;
@@ -234,29 +235,36 @@ fn nothing_is_held_offline_against_files_that_the_tools_accept() {
             nothing_pinned.insert(row[0].clone());
         }
     }
-    println!("{files} {nothing_pinned:#?}");
-    assert_eq!(nothing_pinned.len(), 12, "{nothing_pinned:#?}");
+    assert_eq!(files, 573);
+    // Twelve have blocks without hashes or with sound `zh:` only; one has unknown schemes, one a `zh:` that is none.
+    assert_eq!(nothing_pinned.len(), 14, "{nothing_pinned:#?}");
 }
 
 #[test]
 fn no_hash_that_others_recorded_too_is_called_unattested() {
     let Some(folder) = folder() else { return };
     let releases = releases(&folder);
-    let mut wrong = BTreeMap::new();
-    let mut proven = 0;
+    let known_wrong: BTreeSet<(String, String)> = [("contradictions.tsv", 0, 1), ("poisoned/MANIFEST.tsv", 2, 3)]
+        .into_iter()
+        .flat_map(|(table, provider, version)| {
+            let rows = rows(&folder.join(table)).into_iter().filter(|row| !row[0].starts_with("made/"));
+            rows.map(move |row| (row[provider].clone(), row[version].clone())).collect::<Vec<_>>()
+        })
+        .collect();
+    let (mut proven, mut accused) = (0, 0);
     for row in rows(&folder.join("locks/INDEX.tsv")).iter().filter(|row| row[8] == "accepts") {
         let text = std::fs::read(folder.join("locks").join(&row[0])).unwrap();
+        let lock = decode(&text, Dialect::Terraform).unwrap().lock;
         let (verified, found) = verified(&text, Some(&releases), &[]);
         proven += verified.proven;
-        let accused = at_least(&found, Level::Deny).into_iter().filter(|finding| finding.rule != Rule::PinsNothing);
-        for finding in accused {
-            wrong.entry(row[0].clone()).or_insert_with(Vec::new).push(format!(
-                "{} {:?} {}",
-                finding.rule.id(),
-                finding.position,
-                finding.message
-            ));
+        let denied = at_least(&found, Level::Deny);
+        let wrong = [Rule::UnattestedHash, Rule::ContradictedHash, Rule::Republished];
+        for finding in denied.into_iter().filter(|finding| wrong.contains(&finding.rule)) {
+            accused += 1;
+            let addr = finding.address.as_ref().unwrap();
+            let entry = (addr.to_string(), lock.get(addr).unwrap().version.to_string());
+            assert!(known_wrong.contains(&entry), "{}: {finding:#?}", row[0]);
         }
     }
-    println!("{proven} {wrong:#?}");
+    assert!(proven > 20_000 && accused > 0, "{proven} {accused}");
 }

@@ -11,7 +11,7 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
     let verdict = match (denied, verified.inconclusive.is_empty()) {
-        (0, true) => "verified",
+        (0, true) => "passed",
         (0, false) => "inconclusive",
         _ => "refused",
     };
