@@ -17,20 +17,7 @@ use crate::settings::{self, Settings, Variables};
 /// # Errors
 ///
 /// All that is wrong with directories and settings files, as one error.
-pub(super) fn of_roots(arguments: &Arguments, environment: &Environment) -> Result<Vec<RunSettings>, Error> {
-    let mut directories = arguments.directories();
-    if directories.is_empty() {
-        directories.push(PathBuf::new());
-    }
-    of_directories(&directories, arguments, environment)
-}
-
-/// Settings for each of some root modules.
-///
-/// # Errors
-///
-/// As [`of_roots`].
-pub(super) fn of_directories(
+pub(super) fn of_roots(
     directories: &[PathBuf],
     arguments: &Arguments,
     environment: &Environment,
@@ -92,6 +79,20 @@ fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -
     })
 }
 
+/// The trust file: the one that was named, else the one at the top of the work tree.
+fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
+    if let Some(named) = named {
+        return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
+    }
+    let path = trust_file::locate(root)?;
+    let directory = environment.directory.canonicalize().unwrap_or_else(|_| environment.directory.clone());
+    let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
+        let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
+        Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
+    });
+    Ok(TrustPlace { shown: shown.unwrap_or_else(|| path.clone()), path })
+}
+
 /// The tool for a text that is to be taken for the lock file of a directory.
 ///
 /// # Errors
@@ -115,20 +116,6 @@ fn stated(settings: &Settings, arguments: &Arguments) -> Option<Dialect> {
 /// The text of the lock file. If it cannot be read, it is no clue; whoever needs it will tell.
 fn lock_text(root: &Path) -> Vec<u8> {
     std::fs::read(root.join(lockfile::FILE_NAME)).unwrap_or_default()
-}
-
-/// The trust file: the one that was named, else the one at the top of the work tree.
-fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
-    if let Some(named) = named {
-        return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
-    }
-    let path = trust_file::locate(root)?;
-    let directory = environment.directory.canonicalize().unwrap_or_else(|_| environment.directory.clone());
-    let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
-        let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
-        Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
-    });
-    Ok(TrustPlace { shown: shown.unwrap_or_else(|| path.clone()), path })
 }
 
 /// All `.tflock.hcl` of a root module, nested ones over those around them.

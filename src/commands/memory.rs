@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(three.commit().unwrap_err().kind, ErrorKind::Trust);
         let now = Memory::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
-        assert!(std::fs::read_to_string(&place.path).unwrap().starts_with("# Who may sign the providers"));
+        assert!(trust_file::read(&place.path).unwrap().unwrap().starts_with("# Who may sign the providers"));
         assert_eq!(one.learn(vec![lesson("a/b", 'A')]).unwrap(), []);
         assert!(!one.commit().unwrap());
     }

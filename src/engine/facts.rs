@@ -26,7 +26,7 @@ pub enum Refusal {
     /// The answer is bad.
     Finding(Finding),
     /// The answer is bad since the signing key is revoked, which is worth remembering.
-    Revoked(Finding, Fingerprint),
+    Revoked(Box<Finding>, Fingerprint),
 }
 
 impl From<Error> for Refusal {

@@ -58,7 +58,7 @@ pub enum Signed {
     /// The signer was remembered.
     Pinned,
     /// Nobody was remembered: this is to be.
-    First(Lesson),
+    First(Box<Lesson>),
     /// There is nothing to remember: a mirror vouches for nobody, or nothing may be learned.
     Unknown,
 }
@@ -111,7 +111,8 @@ pub fn remembered(
     match judge(pins, addr, &facts.version, &signer) {
         Verdict::Known(_) => Ok(Signed::Pinned),
         Verdict::FirstUse if rule == FirstUseRule::Remember => {
-            Ok(Signed::First(Lesson::FirstUse { address: addr.clone(), version: facts.version.clone(), signer }))
+            let lesson = Lesson::FirstUse { address: addr.clone(), version: facts.version.clone(), signer };
+            Ok(Signed::First(Box::new(lesson)))
         }
         Verdict::FirstUse if !is_new => Ok(Signed::Unknown),
         verdict => match refused(addr, &facts.version, &signer, verdict) {
@@ -215,6 +216,7 @@ mod tests {
             passed_over: Vec::new(),
             known: BTreeMap::new(),
             reported: BTreeMap::new(),
+            known: BTreeMap::new(),
             findings: Vec::new(),
         }
     }

@@ -21,7 +21,7 @@ use crate::dialect::Dialect;
 use crate::lockfile;
 
 /// The name of the trust file.
-pub const TRUST_FILE_NAME: &str = ".tflock.trust.hcl";
+pub const TRUST_FILE_NAME: &str = crate::trust::pins::FILE_NAME;
 
 /// The common ancestor and the two versions made from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,17 +47,14 @@ const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn)
 
 /// Rules that settings may name before there is a check for them.
 const FURTHER_RULES: &[&str] = &[
-    "constraints-stale",
     "hash-replaced",
     "hashes-dropped",
-    "lock-file-missing",
     "lock-file-removed",
     "pin-added",
     "pin-changed",
     "pin-removed",
     "policy-weakened",
     "republication-accepted",
-    "signer-not-pinned",
 ];
 
 /// Reads the text of one settings file.
@@ -66,7 +63,9 @@ const FURTHER_RULES: &[&str] = &[
 ///
 /// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
 pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
-    document::read(text, FILE_NAME, |reader, body| reader.settings(body)).map_err(|errors| {
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of all")]
+    let read = document::read(text, FILE_NAME, |reader, body| reader.settings(body));
+    read.map_err(|errors| {
         let error = |(position, problem)| SettingsError { file: file.to_owned(), position, problem };
         errors.into_iter().map(error).collect()
     })

@@ -4,9 +4,17 @@
 mod diff;
 mod example;
 mod fixture;
+mod lock;
+mod lock_broken;
+mod lock_differential;
+mod lock_network;
+mod lock_options;
+mod lock_trust;
 mod merge;
+mod offline;
 mod support;
 mod trust;
+mod verify;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
 #[test]

@@ -8,6 +8,7 @@ mod locking;
 mod single_dash;
 mod trust;
 mod upgrade;
+mod verify;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub(super) use locking::{Locking, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::{TrustArgs, TrustCommand};
 pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
+pub(super) use verify::{ExplainArgs, VerifyArgs};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///
@@ -62,6 +64,8 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Lock(LockArgs),
+    Verify(VerifyArgs),
+    Explain(ExplainArgs),
     /// Terraform's name for lock.
     #[command(hide = true, subcommand_required = true, arg_required_else_help = true)]
     Providers {
@@ -75,10 +79,10 @@ pub(super) enum Command {
     List(ListArgs),
     Why(WhyArgs),
     Diff(DiffArgs),
+    Trust(TrustArgs),
     Merge(MergeArgs),
     Textconv(TextconvArgs),
     Git(GitArgs),
-    Trust(TrustArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -197,15 +201,17 @@ impl Command {
             Command::Lock(_) | Command::Providers { .. } => "lock",
             Command::Upgrade(_) => "upgrade",
             Command::Outdated(_) => "outdated",
+            Command::Verify(_) => "verify",
+            Command::Explain(_) => "explain",
             Command::Fmt(_) => "fmt",
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
             Command::Why(_) => "why",
             Command::Diff(_) => "diff",
+            Command::Trust(_) => "trust",
             Command::Merge(_) => "merge",
             Command::Textconv(_) => "textconv",
             Command::Git(_) => "git",
-            Command::Trust(_) => "trust",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
             Command::Man => "man",
@@ -217,15 +223,17 @@ impl Command {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
             Command::Upgrade(upgrade) => Some(&upgrade.within),
             Command::Outdated(outdated) => Some(&outdated.within),
+            Command::Verify(verify) => Some(&verify.within),
+            Command::Explain(explain) => Some(&explain.within),
             Command::Fmt(fmt) => Some(&fmt.within),
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
             Command::Why(why) => Some(&why.within),
             Command::Diff(diff) => Some(&diff.within),
+            Command::Trust(trust) => Some(trust.command.within()),
             Command::Merge(merge) => Some(&merge.within),
             Command::Textconv(textconv) => Some(&textconv.within),
             Command::Git(git) => Some(&git.within),
-            Command::Trust(trust) => Some(trust.command.within()),
             Command::Cache(_) | Command::Completions(_) | Command::Man => None,
         }
     }

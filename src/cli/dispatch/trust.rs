@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 
 pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let Some(action) = arguments.command.action() else { return init(session, arguments, streams) };
-    let roots = settings::of_roots(session.arguments, session.environment)?;
+    let roots = session.roots()?;
     let dialect = settings::one_dialect(&roots);
     let one = one_trust_file(&roots)?;
     let _locks = acquire(&roots)?;
@@ -34,9 +34,9 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
     let roots = match arguments.command {
         TrustCommand::Init { recursive: true, .. } => {
             let below: Vec<PathBuf> = all_below(session)?;
-            settings::of_directories(&below, session.arguments, session.environment)?
+            settings::of_roots(&below, session.arguments, session.environment)?
         }
-        _ => settings::of_roots(session.arguments, session.environment)?,
+        _ => session.roots()?,
     };
     let dialect = settings::one_dialect(&roots);
     let detail = session.arguments.global.detail();
@@ -57,7 +57,7 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
 }
 
 /// The root modules below all directories, each once.
-fn all_below(session: &Session<'_>) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn all_below(session: &Session<'_>) -> Result<Vec<PathBuf>, Error> {
     let mut directories = session.arguments.directories();
     if directories.is_empty() {
         directories.push(PathBuf::from("."));

@@ -82,9 +82,8 @@ fn of_root(path: std::path::PathBuf, root: Result<Root, Error>, offered: &Offere
         match offered.get(&addr) {
             Some(Ok(versions)) => drop(known.insert(addr, versions.clone())),
             Some(Err(Refusal::Error(error))) => errors.push(error.clone()),
-            Some(Err(Refusal::Finding(finding) | Refusal::Revoked(finding, _))) => {
-                errors.push(Error::new(ErrorKind::Trust, &finding.message));
-            }
+            Some(Err(Refusal::Finding(finding))) => errors.push(Error::new(ErrorKind::Trust, &finding.message)),
+            Some(Err(Refusal::Revoked(finding, _))) => errors.push(Error::new(ErrorKind::Trust, &finding.message)),
             None => {}
         }
     }

@@ -45,7 +45,7 @@ impl Settlement {
             Ok(Signed::Pinned) => {
                 self.pinned.insert(addr.clone());
             }
-            Ok(Signed::First(lesson)) => self.lessons.push(lesson),
+            Ok(Signed::First(lesson)) => self.lessons.push(*lesson),
             Ok(Signed::Unknown) => {}
             Err(finding) => self.findings.push(finding),
         }
@@ -68,7 +68,7 @@ impl Settlement {
             Refusal::Error(error) => self.errors.push(error),
             Refusal::Finding(finding) => self.findings.push(finding),
             Refusal::Revoked(finding, key) => {
-                self.findings.push(finding);
+                self.findings.push(*finding);
                 self.lessons.push(Lesson::of_revoked(key, addr, root.today));
             }
         }

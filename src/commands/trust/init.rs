@@ -1,6 +1,7 @@
 //! `trust init`: who signed what is locked, asked once for all root modules.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
 
 use super::super::lock::RuleBook;
 use super::super::memory::{Memory, TrustPlace};
@@ -13,12 +14,13 @@ use crate::engine::facts::{Refusal, SignedRelease};
 use crate::engine::gather::GatherOptions;
 use crate::engine::rules::Rules;
 use crate::engine::run::{self, ReleaseKey};
-use crate::engine::signers;
+use crate::engine::signers::{self, Lesson};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHashes;
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::pins::{Pins, Signer};
 use crate::version::Version;
@@ -51,9 +53,10 @@ pub fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Er
     let memories = trees.into_iter().map(|(place, recorded)| Ok((Memory::load(&place)?, recorded)));
     let memories: Vec<(Memory, Recorded)> = memories.collect::<Result<_, Error>>()?;
     let answers = if questions.is_empty() { BTreeMap::new() } else { run::signers(options, questions)? };
+    let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
     let mut outcome = Outcome { command: "trust", roots: Vec::new(), many: false, notes: Vec::new() };
     for (memory, recorded) in memories {
-        outcome.roots.extend(one_tree(memory, &recorded, &answers)?);
+        outcome.roots.extend(one_tree(memory, (&recorded, today), &answers)?);
     }
     Ok(outcome)
 }
@@ -80,10 +83,10 @@ fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error
 /// The trust file of one work tree; a result, and beside it what could not be found out.
 fn one_tree(
     mut memory: Memory,
-    recorded: &Recorded,
+    (recorded, today): (&Recorded, Date),
     answers: &BTreeMap<ReleaseKey, Result<SignedRelease, Refusal>>,
 ) -> Result<Vec<RootOutcome>, Error> {
-    let (mut signers, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new());
+    let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (key, hashes) in recorded {
         let release = match answers.get(key) {
             Some(Ok(release)) => release,
@@ -91,8 +94,13 @@ fn one_tree(
                 errors.push(error.clone());
                 continue;
             }
-            Some(Err(Refusal::Finding(finding) | Refusal::Revoked(finding, _))) => {
+            Some(Err(Refusal::Finding(finding))) => {
                 findings.push(finding.clone());
+                continue;
+            }
+            Some(Err(Refusal::Revoked(finding, signer))) => {
+                findings.push((**finding).clone());
+                revoked.push(Lesson::of_revoked(signer.clone(), &key.0, today));
                 continue;
             }
             None => continue,
@@ -114,9 +122,14 @@ fn one_tree(
                 pin(pins, addr, versions);
             }
         }
-        Ok(())
+        revoked.iter().try_for_each(|lesson| lesson.apply(pins).map(|_| ()))
     })?;
-    let pins = only(memory.pins(), &new);
+    let mut pins = only(memory.pins(), &new);
+    let denied = revoked.iter().filter_map(|lesson| match lesson {
+        Lesson::Revoked { key, .. } => memory.pins().denied.get_key_value(key),
+        _ => None,
+    });
+    pins.denied.extend(denied.map(|(key, reason)| (key.clone(), reason.clone())));
     let report = TrustReport { path: memory.place().shown.clone(), changed: Some(changed), forgotten: false, pins };
     let mut outcomes = vec![RootOutcome { path: "".into(), body: Ok(Body::Trust(report)), findings }];
     if let Some(error) = Error::all(errors) {

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::trust::Fingerprint;
-use crate::trust::pins::{Pins, Signer, provider_pattern};
+use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
 use crate::version::Version;
 
 /// What is done with the trust file, as typed.
@@ -69,7 +69,9 @@ pub fn trust(settings: &RunSettings, action: &Action) -> Result<Outcome, Error> 
         Action::Add { providers, signer } => {
             let pattern = pattern(providers, settings.dialect)?;
             let changed = memory.change(|pins| {
-                pins.providers.entry(pattern.clone()).or_default().signers.insert(signer.clone());
+                let mut pin = counting(pins, &pattern).cloned().unwrap_or_default();
+                pin.signers.insert(signer.clone());
+                pins.providers.insert(pattern.clone(), pin);
                 Ok(())
             })?;
             (Some(changed), only(memory.pins(), &[pattern]))
@@ -118,15 +120,20 @@ fn only(pins: &Pins, patterns: &[AddrPattern]) -> Pins {
     Pins { providers: wanted.map(|(pattern, pin)| (pattern.clone(), pin.clone())).collect(), ..Pins::default() }
 }
 
+/// The pin that counts for a provider or pattern so far. What only a wider pattern covers gets a pin of its own that
+/// begins with what the wider one says, which itself stays as it is.
+fn counting<'a>(pins: &'a Pins, pattern: &AddrPattern) -> Option<&'a Pin> {
+    // A wildcard is ordered before all that it covers.
+    pins.providers.iter().rev().find(|(wider, _)| wider.covers(pattern)).map(|(_, pin)| pin)
+}
+
 fn rotate(
     pins: &mut Pins,
     pattern: &AddrPattern,
     to: &Signer,
     (versions, reason): (&BTreeSet<Version>, Option<&str>),
 ) -> Result<(), Error> {
-    // A provider that only a pattern covers gets a pin of its own; the others of the pattern stay as they are.
-    let covering = || pins.providers.iter().rev().find(|(covering, _)| covering.covers(pattern));
-    let Some(mut pin) = pins.providers.get(pattern).or_else(|| Some(covering()?.1)).cloned() else {
+    let Some(mut pin) = counting(pins, pattern).cloned() else {
         let message = format!("no signer of {pattern} is remembered, so that there is nothing to rotate");
         return Err(Error::new(ErrorKind::Usage, message).hint(format!("run `tflock trust add {pattern} {to}`")));
     };
@@ -159,4 +166,40 @@ fn locked_versions(top: &Path, pattern: &AddrPattern, notes: &mut Vec<String>) -
         }
     }
     Ok(versions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(digit: &str) -> Signer {
+        Signer::Key(digit.repeat(40).parse().unwrap())
+    }
+
+    #[test]
+    fn a_pin_of_its_own_begins_with_what_the_pattern_says() {
+        let parse = |text| pattern(text, Dialect::OpenTofu).unwrap();
+        let mut pins = Pins::default();
+        pins.providers.entry(parse("acme/*")).or_default().signers.insert(key("A"));
+        assert_eq!(counting(&pins, &parse("acme/widget")).unwrap().signers, [key("A")].into());
+        assert_eq!(counting(&pins, &parse("other/widget")), None);
+        let versions = [Version::new(1, 0, 0)].into();
+        rotate(&mut pins, &parse("acme/widget"), &key("B"), (&versions, None)).unwrap();
+        assert_eq!(pins.providers[&parse("acme/*")].signers, [key("A")].into());
+        let own = &pins.providers[&parse("acme/widget")];
+        assert!(own.accepts(&key("A"), &Version::new(1, 0, 0)) && !own.accepts(&key("A"), &Version::new(1, 0, 1)));
+        assert!(rotate(&mut pins, &parse("other/x"), &key("B"), (&versions, None)).is_err());
+        forget(&mut pins, &parse("acme/*")).unwrap();
+        assert!(forget(&mut pins, &parse("acme/*")).is_err());
+    }
+
+    #[test]
+    fn arguments_are_addresses_or_patterns_of_one_host() {
+        let text = |text| pattern(text, Dialect::OpenTofu).map(|pattern| pattern.to_string());
+        assert_eq!(text("null").unwrap(), "registry.opentofu.org/hashicorp/null");
+        assert_eq!(text("Acme/*").unwrap(), "registry.opentofu.org/acme/*");
+        for bad in ["*/*/*", "a/*/c", "a//b", "terraform.io/builtin/terraform"] {
+            assert_eq!(text(bad).unwrap_err().kind, ErrorKind::Usage, "{bad}");
+        }
+    }
 }

@@ -51,7 +51,8 @@ impl Gatherer {
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
             self.check(addr, version, rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
-        self.signed.answer((urls.clone(), rules.signature, rules.expired_key), ask).await
+        let key = (urls.clone(), rules.signature, rules.expired_key);
+        self.signed.answer(key, ask).await
     }
 
     /// Who signed some releases, asked side by side; one package of each is asked about, none is downloaded.
@@ -101,6 +102,7 @@ impl Gatherer {
             SignatureRule::IfKeysKnown => documents.keys.is_empty(),
             SignatureRule::Never => true,
         };
+        sensible(addr, version, documents)?;
         let mut findings = Vec::new();
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
         let (signature, made) = if unsigned {
@@ -133,6 +135,19 @@ struct Documents<'a> {
     keys: &'a [String],
 }
 
+/// A page for people in place of a document says nothing about the release.
+fn sensible(addr: &ProviderAddr, version: &Version, documents: &Documents<'_>) -> Result<(), Refusal> {
+    let page = |document: &[u8]| document.trim_ascii_start().starts_with(b"<");
+    let what = match (page(&documents.sums), page(&documents.signature)) {
+        (true, _) => "the checksums",
+        (false, true) => "the signature over the checksums",
+        (false, false) => return Ok(()),
+    };
+    let message = format!("the server answered with a page in place of {what} of {addr} {version}");
+    let hint = "a proxy or login page may have answered in place of the server";
+    Err(Error::new(ErrorKind::Unavailable, message).hint(hint).into())
+}
+
 fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {
     match error {
         SourceError::NoDocument { .. } => {
@@ -151,7 +166,7 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
     let finding = Finding::new(rule, message).about(addr);
     match error {
-        SignatureError::Revoked(key) => Refusal::Revoked(finding, key.clone()),
+        SignatureError::Revoked(key) => Refusal::Revoked(Box::new(finding), key.clone()),
         _ => finding.into(),
     }
 }

@@ -38,15 +38,17 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let path = slashed(&changes.path);
     let path = printable(&path);
+    let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
-        return match changes.written {
-            true => format!("review and commit {path} and {trust}\n"),
-            false => format!("{path} was not changed; review and commit {trust}\n"),
+        return match (changes.written, refused) {
+            (true, _) => format!("review and commit {path} and {trust}\n"),
+            (false, true) => format!("refused; {path} is as it was; review and commit {trust}\n"),
+            (false, false) => format!("{path} is complete; review and commit {trust}\n"),
         };
     }
-    if !changes.written && findings.iter().any(|finding| finding.level == Level::Deny) {
+    if refused {
         return format!("refused; {path} is as it was\n");
     }
     match (changes.changed, changes.written) {

@@ -6,6 +6,7 @@ mod review;
 mod tables;
 mod totals;
 mod trust;
+mod verified;
 
 use std::fmt::Write;
 
@@ -53,6 +54,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             text.push_str(&changes::conclusion(changes, &root.findings));
             text
         }
+        Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Trust(report) => trust::trust(report, style),
         Body::Text(text) => text.clone(),
     }
@@ -74,7 +76,9 @@ fn name(root: &RootOutcome) -> String {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
     for root in &outcome.roots {
-        if !matches!(root.body, Ok(Body::Changes(_))) {
+        if let Ok(Body::Verified(verified)) = &root.body {
+            text.push_str(&verified::reasons(verified, style));
+        } else if !matches!(root.body, Ok(Body::Changes(_))) {
             text.push_str(&findings::findings(&root.findings, style));
         }
         if let Err(error) = &root.body {

@@ -1,5 +1,7 @@
 //! The remembered signers for people.
 
+use std::fmt::Write;
+
 use crate::outcome::TrustReport;
 use crate::report::table::rows;
 use crate::report::{Style, printable, slashed};
@@ -22,13 +24,14 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
     let mut text = rows("", &lines);
     let path = slashed(&report.path);
     let path = printable(&path);
-    text.push_str(&match (report.changed, report.forgotten) {
-        (None, _) if pins.is_empty() => format!("{path} remembers nobody\n"),
-        (None, _) => String::new(),
-        (Some(true), true) => format!("forgotten; review and commit {path}\n"),
-        (Some(true), false) => format!("review and commit {path}\n"),
-        (Some(false), _) => format!("{path} was not changed\n"),
-    });
+    // Writing to a string cannot fail.
+    let _ = match (report.changed, report.forgotten) {
+        (None, _) if pins.is_empty() => writeln!(text, "{path} remembers nobody"),
+        (None, _) => Ok(()),
+        (Some(true), true) => writeln!(text, "forgotten; review and commit {path}"),
+        (Some(true), false) => writeln!(text, "review and commit {path}"),
+        (Some(false), _) => writeln!(text, "{path} was not changed"),
+    };
     text
 }
 

@@ -234,8 +234,8 @@ proptest! {
     #[test]
     fn comments_survive(lines in proptest::collection::vec("[ -~]{0,12}", 12)) {
         // One more comment in front of each line that a comment may precede.
-        let mut lines = lines.into_iter().cycle();
-        let text: String = canonical().lines().map(|line| format!("#{}\n{line}\n", lines.next().unwrap())).collect();
+        let mut lines = lines.iter().map(String::as_str).cycle();
+        let text: String = canonical().lines().flat_map(|line| ["#", lines.next().unwrap(), "\n", line, "\n"].map(str::to_owned)).collect();
         let written = read(&text).encode();
         prop_assert_eq!(written.matches('#').count() >= text.lines().count() / 2, true);
         prop_assert_eq!(read(&written).encode(), written);
