@@ -138,6 +138,8 @@ pub struct Changes {
     pub sides: Option<[String; 2]>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
+    /// Configuration files that were written with it, or would be; relative to the work tree.
+    pub edited: Vec<PathBuf>,
     /// What was learned about signers.
     pub trust: Option<TrustChange>,
 }

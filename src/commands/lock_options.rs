@@ -36,6 +36,8 @@ pub struct LockOptions {
     pub upgrade: Option<Upgrade>,
     /// Releases that were signed later are not selected anew.
     pub not_after: Option<SystemTime>,
+    /// True if a root module need not have configuration yet.
+    pub accept_no_configuration: bool,
     /// True for root modules that were found, not named: one without configuration counts as `from_lock`, and providers
     /// that it does not require are passed over.
     pub found: bool,

@@ -17,6 +17,8 @@ mod lock_options;
 pub mod memory;
 #[cfg(feature = "online")]
 pub mod outdated;
+#[cfg(feature = "online")]
+pub mod requirement;
 pub mod resolve;
 mod run_settings;
 pub mod trust;

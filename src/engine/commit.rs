@@ -1,8 +1,9 @@
 //! The last stage: writes what was settled.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::disk::atomic::{self, Mode, Stored};
+use crate::disk::atomic::{Mode, Stored};
+use crate::disk::transaction::{self, Expected, Replacement};
 use crate::error::Error;
 
 /// The mode of a lock file, whatever the umask and the mode before.
@@ -21,12 +22,33 @@ pub struct Write {
     pub boundary: PathBuf,
 }
 
-/// Writes a file as a whole or leaves it as it was; true if its bytes changed.
+/// An edit of a configuration file that belongs to a lock file.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// What it must hold now; none if it must not be there.
+    pub old: Option<&'a str>,
+    /// Its whole new text.
+    pub new: &'a str,
+}
+
+/// Writes a lock file, and after it the configuration that it belongs to; true if any bytes changed.
 ///
 /// # Errors
 ///
-/// Whatever the disk says; then the old text is still there.
-pub fn commit(write: &Write) -> Result<bool, Error> {
-    let stored = atomic::store(&write.path, write.text.as_bytes(), LOCK_FILE_MODE, &write.boundary)?;
-    Ok(stored == Stored::Written)
+/// Whatever the disk says, and configuration that changed since it was read; then all old texts are still there, unless
+/// the disk failed between one file and the next.
+pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<bool, Error> {
+    let lock =
+        Replacement { path: &write.path, bytes: write.text.as_bytes(), mode: LOCK_FILE_MODE, was: Expected::Anything };
+    let edits = edits.iter().map(|edit| Replacement {
+        path: edit.path,
+        bytes: edit.new.as_bytes(),
+        mode: Mode::KeepOr(0o644),
+        was: edit.old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes())),
+    });
+    let files: Vec<Replacement<'_>> = std::iter::once(lock).chain(edits).collect();
+    let stored = transaction::store_all(&files, &write.boundary)?;
+    Ok(stored.contains(&Stored::Written))
 }

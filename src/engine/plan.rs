@@ -27,6 +27,8 @@ pub struct Intent {
     pub prune: bool,
     /// The providers that a state needs, if a state was given.
     pub state: Option<BTreeSet<ProviderAddr>>,
+    /// Entries to remove, whatever requires them.
+    pub dropped: BTreeSet<ProviderAddr>,
     /// Select anew what is selected already; none to keep it.
     pub upgrade: Option<Upgrade>,
     /// Releases that may replace what is recorded under their version.
@@ -134,8 +136,10 @@ pub fn plan(
     if !errors.is_empty() {
         return Err(errors);
     }
+    plan.pruned.extend(intent.dropped.iter().filter(|addr| lock.get(addr).is_some()).cloned());
     let replaced = replaced(&plan, lock, intent, dialect);
-    for (addr, _) in lock.iter().filter(|(addr, _)| requirements.get(addr).is_none()) {
+    let unrequired = lock.iter().filter(|(addr, _)| requirements.get(addr).is_none());
+    for (addr, _) in unrequired.filter(|(addr, _)| !intent.dropped.contains(addr)) {
         let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
         if replaced.contains(addr) || intent.prune && !in_state && intent.only.is_none() {
             plan.pruned.push(addr.clone());

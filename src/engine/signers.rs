@@ -216,7 +216,6 @@ mod tests {
             passed_over: Vec::new(),
             known: BTreeMap::new(),
             reported: BTreeMap::new(),
-            known: BTreeMap::new(),
             findings: Vec::new(),
         }
     }

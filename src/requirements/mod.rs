@@ -111,6 +111,16 @@ impl Requirements {
         self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
+    /// Takes out places that ask for a provider; the constraints are those of the others. Nobody left means that the
+    /// provider is not needed.
+    pub fn remove_origins(&mut self, addr: &ProviderAddr, gone: impl Fn(&Origin) -> bool) {
+        let Some(requirement) = self.providers.remove(addr) else { return };
+        for origin in requirement.origins.into_iter().filter(|origin| !gone(origin)) {
+            let constraints = origin.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok());
+            self.add(addr, &constraints.unwrap_or_default(), origin);
+        }
+    }
+
     /// What is asked of a provider.
     pub fn get(&self, addr: &ProviderAddr) -> Option<&Requirement> {
         self.providers.get(addr)

@@ -1,6 +1,7 @@
 //! One binary for all tests of commands, so that the program is linked to its tests once.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
+mod add;
 mod diff;
 mod example;
 mod fixture;
@@ -12,8 +13,11 @@ mod lock_options;
 mod lock_trust;
 mod merge;
 mod offline;
+mod outdated;
+mod recursive;
 mod support;
 mod trust;
+mod upgrade;
 mod verify;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.

@@ -1,5 +1,6 @@
 //! The command line: what can be typed. The doc comments are the help.
 
+mod add;
 mod diff;
 mod git;
 mod global;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(super) use add::{AddArgs, RemoveArgs};
 pub(super) use diff::DiffArgs;
 pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Below, Global, Tool, Within};
@@ -72,6 +74,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
+    Add(AddArgs),
+    Remove(RemoveArgs),
     Upgrade(UpgradeArgs),
     Outdated(OutdatedArgs),
     Fmt(FmtArgs),
@@ -199,6 +203,8 @@ impl Command {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Command::Lock(_) | Command::Providers { .. } => "lock",
+            Command::Add(_) => "add",
+            Command::Remove(_) => "remove",
             Command::Upgrade(_) => "upgrade",
             Command::Outdated(_) => "outdated",
             Command::Verify(_) => "verify",
@@ -221,6 +227,8 @@ impl Command {
     fn within(&self) -> Option<&Within> {
         match self {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
+            Command::Add(add) => Some(&add.within),
+            Command::Remove(remove) => Some(&remove.within),
             Command::Upgrade(upgrade) => Some(&upgrade.within),
             Command::Outdated(outdated) => Some(&outdated.within),
             Command::Verify(verify) => Some(&verify.within),

@@ -18,6 +18,7 @@ use crate::version::Version;
 /// Without ADDR for every provider. Adds what is missing; removes nothing without --prune, but for entries of Terraform's
 /// that OpenTofu's replace. Tells what keeps a provider from its newest release. How old a release is, is told by its
 /// signature: the protocol of registries knows no date of publication.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws --precise 5.31.0\n  tflock upgrade -r hashicorp/aws"
@@ -27,7 +28,7 @@ pub(in crate::cli) struct UpgradeArgs {
     #[arg(value_name = "ADDR")]
     pub(in crate::cli) providers: Vec<String>,
     /// Select this version, newer or older; for one provider.
-    #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "newest_with_platforms"])]
+    #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
     pub(in crate::cli) precise: Option<Version>,
     /// Change no more than this part of the version.
     #[arg(long = "within", value_name = "PART", value_enum)]
@@ -35,6 +36,12 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
     #[arg(long, value_name = "DATE|AGE")]
     exclude_newer: Option<Limit>,
+    /// Also rewrite the constraint of the root module that does not allow the version.
+    #[arg(long, conflicts_with_all = ["check", "fs_mirror"])]
+    pub(in crate::cli) bump: bool,
+    /// Let pre-releases count; the tools accept one only where a constraint names it.
+    #[arg(long, requires = "bump")]
+    pub(in crate::cli) pre: bool,
     /// Pass over releases without a package for a wanted platform.
     #[arg(long)]
     newest_with_platforms: bool,
@@ -112,7 +119,7 @@ impl UpgradeArgs {
                 Step::Minor => wish::Within::Minor,
                 Step::Major => wish::Within::Major,
             }),
-            prereleases: false,
+            prereleases: self.pre,
             complete: self.newest_with_platforms,
         };
         Ok(LockOptions {

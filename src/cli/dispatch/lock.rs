@@ -26,7 +26,9 @@ use crate::source::Registry;
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let options = arguments.options().map_err(unsupported)?;
     let targets = Targets::of(session, &arguments.below, arguments.create)?;
-    run(&Asked { command: "lock", session, below: &arguments.below, options }, targets, streams)
+    let prepare = |root: Root, _: &RunSettings| Ok(root);
+    let asked = Asked { command: "lock", session, below: &arguments.below, options, prepare: &prepare };
+    run(&asked, targets, streams)
 }
 
 /// An option that does not work yet.
@@ -43,6 +45,8 @@ pub(super) struct Asked<'a> {
     pub(super) session: &'a Session<'a>,
     pub(super) below: &'a Below,
     pub(super) options: LockOptions,
+    /// Changes what was read of a root module before anything is planned.
+    pub(super) prepare: &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync),
 }
 
 /// Runs a command that makes lock files what it was asked to make them.
@@ -57,7 +61,10 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     };
     let first_outcomes = std::mem::take(&mut targets.outcomes);
     let run = Run { cache: &cache, mode, fail_fast: asked.below.fail_fast, local: options.fs_mirror.is_none() };
-    let open = |at| Root::open(&targets.settings(at)?, &options, &cache);
+    let open = |at| {
+        let settings = targets.settings(at)?;
+        (asked.prepare)(Root::open(&settings, &options, &cache)?, &settings)
+    };
     let source = |dialect| source(session, dialect, options.fs_mirror.as_ref(), &cache, &progress.events());
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
     let mut notes = Vec::new();

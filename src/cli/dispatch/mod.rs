@@ -1,5 +1,6 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
+mod add;
 mod cache;
 mod diff;
 mod explain;
@@ -10,6 +11,7 @@ mod hash;
 mod list;
 mod lock;
 mod merge;
+mod offered;
 mod targets;
 mod text;
 mod trust;
@@ -115,6 +117,8 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
             lock::lock(session, lock, streams)
         }
         Command::Trust(arguments) => trust::trust(session, arguments, streams),
+        Command::Add(arguments) => add::add(session, arguments, streams),
+        Command::Remove(arguments) => add::remove(session, arguments, streams),
         Command::Upgrade(arguments) => upgrade::upgrade(session, arguments, streams),
         Command::Outdated(arguments) => upgrade::outdated(session, arguments, streams),
         Command::Verify(arguments) => verify::verify(session, arguments, streams),

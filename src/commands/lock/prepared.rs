@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::memories::{Memories, Stored};
+use super::root::Edit;
 use super::settlement::Settlement;
 use super::{Mode, Root, Run, failed, is_denied};
 use crate::addr::ProviderAddr;
@@ -180,16 +181,14 @@ impl Prepared {
         let old = self.root.bytes.as_deref();
         // Where nothing is required no lock file is wanted, unless somebody named the place.
         let needless = self.root.intent.lenient && old.is_none() && new.is_empty();
-        let changed = old != Some(text.as_bytes()) && !needless;
+        let changed = (old != Some(text.as_bytes()) || !self.root.edits.is_empty()) && !needless;
         let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
+        changes.edited = self.root.edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {
             _ if needless => {}
             Mode::Check => {}
-            Mode::DryRun => {
-                let old = String::from_utf8_lossy(old.unwrap_or_default());
-                changes.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
-            }
-            Mode::Write => match self.store(text)? {
+            Mode::DryRun => changes.diff = Some(self.diff(&text)),
+            Mode::Write => match self.store(&text)? {
                 Some(written) => changes.written = written,
                 None => return Ok(None),
             },
@@ -197,15 +196,31 @@ impl Prepared {
         Ok(Some(changes))
     }
 
-    /// Writes the lock file if it is still what was read.
-    fn store(&self, text: String) -> Result<Option<bool>, Error> {
+    /// The diff of all files that would be written.
+    fn diff(&self, text: &str) -> String {
+        let mut diff = String::new();
+        for Edit { shown, edit, .. } in &self.root.edits {
+            diff += &unified(edit.old.as_deref().unwrap_or_default(), &edit.new, &shown.to_string_lossy());
+        }
+        let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
+        diff + &unified(&old, text, lockfile::FILE_NAME)
+    }
+
+    /// Writes the lock file if it is still what was read, and the configuration with it.
+    fn store(&self, text: &str) -> Result<Option<bool>, Error> {
         let directory = self.root.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let _lock = DirectoryLock::acquire(directory.unwrap_or(Path::new(".")))?;
         if lock_file::read(&self.root.path)? != self.root.bytes {
             return Ok(None);
         }
-        let write = Write { path: self.root.path.clone(), text, boundary: self.root.boundary.clone() };
-        commit::commit(&write).map(Some)
+        let edits: Vec<commit::Edit<'_>> = self
+            .root
+            .edits
+            .iter()
+            .map(|edit| commit::Edit { path: &edit.place, old: edit.edit.old.as_deref(), new: &edit.edit.new })
+            .collect();
+        let write = Write { path: self.root.path.clone(), text: text.to_owned(), boundary: self.root.boundary.clone() };
+        commit::commit(&write, &edits).map(Some)
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::memory::TrustPlace;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
+use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, TreeError, TreeOptions};
@@ -50,8 +51,20 @@ pub struct Root {
     pub(super) today: Date,
     /// Why another release is accepted under a recorded version.
     pub(super) reason: String,
+    /// What is written to configuration, together with the lock file.
+    pub(super) edits: Vec<Edit>,
     /// Warnings about what was read.
     pub(super) findings: Vec<Finding>,
+}
+
+/// An edit of a configuration file.
+#[derive(Debug, Clone)]
+pub(super) struct Edit {
+    /// The file, to be opened.
+    pub(super) place: PathBuf,
+    /// The same, as reports name it.
+    pub(super) shown: PathBuf,
+    pub(super) edit: FileEdit,
 }
 
 impl Root {
@@ -66,7 +79,11 @@ impl Root {
             Some(bytes) => decode(bytes, settings)?,
             None => (LockFile::new(), Vec::new()),
         };
-        let requirements = if options.from_lock { None } else { configuration(settings, options.found)? };
+        let requirements = if options.from_lock {
+            None
+        } else {
+            configuration(settings, options.found || options.accept_no_configuration)?
+        };
         let configured = requirements.is_some();
         Ok(Self {
             path: settings.lock_file(),
@@ -82,6 +99,7 @@ impl Root {
             bytes,
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
+            edits: Vec::new(),
             findings,
         })
     }
@@ -96,6 +114,37 @@ impl Root {
     /// What is locked.
     pub fn lock(&self) -> &LockFile {
         &self.lock
+    }
+
+    /// What is needed, to be changed before anything is planned.
+    pub fn requirements_mut(&mut self) -> &mut Requirements {
+        &mut self.requirements
+    }
+
+    /// The same, with edits of configuration that are written together with the lock file.
+    #[must_use]
+    pub fn editing(mut self, edits: Vec<FileEdit>, settings: &RunSettings) -> Self {
+        let edit = |edit: FileEdit| Edit {
+            place: settings.root.join(&edit.path),
+            shown: settings.path.join(&edit.path),
+            edit,
+        };
+        self.edits = edits.into_iter().map(edit).collect();
+        self
+    }
+
+    /// The same, about these providers only.
+    #[must_use]
+    pub fn only(mut self, providers: Vec<ProviderAddr>) -> Self {
+        self.intent.only = Some(providers.into_iter().collect());
+        self
+    }
+
+    /// The same, without the entries of these providers.
+    #[must_use]
+    pub fn dropping(mut self, providers: Vec<ProviderAddr>) -> Self {
+        self.intent.dropped = providers.into_iter().collect();
+        self
     }
 
     /// The tool of the root module.
@@ -160,6 +209,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
     Ok(Intent {
         only: (!only.is_empty()).then_some(only),
         lenient: options.found,
+        dropped: BTreeSet::new(),
         upgrade: options.upgrade.clone(),
         platforms: platforms(settings, options, lock, cache),
         prune: options.prune,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub use error::{ModuleProblem, TreeError};
 pub(super) use read::join;
 
-use crate::config::Place;
+use crate::config::{Place, SourceFile};
 use crate::dialect::Dialect;
 use crate::requirements::Requirements;
 
@@ -115,6 +115,18 @@ impl TreeOptions {
     pub fn new(dialect: Dialect) -> Self {
         Self { dialect, data_dir: None, with_tests: false, missing: MissingModules::Refuse, variables: BTreeMap::new() }
     }
+}
+
+/// The configuration files of a directory, with their texts; none where there is no such directory.
+///
+/// # Errors
+///
+/// [`TreeError::Read`].
+pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeError> {
+    let failed = |error: std::io::Error| TreeError::Read { path: root.to_owned(), kind: error.kind() };
+    let files = read::list(root, dialect).map_err(failed)?;
+    let names: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
+    read::texts(root, Path::new(""), &names).map_err(|error| *error)
 }
 
 /// Reads a root module and all modules below it.

@@ -36,8 +36,10 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 
 /// The last line: what to do now.
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
-    let path = slashed(&changes.path);
-    let path = printable(&path);
+    let mut path = printable(&slashed(&changes.path)).into_owned();
+    for edited in &changes.edited {
+        path = format!("{}, {path}", printable(&slashed(edited)));
+    }
     let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
     if let Some(trust) = trust {

@@ -163,6 +163,9 @@ fn changes(changes: &Changes) -> Map<String, Value> {
         object.insert("header".to_owned(), json!(header));
         object.insert("formatting".to_owned(), json!(changes.text.formatting));
     }
+    if !changes.edited.is_empty() {
+        object.insert("edited".to_owned(), changes.edited.iter().map(|path| slashed(path)).collect());
+    }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));
     }

@@ -1,0 +1,82 @@
+//! The options of `add` and `remove`.
+
+use super::{Locking, Unsupported, Within};
+use crate::commands::LockOptions;
+use crate::commands::requirement::Addition;
+
+/// Require a provider and lock it.
+///
+/// Writes the requirement into `required_providers` where that stands, every other byte kept, or into versions.tf, and
+/// locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release. On any error neither file changes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"
+)]
+pub(in crate::cli) struct AddArgs {
+    /// Source addresses, each with a version constraint if one is wanted.
+    #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
+    pub(in crate::cli) providers: Vec<String>,
+    /// The local name; for one provider. Its type unless told otherwise.
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) name: Option<String>,
+    /// Require exactly the version that is selected.
+    #[arg(long)]
+    pin: bool,
+    /// Change a requirement that is there already.
+    #[arg(long)]
+    replace: bool,
+    /// Leave the configuration alone.
+    #[arg(long, conflicts_with_all = ["name", "replace"])]
+    lock_only: bool,
+    #[command(flatten)]
+    locking: Locking,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+impl AddArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn additions(&self) -> Vec<Addition> {
+        let addition = |text: &String| {
+            let (source, constraint) = match text.split_once('@') {
+                Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
+                None => (text.clone(), None),
+            };
+            let name = self.name.clone();
+            Addition { source, constraint, name, pin: self.pin, replace: self.replace, lock_only: self.lock_only }
+        };
+        self.providers.iter().map(addition).collect()
+    }
+
+    /// How it is locked.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsupported`] names an option that does not work yet.
+    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
+        Ok(LockOptions { accept_no_configuration: true, ..self.locking.options()? })
+    }
+}
+
+/// Take out a requirement and its lock file entry.
+///
+/// Refuses while something still uses the provider, unless forced. What is remembered about its signer survives; its
+/// hashes do not, so that a later `add` is a new first use. An entry that another module requires stays.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock remove hashicorp/random")]
+pub(in crate::cli) struct RemoveArgs {
+    /// Source addresses.
+    #[arg(value_name = "ADDR", required = true)]
+    pub(in crate::cli) providers: Vec<String>,
+    /// Also while something uses the provider.
+    #[arg(long)]
+    pub(in crate::cli) force: bool,
+    /// Leave the configuration alone.
+    #[arg(long)]
+    pub(in crate::cli) lock_only: bool,
+    /// Write nothing; print the diff.
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    #[command(flatten)]
+    pub(super) within: Within,
+}

@@ -1,0 +1,67 @@
+//! What could be upgraded.
+
+use crate::support::registry::{Endpoint, Registry};
+use crate::support::workspace::Workspace;
+
+const MAIN: &str = r#"terraform {
+  required_providers {
+    widget = {
+      source  = "{{registry}}/acme/widget"
+      version = "~> 1.0"
+    }
+  }
+}
+
+module "net" {
+  source = "./net"
+}
+"#;
+const NET: &str = r#"terraform {
+  required_providers {
+    widget = {
+      source  = "{{registry}}/acme/widget"
+      version = ">= 1.0, != 1.2.0"
+    }
+  }
+}
+"#;
+
+fn registry() -> Registry {
+    let registry = Registry::start().release("acme/widget", "1.0.0", &["linux_amd64"]);
+    registry.release("acme/widget", "1.1.0", &["linux_amd64"])
+}
+
+#[test]
+fn what_is_newer_and_what_holds_it_back() {
+    let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
+    let registry = registry();
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["outdated", "--exit-code"]).ended_with(0);
+    assert_eq!(run.stdout, "all providers are up to date\n");
+
+    let registry = registry.release("acme/widget", "2.0.0", &["linux_amd64"]);
+    registry.forget_requests();
+    let run = workspace.tflock(&registry, ["outdated", "--exit-code"]).ended_with(0);
+    insta::assert_snapshot!(run.filtered(&run.stdout));
+    assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/widget")), (1, 0));
+    assert!(run.touched().is_empty());
+
+    let registry = registry.release("acme/widget", "1.3.0", &["linux_amd64"]);
+    let run = workspace.tflock(&registry, ["outdated", "--exit-code", "--format", "json"]).ended_with(1);
+    let row = &run.json()["outdated"][0];
+    assert_eq!([&row["selected"], &row["allowed"], &row["newest"]], ["1.1.0", "1.3.0", "2.0.0"]);
+    assert_eq!(row["held_back_by"][0]["constraint"], "~> 1.0");
+    workspace.tflock(&registry, ["outdated"]).ended_with(0);
+    workspace.tflock(&registry, ["outdated", "--offline"]).ended_with(4);
+}
+
+#[test]
+fn an_unknown_provider_does_not_hide_the_others() {
+    let other = MAIN
+        .replace("    widget = {", "    gone = {\n      source = \"{{registry}}/acme/gone\"\n    }\n    widget = {");
+    let workspace = Workspace::with_files(&[("main.tf", &other), ("net/main.tf", NET)]);
+    let run = workspace.tflock(&registry(), ["outdated", "--format", "json"]).ended_with(2);
+    let json = run.json();
+    assert_eq!(json["outdated"].as_array().unwrap().len(), 1);
+    assert_eq!(json["error"]["kind"], "not-found");
+}

@@ -1,0 +1,140 @@
+//! Every root module below a directory in one run.
+
+use crate::support::registry::{Endpoint, Registry};
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const MAIN: &str = r#"terraform {
+  required_providers {
+    widget = {
+      source = "{{registry}}/acme/widget"
+    }
+  }
+}
+"#;
+const CALL: &str = "\nmodule \"net\" {\n  source = \"../../modules/net\"\n}\n";
+const LOCK: &str = ".terraform.lock.hcl";
+
+fn registry() -> Registry {
+    Registry::start().release("acme/widget", "1.0.0", &["linux_amd64", "darwin_arm64"])
+}
+
+fn lock(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
+    let platforms = ["lock", "-r", "--platform", "linux_amd64", "--platform", "darwin_arm64"];
+    workspace.tflock(registry, platforms.iter().chain(more))
+}
+
+#[test]
+fn each_question_is_asked_once() {
+    let workspace = Workspace::with_files(&[("modules/net/main.tf", MAIN)]);
+    for number in 0..12 {
+        workspace.write(&format!("env/root-{number:02}/main.tf"), &format!("{MAIN}{CALL}"));
+    }
+    let registry = registry();
+    let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
+    assert!(run.stdout.ends_with("\n12 root modules: 12 changed\n"), "{run}");
+    assert!(!workspace.has(&format!("modules/net/{LOCK}")));
+    let counts = [Endpoint::Versions, Endpoint::Download, Endpoint::Sums, Endpoint::Signature];
+    assert_eq!(counts.map(|endpoint| registry.count(endpoint)), [1, 2, 1, 1]);
+    assert_eq!(registry.downloads("acme/widget"), 2);
+    let texts: Vec<String> = (0..12).map(|number| workspace.read(&format!("env/root-{number:02}/{LOCK}"))).collect();
+    assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
+
+    // What is complete asks nobody.
+    registry.forget_requests();
+    let run = lock(&workspace, &registry, &["--check"]).ended_with(0);
+    assert!(run.stdout.ends_with("\n12 root modules: 12 up to date\n"), "{run}");
+    lock(&workspace, &registry, &["--check", "--offline"]).ended_with(0);
+    assert!(registry.requests().is_empty());
+}
+
+#[test]
+fn one_that_fails_does_not_stop_the_others() {
+    let workspace = Workspace::with_files(&[
+        ("a/main.tf", MAIN),
+        ("b/main.tf", "terraform {"),
+        ("c/main.tf", &MAIN.replace("acme/widget", "acme/gone")),
+        ("d/main.tf", MAIN),
+    ]);
+    let registry = registry();
+    let run = lock(&workspace, &registry, &["--create", "--format", "json"]).ended_with(2);
+    let json = run.json();
+    let roots = json["roots"].as_array().unwrap();
+    assert_eq!(roots.iter().map(|root| root["path"].as_str().unwrap()).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    let failed: Vec<bool> = roots.iter().map(|root| root["error"].is_object()).collect();
+    assert_eq!(failed, [false, true, true, false]);
+    assert!(workspace.has(&format!("d/{LOCK}")) && !workspace.has(&format!("b/{LOCK}")));
+    let run = lock(&workspace, &registry, &["--create", "--fail-fast"]).ended_with(2);
+    assert!(run.stderr.contains("were not begun, after one had failed") || run.stdout.contains("up to date"), "{run}");
+}
+
+#[test]
+fn what_counts_as_a_root_module() {
+    let workspace = Workspace::with_files(&[("app/main.tf", MAIN), ("modules/net/main.tf", MAIN)]);
+    let registry = registry();
+    lock(&workspace, &registry, &[]).ended_with(2);
+    workspace.tflock(&registry, ["-C", "app", "lock", "--platform", "linux_amd64"]).ended_with(0);
+    // Terragrunt leaves lock files without configuration: they are completed, and never pruned.
+    workspace.write(&format!("live/{LOCK}"), &workspace.read(&format!("app/{LOCK}")));
+    workspace.write("state/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
+    let run = lock(&workspace, &registry, &["--prune", "--format", "json"]).ended_with(1);
+    let json = run.json();
+    let roots: Vec<(&str, bool, usize)> = json["roots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|root| {
+            let findings = root["findings"].as_array().unwrap().len();
+            (root["path"].as_str().unwrap(), root["changed"].as_bool().unwrap(), findings)
+        })
+        .collect();
+    assert_eq!(roots, [("app", true, 0), ("live", true, 0), ("state", false, 1)]);
+    assert_eq!(json["roots"][2]["findings"][0]["rule"], "lock-file-missing");
+    assert_eq!(workspace.read(&format!("live/{LOCK}")), workspace.read(&format!("app/{LOCK}")));
+}
+
+#[test]
+fn paths_are_those_of_the_work_tree_and_gitignore_counts() {
+    let workspace = Workspace::with_files(&[("env/a/main.tf", MAIN), ("env/b/main.tf", MAIN), ("env/c/main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    let registry = registry();
+    lock(&workspace, &registry, &["--create"]).ended_with(0);
+    workspace.write(".gitignore", "/env/b\n/env/c\n");
+    workspace.git(["add", "--force", "env/c"]);
+    let run = workspace.tflock(&registry, ["-C", "env", "lock", "-r", "--check", "--offline", "--format", "json"]);
+    let json = run.json();
+    let paths: Vec<&str> = json["roots"].as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["env/a", "env/c"]);
+}
+
+#[test]
+fn one_provider_is_upgraded_everywhere() {
+    let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", MAIN), ("c/main.tf", "")]);
+    let registry = registry();
+    lock(&workspace, &registry, &["--create"]).ended_with(0);
+    workspace.write(&format!("c/{LOCK}"), "");
+    let registry = registry.release("acme/widget", "1.1.0", &["linux_amd64"]);
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = workspace.tflock(&registry, ["upgrade", "-r", &widget, "--platform", "linux_amd64"]).ended_with(0);
+    assert!(run.stdout.contains("3 root modules: 2 changed, 1 "), "{run}");
+    for root in ["a", "b"] {
+        assert!(workspace.read(&format!("{root}/{LOCK}")).contains("\"1.1.0\""));
+    }
+    assert_eq!(registry.downloads("acme/widget"), 3);
+}
+
+#[test]
+fn runs_at_once_lose_nothing() {
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    let registry = registry();
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64", "--offline"]).ended_with(4);
+    std::thread::scope(|scope| {
+        for platform in ["linux_amd64", "darwin_arm64"] {
+            let (workspace, registry) = (&workspace, &registry);
+            scope.spawn(move || workspace.tflock(registry, ["lock", "--platform", platform]).ended_with(0));
+        }
+    });
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.0.0", platform).h1));
+    }
+}

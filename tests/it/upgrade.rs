@@ -1,0 +1,152 @@
+//! Versions are selected anew.
+
+use crate::support::keys::Day;
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const LINUX: [&str; 1] = ["linux_amd64"];
+
+/// A registry with two providers, three releases each.
+fn registry() -> Registry {
+    let mut registry = Registry::start();
+    for provider in ["acme/widget", "acme/gadget"] {
+        for version in ["1.0.0", "1.0.4", "1.2.0", "2.0.0"] {
+            registry = registry.release(provider, version, &LINUX);
+        }
+    }
+    registry.release("acme/widget", "3.0.0-rc1", &LINUX)
+}
+
+fn main(constraint: &str) -> String {
+    format!(
+        "terraform {{\n  required_providers {{\n    gadget = {{\n      source = \"{{{{registry}}}}/acme/gadget\"\n    }}\n    \
+         widget = {{\n      source  = \"{{{{registry}}}}/acme/widget\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"
+    )
+}
+
+/// A workspace in which both providers are locked at one version, whatever is asked for later.
+fn locked(registry: &Registry, version: &str, constraint: &str) -> Workspace {
+    let text = main(version).replace("acme/gadget\"\n", &format!("acme/gadget\"\n      version = \"{version}\"\n"));
+    let workspace = Workspace::with_files(&[("main.tf", &text)]);
+    workspace.tflock(registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    workspace.write("main.tf", &main(constraint));
+    workspace
+}
+
+fn upgrade(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
+    workspace.tflock(registry, ["upgrade", "--platform", "linux_amd64"].iter().chain(more))
+}
+
+/// The locked versions of gadget and widget.
+fn versions(workspace: &Workspace) -> Vec<String> {
+    let text = workspace.lock_file();
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("version"));
+    lines.map(|line| line.trim_matches([' ', '=', '"']).to_owned()).collect()
+}
+
+#[test]
+fn the_newest_that_constraints_allow() {
+    let registry = registry();
+    let workspace = locked(&registry, "1.0.0", "~> 1.0");
+    let run = upgrade(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(versions(&workspace), ["2.0.0", "1.2.0"]);
+    insta::assert_snapshot!(run.filtered(&run.stdout));
+    // Old hashes are gone, and a second run has nothing to do.
+    assert!(!workspace.lock_file().contains(&registry.package("acme/widget", "1.0.0", "linux_amd64").h1));
+    let before = workspace.lock_file();
+    upgrade(&workspace, &registry, &["--check"]).ended_with(0);
+    assert_eq!(workspace.lock_file(), before);
+}
+
+#[test]
+fn only_what_is_named_within_a_step() {
+    let registry = registry();
+    let workspace = locked(&registry, "1.0.0", ">= 1.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    upgrade(&workspace, &registry, &[&widget, "--within", "patch"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "1.0.4"]);
+    let run = upgrade(&workspace, &registry, &[&widget, "--within", "minor", "--format", "json"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "1.2.0"]);
+    let json = run.json();
+    assert_eq!((&json["changes"][0]["old"], &json["changes"][0]["new"]), (&"1.0.4".into(), &"1.2.0".into()));
+    assert_eq!(json["findings"][0]["rule"], "held-back");
+    let unknown = format!("{}/acme/other", registry.host());
+    let run = upgrade(&workspace, &registry, &[&unknown]).ended_with(2);
+    assert!(run.stderr.contains("is not required by the configuration"), "{run}");
+}
+
+#[test]
+fn one_version_up_or_down() {
+    let registry = registry();
+    let workspace = locked(&registry, "1.2.0", ">= 1.0, < 2.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    upgrade(&workspace, &registry, &[&widget, "--precise", "1.0.0"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.2.0", "1.0.0"]);
+    let before = workspace.lock_file();
+    let run = upgrade(&workspace, &registry, &[&widget, "--precise", "2.0.0"]).ended_with(2);
+    assert!(run.stderr.contains("does not match the version constraint"), "{run}");
+    let run = upgrade(&workspace, &registry, &[&widget, "--precise", "1.7.0"]).ended_with(2);
+    assert!(run.stderr.contains("has no release 1.7.0"), "{run}");
+    upgrade(&workspace, &registry, &["--precise", "1.0.0"]).ended_with(2);
+    assert_eq!(workspace.lock_file(), before);
+}
+
+#[test]
+fn releases_that_are_too_new_are_passed_over() {
+    let registry = registry().of("acme/widget", "2.0.0").signed_on(Day(20_000));
+    let workspace = locked(&registry, "1.0.0", ">= 1.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = upgrade(&workspace, &registry, &[&widget, "--exclude-newer", "2024-10-03"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "1.2.0"]);
+    assert!(run.stdout.contains("it was signed on 2024-10-04, too recently"), "{run}");
+    // The last day counts whole.
+    upgrade(&workspace, &registry, &[&widget, "--exclude-newer", "2024-10-04"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);
+    // The policy refuses what is asked for by its number, but keeps what is there.
+    workspace.write(".tflock.hcl", "policy {\n  minimum_age = \"5000w\"\n}\n");
+    upgrade(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);
+    let run = upgrade(&workspace, &registry, &[&widget, "--precise", "1.2.0"]).ended_with(3);
+    assert!(run.stdout.contains("denied[too-young]"), "{run}");
+}
+
+#[test]
+fn releases_without_a_wanted_platform() {
+    let registry = registry().release("acme/widget", "2.1.0", &["darwin_arm64"]);
+    let workspace = locked(&registry, "1.0.0", ">= 1.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = upgrade(&workspace, &registry, &[&widget]).ended_with(2);
+    assert!(run.stderr.contains("2.1.0 is not available for linux_amd64"), "{run}");
+    let run = upgrade(&workspace, &registry, &[&widget, "--newest-with-platforms"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);
+    assert!(run.stdout.contains("it has no package for linux_amd64"), "{run}");
+}
+
+#[test]
+fn the_constraint_that_holds_back_is_rewritten() {
+    let registry = registry();
+    let workspace = locked(&registry, "1.0.0", "~> 1.0");
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = upgrade(&workspace, &registry, &[&widget, "--bump", "--dry-run"]).ended_with(0);
+    assert!(run.touched().is_empty() && run.stdout.contains("+      version = \"~> 2.0\""), "{run}");
+    let run = upgrade(&workspace, &registry, &[&widget, "--bump"]).ended_with(0);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", ".tflock.trust.hcl", "main.tf"][..run.touched().len()]);
+    assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);
+    assert!(workspace.lock_file().contains("constraints = \"~> 2.0\""));
+    assert_eq!(workspace.read("main.tf"), main("~> 2.0").replace("{{registry}}", &registry.host()));
+    upgrade(&workspace, &registry, &[&widget, "--bump", "--pre"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0", "3.0.0-rc1"]);
+    assert!(workspace.read("main.tf").contains("version = \"3.0.0-rc1\""));
+}
+
+#[test]
+fn the_same_version_must_be_the_recorded_release() {
+    let registry = registry();
+    let workspace = locked(&registry, "2.0.0", ">= 1.0");
+    registry.republish("acme/widget", "2.0.0");
+    let before = workspace.lock_file();
+    let run = upgrade(&workspace, &registry, &["--no-cache"]).ended_with(3);
+    assert!(run.stdout.contains("denied[republished]"), "{run}");
+    assert_eq!(workspace.lock_file(), before);
+}
