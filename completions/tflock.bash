@@ -16,6 +16,9 @@ _tflock() {
             ",$1")
                 cmd="tflock"
                 ;;
+            tflock,add)
+                cmd="tflock__subcmd__add"
+                ;;
             tflock,cache)
                 cmd="tflock__subcmd__cache"
                 ;;
@@ -24,6 +27,9 @@ _tflock() {
                 ;;
             tflock,diff)
                 cmd="tflock__subcmd__diff"
+                ;;
+            tflock,explain)
+                cmd="tflock__subcmd__explain"
                 ;;
             tflock,fmt)
                 cmd="tflock__subcmd__fmt"
@@ -52,6 +58,9 @@ _tflock() {
             tflock,providers)
                 cmd="tflock__subcmd__providers"
                 ;;
+            tflock,remove)
+                cmd="tflock__subcmd__remove"
+                ;;
             tflock,textconv)
                 cmd="tflock__subcmd__textconv"
                 ;;
@@ -60,6 +69,9 @@ _tflock() {
                 ;;
             tflock,upgrade)
                 cmd="tflock__subcmd__upgrade"
+                ;;
+            tflock,verify)
+                cmd="tflock__subcmd__verify"
                 ;;
             tflock,why)
                 cmd="tflock__subcmd__why"
@@ -110,12 +122,74 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock providers upgrade outdated fmt hash list why diff merge textconv git trust cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock verify explain providers add remove upgrade outdated fmt hash list why diff trust merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__add)
+            opts="-C -q -v -h --name --pin --replace --lock-only --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fs-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --net-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --h1)
+                    COMPREPLY=($(compgen -W "registry verified" -- "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -323,6 +397,48 @@ _tflock() {
             ;;
         tflock__subcmd__diff)
             opts="-r -C -q -v -h --tip --recursive --exit-code --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__explain)
+            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -929,6 +1045,48 @@ _tflock() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tflock__subcmd__remove)
+            opts="-C -q -v -h --force --lock-only --dry-run --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tflock__subcmd__textconv)
             opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1266,7 +1424,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__upgrade)
-            opts="-r -C -q -v -h --precise --within --exclude-newer --newest-with-platforms --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --precise --within --exclude-newer --bump --pre --newest-with-platforms --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1302,6 +1460,52 @@ _tflock() {
                     ;;
                 --state)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__verify)
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --inconclusive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inconclusive)
+                    COMPREPLY=($(compgen -W "fail warn" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)

@@ -47,7 +47,11 @@ complete -c tflock -n "__fish_tflock_needs_command" -s v -l verbose -d 'Tell mor
 complete -c tflock -n "__fish_tflock_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_needs_command" -s V -l version -d 'Print version'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "lock" -d 'Make the lock file complete'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "verify" -d 'Check the lock file: the gate for CI'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "explain" -d 'Explain a rule, a hash or a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "providers" -d 'Terraform\'s name for lock'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "add" -d 'Require a provider and lock it'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "remove" -d 'Take out a requirement and its lock file entry'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "upgrade" -d 'Select the newest versions that the constraints allow'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "outdated" -d 'Show what `upgrade` would select, and what is newer'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
@@ -55,10 +59,10 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the h
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "why" -d 'Tell who asks for a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "diff" -d 'Explain what a change of the lock file means'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "merge" -d 'Merge lock files by provider, for git or after it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "textconv" -d 'Print a lock file in short, for git diff'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "git" -d 'Let git merge and compare lock files through tflock'
-complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or clear the index of known hashes'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
@@ -99,6 +103,56 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neit
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer' -r -f -a "fail\t'Exit code 4'
+warn\t'A note'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed: .terraform/providers and the plugin cache'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-download -d 'Download nothing; an h1 that neither index nor registry know stays unknown'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l deep -d 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l all-platforms -d 'With --deep: look at every archive in the checksums'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s r -l recursive -d 'Look at the lock file of every root module below'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -157,6 +211,62 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l name -d 'The local name; for one provider. Its type unless told otherwise' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l platform -d 'Record hashes for this platform; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
+verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l pin -d 'Require exactly the version that is selected'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l replace -d 'Change a requirement that is there already'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l lock-only -d 'Leave the configuration alone'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l force -d 'Also while something uses the provider'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l lock-only -d 'Leave the configuration alone'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l precise -d 'Select this version, newer or older; for one provider' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l within -d 'Change no more than this part of the version' -r -f -a "patch\t'The last number'
 minor\t'The last two numbers'
@@ -184,6 +294,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l report -d 'Als
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l bump -d 'Also rewrite the constraint of the root module that does not allow the version'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l pre -d 'Let pre-releases count; the tools accept one only where a constraint names it'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l newest-with-platforms -d 'Pass over releases without a package for a wanted platform'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
@@ -329,133 +441,6 @@ complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neit
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "install" -d 'Write .gitattributes and the repository\'s configuration'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "uninstall" -d 'Take out what install wrote'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "status" -d 'Tell what git knows; exit 1 if something is missing'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -611,6 +596,133 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "install" -d 'Write .gitattributes and the repository\'s configuration'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "uninstall" -d 'Take out what install wrote'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "status" -d 'Tell what git knows; exit 1 if something is missing'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"

@@ -41,7 +41,13 @@ impl Settlement {
         };
         let settled = settle::settle(addr, step, facts);
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
-        match signers::remembered(&self.pins, addr, facts, (root.first_use, is_new)) {
+        // Where there is no package nothing was signed, nor should it be.
+        let judged = if facts.packages.is_empty() && !facts.missing.is_empty() {
+            Ok(Signed::Unknown)
+        } else {
+            signers::remembered(&self.pins, addr, facts, (root.first_use, is_new))
+        };
+        match judged {
             Ok(Signed::Pinned) => {
                 self.pinned.insert(addr.clone());
             }
