@@ -49,6 +49,9 @@ _tflock() {
             tflock,merge)
                 cmd="tflock__subcmd__merge"
                 ;;
+            tflock,outdated)
+                cmd="tflock__subcmd__outdated"
+                ;;
             tflock,providers)
                 cmd="tflock__subcmd__providers"
                 ;;
@@ -57,6 +60,9 @@ _tflock() {
                 ;;
             tflock,trust)
                 cmd="tflock__subcmd__trust"
+                ;;
+            tflock,upgrade)
+                cmd="tflock__subcmd__upgrade"
                 ;;
             tflock,verify)
                 cmd="tflock__subcmd__verify"
@@ -110,7 +116,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock verify explain providers fmt hash list why diff trust merge textconv git cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock verify explain providers upgrade outdated fmt hash list why diff trust merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -676,17 +682,13 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --platform)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -700,6 +702,10 @@ _tflock() {
                     ;;
                 --h1)
                     COMPREPLY=($(compgen -W "registry verified" -- "${cur}"))
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --accept-republished)
@@ -825,6 +831,48 @@ _tflock() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tflock__subcmd__outdated)
+            opts="-r -C -q -v -h --exit-code --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tflock__subcmd__providers)
             opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help lock"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -860,17 +908,13 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-C -q -v -h --platform --check --dry-run --from-lock --prune --state --fs-mirror --net-mirror --h1 --accept-republished --reason --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --platform)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -884,6 +928,10 @@ _tflock() {
                     ;;
                 --h1)
                     COMPREPLY=($(compgen -W "registry verified" -- "${cur}"))
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --accept-republished)
@@ -1227,6 +1275,80 @@ _tflock() {
             fi
             case "${prev}" in
                 --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__upgrade)
+            opts="-r -C -q -v -h --precise --within --exclude-newer --newest-with-platforms --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --precise)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --within)
+                    COMPREPLY=($(compgen -W "patch minor major" -- "${cur}"))
+                    return 0
+                    ;;
+                --exclude-newer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fs-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --net-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --h1)
+                    COMPREPLY=($(compgen -W "registry verified" -- "${cur}"))
+                    return 0
+                    ;;
+                --state)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

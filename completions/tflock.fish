@@ -50,6 +50,8 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "lock" -d 'Make the lo
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "verify" -d 'Check the lock file: the gate for CI'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "explain" -d 'Explain a rule, a hash or a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "providers" -d 'Terraform\'s name for lock'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "upgrade" -d 'Select the newest versions that the constraints allow'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "outdated" -d 'Show what `upgrade` would select, and what is newer'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
@@ -63,11 +65,11 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or cl
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l reason -d 'Why; it is kept in the trust file' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
@@ -86,11 +88,14 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write nothing; exit 1 if the file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write nothing; exit 1 if the file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l prune -d 'Remove entries that the configuration does not require'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
@@ -168,11 +173,11 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -f -a "lock" -d 'Make the lock file complete'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l reason -d 'Why; it is kept in the trust file' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
@@ -191,16 +196,82 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l check -d 'Write nothing; exit 1 if the file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l check -d 'Write nothing; exit 1 if the file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l prune -d 'Remove entries that the configuration does not require'
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l precise -d 'Select this version, newer or older; for one provider' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l within -d 'Change no more than this part of the version' -r -f -a "patch\t'The last number'
+minor\t'The last two numbers'
+major\t'Any number'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l exclude-newer -d 'Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l platform -d 'Record hashes for this platform; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
+verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l newest-with-platforms -d 'Pass over releases without a package for a wanted platform'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l check -d 'Write nothing; exit 1 if the file would change'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l prune -d 'Remove entries that the configuration does not require'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fail-fast -d 'Begin no further root module once one has failed'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l exit-code -d 'Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fail-fast -d 'Begin no further root module once one has failed'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

@@ -45,6 +45,8 @@ pub enum Body {
     Requirements(Vec<Required>),
     /// `list`: the entries of the lock file.
     Entries(Vec<Listed>),
+    /// `outdated`: the providers with the versions on offer.
+    Outdated(Vec<Outdated>),
     /// `lock` and its like.
     Changes(Changes),
     /// `verify`: how much is known; what is bad stands in the findings.
@@ -75,6 +77,33 @@ pub struct Required {
     pub requirement: Requirement,
     /// The version in the lock file.
     pub locked: Option<crate::version::Version>,
+}
+
+/// One provider of `outdated`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outdated {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// The version in the lock file.
+    pub selected: Option<crate::version::Version>,
+    /// The newest that the constraints allow.
+    pub allowed: Option<crate::version::Version>,
+    /// The newest release of all, pre-releases left out.
+    pub newest: Option<crate::version::Version>,
+    /// The places in configuration that do not allow the newest.
+    pub holders: Vec<Origin>,
+}
+
+impl Outdated {
+    /// True if `upgrade` would select another version.
+    pub fn is_upgradable(&self) -> bool {
+        self.allowed.is_some() && self.allowed != self.selected
+    }
+
+    /// True if there is anything to tell.
+    pub fn is_noteworthy(&self) -> bool {
+        self.allowed != self.selected || self.newest > self.selected
+    }
 }
 
 /// One entry of `list`.

@@ -12,12 +12,12 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{self, Settings, Variables};
 
-/// Settings for each root module that was asked for.
+/// Settings for each of some root modules.
 ///
 /// # Errors
 ///
 /// All that is wrong with directories and settings files, as one error.
-pub(super) fn of_roots(
+pub(super) fn of_directories(
     directories: &[PathBuf],
     arguments: &Arguments,
     environment: &Environment,
@@ -36,6 +36,21 @@ pub(super) fn of_roots(
 pub(super) fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
     let first = roots.first()?.dialect;
     roots.iter().all(|root| root.dialect == first).then_some(first)
+}
+
+/// Settings for a root module that was found: where to open it, and how reports name it.
+///
+/// # Errors
+///
+/// All that is wrong with its settings files.
+pub(super) fn of_found(
+    root: &Path,
+    shown: &Path,
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<RunSettings, Error> {
+    let settings = of_root(root, arguments, environment)?;
+    Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
 fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -> Result<RunSettings, Error> {

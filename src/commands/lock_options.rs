@@ -1,7 +1,9 @@
 //! What `lock` was asked to do, as plain values.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
+use crate::engine::plan::Upgrade;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::version::Version;
@@ -30,6 +32,13 @@ pub struct LockOptions {
     pub h1: Option<H1Rule>,
     /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.
     pub accept_republished: Vec<(String, Version)>,
+    /// Select versions anew.
+    pub upgrade: Option<Upgrade>,
+    /// Releases that were signed later are not selected anew.
+    pub not_after: Option<SystemTime>,
+    /// True for root modules that were found, not named: one without configuration counts as `from_lock`, and providers
+    /// that it does not require are passed over.
+    pub found: bool,
     /// Why they may be.
     pub reason: Option<String>,
     /// Refuse releases of providers for which no signer is remembered.

@@ -2,6 +2,7 @@
 //!
 //! A command prints nothing and knows no command line.
 
+pub mod below;
 pub mod compare;
 pub mod diff;
 pub mod diff_known;
@@ -14,6 +15,8 @@ pub mod list;
 pub mod lock;
 mod lock_options;
 pub mod memory;
+#[cfg(feature = "online")]
+pub mod outdated;
 pub mod resolve;
 mod run_settings;
 pub mod trust;

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 
 pub mod atomic;
+pub mod below;
 pub mod cache;
 pub mod cli_config;
 pub mod git;

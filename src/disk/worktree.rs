@@ -48,6 +48,13 @@ pub fn boundary(root: &Path) -> PathBuf {
     top(root).unwrap_or_else(|| absolute(root))
 }
 
+/// The top of the work tree around a directory and the way down from there; none at the top and outside of git.
+pub fn above(directory: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (top, place) = (top(directory)?, absolute(directory));
+    let prefix = place.strip_prefix(&top).ok().filter(|prefix| !prefix.as_os_str().is_empty())?;
+    Some((top.clone(), prefix.to_owned()))
+}
+
 /// The settings texts for a root module, the nearest first, up to the top of its work tree and never beyond.
 ///
 /// # Errors
@@ -72,7 +79,7 @@ pub fn settings_texts(root: &Path) -> Result<Vec<SettingsText>, WorktreeError> {
 }
 
 /// A directory's absolute path without symbolic links; as far as that can be known.
-pub(super) fn absolute(directory: &Path) -> PathBuf {
+pub fn absolute(directory: &Path) -> PathBuf {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     std::fs::canonicalize(directory)
         .or_else(|_| std::path::absolute(directory))

@@ -1,7 +1,9 @@
 //! What was found out about a release, by whom, and nothing about what follows from it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::continuity::Offered;
 use crate::error::Error;
@@ -9,6 +11,7 @@ use crate::finding::Finding;
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::settings::Date;
 use crate::trust::Fingerprint;
 use crate::version::Version;
 
@@ -53,12 +56,38 @@ pub struct ReleaseFacts {
     pub supported_protocol: bool,
     /// The newest version that does, where this one does not.
     pub newest_supported: Option<Version>,
+    /// The newest release of all, pre-releases left out, if it is newer than this one.
+    pub newest: Option<Version>,
+    /// Newer versions that the constraints allow, and why they were not selected.
+    pub passed_over: Vec<(Version, PassedOver)>,
     /// What the origin reports about packages, of platforms that nobody asked for too, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
     /// The `h1:` of archives of the release that the index knows, looked at or not, by platform.
     pub known: BTreeMap<Platform, PackageHash>,
     /// What was noticed on the way: expired keys, several versions of one precedence.
     pub findings: Vec<Finding>,
+}
+
+/// Why a version was not selected although the constraints allow it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PassedOver {
+    /// It was signed too late, or nobody knows when.
+    TooYoung(Option<SystemTime>),
+    /// It has no package for these platforms.
+    Lacks(Vec<Platform>),
+}
+
+impl fmt::Display for PassedOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooYoung(Some(signed)) => write!(f, "it was signed on {}, too recently", Date::of(*signed)),
+            Self::TooYoung(None) => f.write_str("nobody knows when it was signed"),
+            Self::Lacks(platforms) => {
+                let platforms: Vec<&str> = platforms.iter().map(Platform::as_str).collect();
+                write!(f, "it has no package for {}", platforms.join(", "))
+            }
+        }
+    }
 }
 
 /// The source of a release.

@@ -10,6 +10,7 @@ use std::thread;
 
 use super::facts::{Answer, Origin, PackageFacts, Refusal, ReleaseFacts};
 use super::plan::{Selection, Step};
+use super::wish::Wish;
 use super::{Event, Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
@@ -17,7 +18,7 @@ use crate::disk::package as packages;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
 use crate::platform::Platform;
-use crate::version::{Version, newest_allowed};
+use crate::version::Version;
 
 /// The answers of a mirror for all steps.
 ///
@@ -58,16 +59,21 @@ type Hashed = BTreeMap<Platform, Result<PackageFacts, Refusal>>;
 fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result<Version, Error> {
     let versions = mirror.versions(addr)?;
     let chosen = match &step.selection {
-        Selection::Keep(version) => versions.iter().find(|offered| *offered == version),
-        Selection::Newest(constraints) => newest_allowed(&versions, constraints),
+        Selection::Keep(version) | Selection::Exactly(version) => versions.iter().find(|offered| *offered == version),
+        Selection::Newest(wish) => versions.iter().filter(|version| will_do(mirror, addr, step, (wish, version))).max(),
     };
     chosen.cloned().ok_or_else(|| {
         let message = match (&step.selection, versions.is_empty()) {
             (_, true) => format!("the mirror has no release of provider {addr}"),
             (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
-            (Selection::Newest(constraints), _) => {
-                format!("no release of provider {addr} in the mirror matches the version constraint \"{constraints}\"")
+            (Selection::Exactly(version), _) => format!("the mirror does not have version {version} of {addr}"),
+            (Selection::Newest(_), _) if step.rules.not_after.is_some() => {
+                format!("a mirror does not tell how old the releases of provider {addr} are")
             }
+            (Selection::Newest(wish), _) => format!(
+                "no release of provider {addr} in the mirror matches the version constraint \"{}\"",
+                wish.constraints
+            ),
         };
         let error = Error::new(ErrorKind::NotFound, message).in_file(mirror.base());
         match versions.last() {
@@ -75,6 +81,16 @@ fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result
             None => error.hint("check the directory: HOST/NAMESPACE/TYPE is looked for below it"),
         }
     })
+}
+
+/// True if a version may be selected. A mirror signs nothing, so that nobody knows the age of what is not recorded.
+fn will_do(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step, (wish, version): (&Wish, &Version)) -> bool {
+    let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
+    let has = |platform: &Platform| {
+        step.rules.optional.contains(platform) || matches!(mirror.package(addr, version, platform), Ok(Some(_)))
+    };
+    wish.allows(version)
+        && (is_recorded || step.rules.not_after.is_none() && (!wish.complete || step.platforms.iter().all(has)))
 }
 
 fn release(
@@ -93,6 +109,8 @@ fn release(
         let versions = mirror.versions(addr).unwrap_or_default();
         (platform.clone(), versions.iter().filter(has).max().cloned())
     });
+    let releases = mirror.versions(addr).unwrap_or_default().into_iter().filter(|other| !other.is_prerelease());
+    let newest = releases.max().filter(|other| *other > version);
     Ok(ReleaseFacts {
         missing: missing.collect(),
         version,
@@ -100,6 +118,8 @@ fn release(
         packages,
         supported_protocol: true,
         newest_supported: None,
+        newest,
+        passed_over: Vec::new(),
         reported: BTreeMap::new(),
         known: BTreeMap::new(),
         findings: Vec::new(),

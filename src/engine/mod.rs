@@ -7,10 +7,12 @@
 //! `plan` and `settle` are pure and hold all decisions. `gather` asks and downloads but decides nothing. `commit` is
 //! last and alone: an error before it leaves the disk as it was.
 
+pub mod abreast;
 pub mod commit;
 pub mod continuity;
 mod event;
 pub mod facts;
+pub mod held;
 pub mod inquiry;
 pub mod known;
 pub mod mirrors;
@@ -21,6 +23,7 @@ pub mod recollect;
 pub mod rules;
 pub mod settle;
 pub mod signers;
+pub mod wish;
 
 #[cfg(feature = "online")]
 pub mod gather;

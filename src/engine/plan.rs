@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Rules;
+use super::wish::{Wish, Within};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -18,14 +19,31 @@ use crate::version::{Constraints, Version};
 pub struct Intent {
     /// Only these providers; all where there is none.
     pub only: Option<BTreeSet<ProviderAddr>>,
+    /// Whether a provider of `only` that is not required is passed over; else it is an error.
+    pub lenient: bool,
     /// The platforms whose packages must be covered.
     pub platforms: Vec<Platform>,
     /// Remove entries that nothing requires.
     pub prune: bool,
     /// The providers that a state needs, if a state was given.
     pub state: Option<BTreeSet<ProviderAddr>>,
+    /// Select anew what is selected already; none to keep it.
+    pub upgrade: Option<Upgrade>,
     /// Releases that may replace what is recorded under their version.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
+}
+
+/// How versions are selected anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Upgrade {
+    /// This one; else the newest.
+    pub precise: Option<Version>,
+    /// How far from the recorded version.
+    pub within: Option<Within>,
+    /// Pre-releases count like any other version.
+    pub prereleases: bool,
+    /// Releases without a package for a wanted platform are passed over.
+    pub complete: bool,
 }
 
 /// What one root module needs to know.
@@ -61,8 +79,10 @@ pub struct Step {
 pub enum Selection {
     /// This one, which must still be offered.
     Keep(Version),
-    /// The newest that these constraints allow.
-    Newest(Constraints),
+    /// This one, though another one may be recorded.
+    Exactly(Version),
+    /// The newest that will do.
+    Newest(Wish),
 }
 
 impl Step {
@@ -71,7 +91,7 @@ impl Step {
         let entry = self.recorded.as_ref()?;
         match &self.selection {
             Selection::Keep(version) => (entry.version == *version).then_some(entry),
-            Selection::Newest(_) => None,
+            Selection::Exactly(_) | Selection::Newest(_) => None,
         }
     }
 }
@@ -96,7 +116,7 @@ pub fn plan(
         if intent.only.as_ref().is_some_and(|only| !only.contains(addr)) {
             continue;
         }
-        match select(addr, &requirement.constraints, lock, dialect) {
+        match select(addr, &requirement.constraints, lock, (intent, dialect)) {
             Ok(selection) => {
                 let step = Step {
                     constraints: requirement.constraints.clone(),
@@ -114,9 +134,10 @@ pub fn plan(
     if !errors.is_empty() {
         return Err(errors);
     }
+    let replaced = replaced(&plan, lock, intent, dialect);
     for (addr, _) in lock.iter().filter(|(addr, _)| requirements.get(addr).is_none()) {
         let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
-        if intent.prune && !in_state && intent.only.is_none() {
+        if replaced.contains(addr) || intent.prune && !in_state && intent.only.is_none() {
             plan.pruned.push(addr.clone());
         } else if !in_state {
             plan.unrequired.push(addr.clone());
@@ -128,12 +149,12 @@ pub fn plan(
 fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool {
     match selection {
         Selection::Keep(version) => intent.republished.contains(&(addr.clone(), version.clone())),
-        Selection::Newest(_) => false,
+        Selection::Exactly(_) | Selection::Newest(_) => false,
     }
 }
 
 fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
-    let named = intent.only.iter().flatten().filter(|addr| requirements.get(addr).is_none());
+    let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
     named
         .map(|addr| {
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));
@@ -146,11 +167,13 @@ fn select(
     addr: &ProviderAddr,
     constraints: &Constraints,
     lock: &LockFile,
-    dialect: Dialect,
+    (intent, dialect): (&Intent, Dialect),
 ) -> Result<Selection, Error> {
-    let Some(entry) = lock.get(addr).or_else(|| predecessor(addr, lock, dialect)) else {
-        return Ok(Selection::Newest(constraints.clone()));
-    };
+    let entry = lock.get(addr).or_else(|| predecessor(addr, lock, dialect).map(|(_, entry)| entry));
+    if let Some(upgrade) = &intent.upgrade {
+        return anew(addr, constraints, upgrade, (entry, dialect));
+    }
+    let Some(entry) = entry else { return Ok(Selection::Newest(Wish::of(constraints.clone()))) };
     if !constraints.allows(&entry.version) {
         let name = addr.short(dialect);
         let message = format!(
@@ -161,18 +184,55 @@ fn select(
         );
         return Err(Error::new(ErrorKind::NotFound, message)
             .hint(format!("`tflock why {name}` shows which module asks for what"))
-            .hint(format!("remove the entry of {name} from the lock file and run `tflock lock` to select anew")));
+            .hint(format!("`tflock upgrade {name}` selects a version that does")));
     }
     Ok(Selection::Keep(entry.version.clone()))
+}
+
+/// Selects anew, whatever is recorded.
+fn anew(
+    addr: &ProviderAddr,
+    constraints: &Constraints,
+    upgrade: &Upgrade,
+    (entry, dialect): (Option<&LockEntry>, Dialect),
+) -> Result<Selection, Error> {
+    let Some(version) = &upgrade.precise else {
+        return Ok(Selection::Newest(Wish {
+            constraints: constraints.clone(),
+            within: upgrade.within.zip(entry.map(|entry| entry.version.clone())),
+            prereleases: upgrade.prereleases,
+            complete: upgrade.complete,
+        }));
+    };
+    if constraints.allows(version) {
+        return Ok(Selection::Exactly(version.clone()));
+    }
+    let name = addr.short(dialect);
+    let message = match constraints.is_empty() {
+        true => format!("version {version} of provider {name} must be asked for by a constraint"),
+        false => {
+            format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
+        }
+    };
+    Err(Error::new(ErrorKind::NotFound, message)
+        .hint(format!("`tflock why {name}` shows which module asks for what"))
+        .hint(format!("`tflock upgrade --bump --precise {version} {name}` changes the constraint of the root module")))
+}
+
+/// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are selected anew.
+fn replaced(plan: &Plan, lock: &LockFile, intent: &Intent, dialect: Dialect) -> BTreeSet<ProviderAddr> {
+    let steps = plan.steps.keys().filter(|_| intent.upgrade.is_some());
+    steps.filter_map(|addr| predecessor(addr, lock, dialect).map(|(old, _)| old)).collect()
 }
 
 /// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version is kept, its hashes are not.
 ///
 /// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
-fn predecessor<'a>(addr: &ProviderAddr, lock: &'a LockFile, dialect: Dialect) -> Option<&'a LockEntry> {
+fn predecessor<'a>(addr: &ProviderAddr, lock: &'a LockFile, dialect: Dialect) -> Option<(ProviderAddr, &'a LockEntry)> {
     let moved = dialect == Dialect::OpenTofu
         && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
         && addr.namespace() == "hashicorp";
     let host = Hostname::parse(Dialect::Terraform.default_registry_host()).ok()?;
-    lock.get(&addr.at(host)).filter(|_| moved)
+    let old = addr.at(host);
+    lock.get(&old).filter(|_| moved).map(|entry| (old, entry))
 }

@@ -1,6 +1,7 @@
 //! What settings, environment and dialect ask of one provider.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use crate::platform::Platform;
 use crate::settings::{ExpiredKeyRule, SignatureRule};
@@ -16,6 +17,8 @@ pub struct Rules {
     pub expired_key: ExpiredKeyRule,
     /// Platforms that the provider may lack.
     pub optional: BTreeSet<Platform>,
+    /// Releases that were signed later are not selected anew. The protocol of registries knows no date of publication.
+    pub not_after: Option<SystemTime>,
 }
 
 /// What is made of the origin's `packages`.
@@ -37,6 +40,7 @@ impl Default for Rules {
             reported: ReportedRule::Ignore,
             expired_key: ExpiredKeyRule::Warn,
             optional: BTreeSet::new(),
+            not_after: None,
         }
     }
 }

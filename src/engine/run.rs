@@ -1,6 +1,6 @@
 //! Runs the stage that asks: the only place where a runtime is built.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::version::Version;
 /// [`ErrorKind::Interrupted`] on Ctrl-C, and when the system has no threads for a runtime.
 pub fn gather(
     options: GatherOptions,
-    roots: &[BTreeMap<ProviderAddr, Step>],
+    roots: &[&BTreeMap<ProviderAddr, Step>],
 ) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, threads(roots)));
@@ -63,6 +63,21 @@ pub fn inquire(
     })
 }
 
+/// The versions that some providers have, by their registries.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub fn versions(
+    options: GatherOptions,
+    providers: BTreeSet<ProviderAddr>,
+) -> Result<BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
+        gatherer.versions(providers).await
+    })
+}
+
 /// Runs until there is an answer or Ctrl-C.
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -81,10 +96,10 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     done
 }
 
-async fn all(gatherer: &Arc<Gatherer>, roots: &[BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
+async fn all(gatherer: &Arc<Gatherer>, roots: &[&BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
     let mut tasks = tokio::task::JoinSet::new();
     for (at, steps) in roots.iter().enumerate() {
-        let (gatherer, steps) = (Arc::clone(gatherer), steps.clone());
+        let (gatherer, steps) = (Arc::clone(gatherer), (*steps).clone());
         tasks.spawn(async move { (at, gatherer.gather(&steps).await) });
     }
     let answers: BTreeMap<usize, _> = tasks.join_all().await.into_iter().collect();
@@ -92,8 +107,8 @@ async fn all(gatherer: &Arc<Gatherer>, roots: &[BTreeMap<ProviderAddr, Step>]) -
 }
 
 /// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
-fn threads(roots: &[BTreeMap<ProviderAddr, Step>]) -> Threads {
-    let packages: usize = roots.iter().flat_map(BTreeMap::values).map(|step| step.platforms.len()).sum();
+fn threads(roots: &[&BTreeMap<ProviderAddr, Step>]) -> Threads {
+    let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if packages < cores { Threads::Two } else { Threads::One }
 }

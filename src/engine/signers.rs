@@ -212,8 +212,10 @@ mod tests {
             missing: BTreeMap::new(),
             supported_protocol: true,
             newest_supported: None,
-            reported: BTreeMap::new(),
+            newest: None,
+            passed_over: Vec::new(),
             known: BTreeMap::new(),
+            reported: BTreeMap::new(),
             findings: Vec::new(),
         }
     }

@@ -96,8 +96,10 @@ rules! {
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
-    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
+    HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
+    TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
+    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
     EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";
     VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who asks; `tflock upgrade ADDR` selects anew.";
     ConstraintsStale, "constraints-stale", Warn, Other, "The recorded constraints are not those of the configuration.", "Run `tflock lock`.";
@@ -112,7 +114,6 @@ rules! {
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in the place of Latin ones, so that people take it for another.", "Write the address anew in plain letters; find out who wrote it (`git blame`).";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
-    TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
     InstalledDiffers, "installed-differs", Deny, Trust, "An installed package is none of those that the lock file records.", "Remove it and run `init` again.";
 }

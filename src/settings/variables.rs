@@ -1,13 +1,14 @@
 //! The environment as a value.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The environment variables of the run, by name.
 ///
 /// Only the shell reads the process's environment; everybody else is handed this. A variable whose value is empty
-/// counts as not set, unless a caller asks for [`Variables::raw`].
+/// counts as not set, unless a caller asks for [`Variables::raw`]. Cheap to clone: every root module of a run has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, String>);
+pub struct Variables(Arc<BTreeMap<String, String>>);
 
 impl Variables {
     /// The value of a variable that is set to something.
@@ -33,7 +34,7 @@ impl Variables {
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        Self(Arc::new(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
     }
 }
 

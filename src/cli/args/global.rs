@@ -16,6 +16,17 @@ pub(in crate::cli) struct Within {
     pub(in crate::cli) chdir: Vec<PathBuf>,
 }
 
+/// How a command works on many root modules at once.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(in crate::cli) struct Below {
+    /// Work in every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    /// Begin no further root module once one has failed.
+    #[arg(long)]
+    pub(in crate::cli) fail_fast: bool,
+}
+
 /// What every command can be told.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, clap::Args)]

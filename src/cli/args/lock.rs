@@ -2,12 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-
-use super::Within;
+use super::{Below, Locking, Unsupported, Within};
 use crate::commands::LockOptions;
-use crate::platform::Platform;
-use crate::settings::H1Rule;
 use crate::version::Version;
 
 /// Make the lock file complete.
@@ -24,15 +20,11 @@ pub(in crate::cli) struct LockArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
     providers: Vec<String>,
-    /// Record hashes for this platform; may be repeated.
-    #[arg(long = "platform", value_name = "OS_ARCH")]
-    platforms: Vec<Platform>,
+    #[command(flatten)]
+    locking: Locking,
     /// Write nothing; exit 1 if the file would change.
     #[arg(long)]
     check: bool,
-    /// Write nothing; print the diff.
-    #[arg(long)]
-    dry_run: bool,
     /// Read no configuration; complete the hashes of the entries that are there.
     #[arg(long, conflicts_with = "prune")]
     from_lock: bool,
@@ -42,40 +34,20 @@ pub(in crate::cli) struct LockArgs {
     /// A state file, or the output of `state pull`: providers in it are kept.
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Take packages from this filesystem mirror only, packed or unpacked.
-    #[arg(long, value_name = "DIR", conflicts_with = "net_mirror")]
-    fs_mirror: Option<PathBuf>,
-    /// Take packages from this network mirror only; not supported yet.
-    #[arg(long, value_name = "URL", hide = true)]
-    net_mirror: Option<String>,
-    /// Whose h1: hashes are written: also the registry's, or only those computed here.
-    #[arg(long, value_name = "RULE", value_enum)]
-    h1: Option<H1Name>,
     /// Replace the hashes of a release that was published again; may be repeated.
     #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason")]
     accept_republished: Vec<(String, Version)>,
     /// Why; it is kept in the trust file.
     #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
-    /// Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots.
-    #[arg(long)]
-    no_first_use: bool,
+    /// With -r: also in directories with configuration that nobody calls and that have no lock file.
+    #[arg(long, requires = "recursive")]
+    pub(in crate::cli) create: bool,
+    #[command(flatten)]
+    pub(in crate::cli) below: Below,
     #[command(flatten)]
     pub(super) within: Within,
 }
-
-/// The values of `--h1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum H1Name {
-    /// Also those that the origin registry reports.
-    Registry,
-    /// Only those computed here from archives with a signed checksum.
-    Verified,
-}
-
-/// An option that is known and does not work yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct Unsupported(pub(in crate::cli) &'static str);
 
 impl LockArgs {
     /// What was asked for.
@@ -84,31 +56,15 @@ impl LockArgs {
     ///
     /// [`Unsupported`] names an option that does not work yet.
     pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
-        if self.net_mirror.is_some() {
-            return Err(Unsupported("--net-mirror"));
-        }
-        let mut platforms: Vec<Platform> = Vec::new();
-        for platform in &self.platforms {
-            if !platforms.contains(platform) {
-                platforms.push(platform.clone());
-            }
-        }
         Ok(LockOptions {
-            platforms,
             check: self.check,
-            dry_run: self.dry_run,
             from_lock: self.from_lock,
             prune: self.prune,
             state: self.state.clone(),
-            fs_mirror: self.fs_mirror.clone(),
             providers: self.providers.clone(),
-            h1: self.h1.map(|name| match name {
-                H1Name::Registry => H1Rule::Registry,
-                H1Name::Verified => H1Rule::Verified,
-            }),
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
-            no_first_use: self.no_first_use,
+            ..self.locking.options()?
         })
     }
 }

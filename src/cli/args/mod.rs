@@ -4,8 +4,10 @@ mod diff;
 mod git;
 mod global;
 mod lock;
+mod locking;
 mod single_dash;
 mod trust;
+mod upgrade;
 mod verify;
 
 use std::ffi::OsString;
@@ -16,10 +18,12 @@ use clap_complete::Shell;
 
 pub(super) use diff::DiffArgs;
 pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
-pub(super) use global::{Global, Tool, Within};
-pub(super) use lock::{LockArgs, Unsupported};
+pub(super) use global::{Below, Global, Tool, Within};
+pub(super) use lock::LockArgs;
+pub(super) use locking::{Locking, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::{TrustArgs, TrustCommand};
+pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
 pub(super) use verify::{ExplainArgs, VerifyArgs};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
@@ -68,6 +72,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
+    Upgrade(UpgradeArgs),
+    Outdated(OutdatedArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
     List(ListArgs),
@@ -195,6 +201,8 @@ impl Command {
             Command::Lock(_) | Command::Providers { .. } => "lock",
             Command::Verify(_) => "verify",
             Command::Explain(_) => "explain",
+            Command::Upgrade(_) => "upgrade",
+            Command::Outdated(_) => "outdated",
             Command::Fmt(_) => "fmt",
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
@@ -215,6 +223,8 @@ impl Command {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
             Command::Verify(verify) => Some(&verify.within),
             Command::Explain(explain) => Some(&explain.within),
+            Command::Upgrade(upgrade) => Some(&upgrade.within),
+            Command::Outdated(outdated) => Some(&outdated.within),
             Command::Fmt(fmt) => Some(&fmt.within),
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),

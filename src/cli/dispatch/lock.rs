@@ -3,48 +3,83 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::targets::Targets;
 use super::{Done, Session};
-use crate::cli::args::{LockArgs, Unsupported};
+use crate::cli::args::{Below, LockArgs, Unsupported};
 use crate::cli::progress::{Mode as Bars, Progress};
-use crate::cli::{ExitCode, Streams, settings};
-use crate::commands::lock::{self, Mode, Root, Source};
+use crate::cli::{ExitCode, Streams};
+use crate::commands::lock::{self, Mode, Root, Roots, Run, Source};
 use crate::commands::{LockOptions, RunSettings};
+use crate::dialect::Dialect;
 use crate::disk::atomic::DirectoryLock;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
+use crate::disk::worktree;
 use crate::engine::Events;
 use crate::engine::gather::GatherOptions;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions, Credentials, Discovery};
+use crate::outcome::Outcome;
 use crate::source::Registry;
 
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
-    let options = arguments.options().map_err(|Unsupported(option)| {
-        Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
-            .hint("download the packages and use `--fs-mirror DIR`")
-    })?;
-    let roots = session.roots()?;
-    let dialect = settings::one_dialect(&roots);
-    let detail = session.arguments.global.detail();
-    let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
-    let progress = Progress::new(bars, detail, dialect, Box::new(std::io::stderr()));
-    let cache = Arc::new(open_cache(&roots));
+    let options = arguments.options().map_err(unsupported)?;
+    let targets = Targets::of(session, &arguments.below, arguments.create)?;
+    run(&Asked { command: "lock", session, below: &arguments.below, options }, targets, streams)
+}
+
+/// An option that does not work yet.
+#[expect(clippy::needless_pass_by_value, reason = "goes where an error is mapped")]
+pub(super) fn unsupported(Unsupported(option): Unsupported) -> Error {
+    Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
+        .hint("download the packages and use `--fs-mirror DIR`")
+}
+
+/// What a command of this kind was asked.
+pub(super) struct Asked<'a> {
+    /// As typed.
+    pub(super) command: &'static str,
+    pub(super) session: &'a Session<'a>,
+    pub(super) below: &'a Below,
+    pub(super) options: LockOptions,
+}
+
+/// Runs a command that makes lock files what it was asked to make them.
+pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams<'_>) -> Result<Done, Error> {
+    let (session, options) = (asked.session, LockOptions { found: targets.found, ..asked.options.clone() });
+    let progress = progress(session, targets.dialect(), streams);
+    let cache = Arc::new(open_cache_of(session, &targets.directories()));
     let mode = match (options.dry_run, options.check) {
         (true, _) => Mode::DryRun,
         (_, true) => Mode::Check,
         _ => Mode::Write,
     };
-    // Held to the end: what was read is what is replaced.
-    let _locks = if mode == Mode::Write { acquire(&roots)? } else { Vec::new() };
-    let source = source(&roots, &options, &cache, &progress.events())?;
-    let opened = roots.iter().map(|root| (root.path.clone(), Root::open(root, &options, &cache))).collect();
-    let mut outcome = lock::lock(opened, source, &cache, mode);
-    outcome.many = session.many();
-    outcome.notes.extend(cache.note().map(str::to_owned));
-    outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    let first_outcomes = std::mem::take(&mut targets.outcomes);
+    let run = Run { cache: &cache, mode, fail_fast: asked.below.fail_fast, local: options.fs_mirror.is_none() };
+    let open = |at| Root::open(&targets.settings(at)?, &options, &cache);
+    let source = |dialect| source(session, dialect, options.fs_mirror.as_ref(), &cache, &progress.events());
+    let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
+    let mut notes = Vec::new();
+    if begun.len() < targets.paths.len() {
+        notes.push(format!("{} root modules were not begun, after one had failed", targets.paths.len() - begun.len()));
+    }
+    notes.extend(cache.note().map(str::to_owned));
+    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    let mut roots: Vec<_> = begun.into_iter().chain(first_outcomes).collect();
+    if targets.found {
+        roots.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+    let outcome = Outcome { command: asked.command, roots, many: targets.many(), notes };
     let code = ExitCode::of_outcome(&outcome, options.check);
-    Ok(Done { outcome, code, dialect })
+    Ok(Done { outcome, code, dialect: targets.dialect() })
+}
+
+/// Progress on standard error, as far as people want to see it.
+pub(super) fn progress(session: &Session<'_>, dialect: Option<Dialect>, streams: &Streams<'_>) -> Progress {
+    let detail = session.arguments.global.detail();
+    let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
+    Progress::new(bars, detail, dialect, Box::new(std::io::stderr()))
 }
 
 /// The cache of a run over these root modules.
@@ -57,6 +92,24 @@ pub(super) fn open_cache(roots: &[RunSettings]) -> Cache {
     })
 }
 
+/// The cache of a run over root modules in these directories.
+pub(super) fn open_cache_of(session: &Session<'_>, directories: &[PathBuf]) -> Cache {
+    // Root modules of one work tree have one top, and finding it costs.
+    let mut work_trees: Vec<PathBuf> = Vec::new();
+    for directory in directories {
+        let directory = worktree::absolute(directory);
+        if !work_trees.iter().any(|tree| directory.starts_with(tree)) {
+            work_trees.push(worktree::boundary(&directory));
+        }
+    }
+    Cache::open(CacheOptions {
+        directory: session.environment.variables.get("TFLOCK_CACHE_DIR").map(PathBuf::from),
+        work_trees,
+        disabled: session.arguments.global.no_cache,
+    })
+}
+
+/// Locks the directories of root modules until the end of the run.
 pub(super) fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error> {
     let mut directories: Vec<&PathBuf> = roots.iter().map(|root| &root.root).collect();
     directories.sort_unstable();
@@ -64,24 +117,33 @@ pub(super) fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error
     directories.into_iter().map(|directory| Ok(DirectoryLock::acquire(directory)?)).collect()
 }
 
+/// Whom a run may ask.
+///
+/// # Errors
+///
+/// A mirror that is none, or CLI configuration that cannot be read.
 pub(super) fn source(
-    roots: &[RunSettings],
-    options: &LockOptions,
+    session: &Session<'_>,
+    dialect: Dialect,
+    mirror: Option<&PathBuf>,
     cache: &Arc<Cache>,
     events: &Events,
 ) -> Result<Source, Error> {
-    if let Some(directory) = &options.fs_mirror {
+    if let Some(directory) = mirror {
         return Ok(Source::Mirror(FilesystemMirror::open(directory)?, events.clone()));
     }
-    let Some(root) = roots.first().filter(|root| !root.offline) else { return Ok(Source::Nobody) };
-    let config = CliConfig::load(&root.variables, root.dialect)?;
-    let client = Client::new(ClientOptions::configured(&root.variables, config.registry_protocols));
-    let credentials = Arc::new(Credentials::new(&root.variables, &config));
+    if session.arguments.global.offline {
+        return Ok(Source::Nobody);
+    }
+    let variables = &session.environment.variables;
+    let config = CliConfig::load(variables, dialect)?;
+    let client = Client::new(ClientOptions::configured(variables, config.registry_protocols));
+    let credentials = Arc::new(Credentials::new(variables, &config));
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
     Ok(Source::Registries(Box::new(GatherOptions {
         registry: Registry::new(client, discovery, credentials),
         cache: Arc::clone(cache),
         events: events.clone(),
-        now: root.now,
+        now: session.environment.now,
     })))
 }

@@ -10,15 +10,17 @@ mod hash;
 mod list;
 mod lock;
 mod merge;
+mod targets;
 mod text;
 mod trust;
+mod upgrade;
 mod verify;
 mod why;
 
 use std::path::PathBuf;
 
 use super::args::{Arguments, Command, ProvidersCommand};
-use super::settings::{of_roots, one_dialect};
+use super::settings::{of_directories, one_dialect};
 use super::{Environment, ExitCode, Streams};
 use crate::commands::RunSettings;
 use crate::dialect::Dialect;
@@ -46,7 +48,7 @@ impl Session<'_> {
     ///
     /// All that is wrong with directories and settings files.
     fn roots(&self) -> Result<Vec<RunSettings>, Error> {
-        of_roots(&self.directories(), self.arguments, self.environment)
+        of_directories(&self.directories(), self.arguments, self.environment)
     }
 
     /// True if more than one root module was asked for.
@@ -115,6 +117,8 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Trust(arguments) => trust::trust(session, arguments, streams),
         Command::Verify(arguments) => verify::verify(session, arguments, streams),
         Command::Explain(arguments) => explain::explain(session, arguments),
+        Command::Upgrade(arguments) => upgrade::upgrade(session, arguments, streams),
+        Command::Outdated(arguments) => upgrade::outdated(session, arguments, streams),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),

@@ -8,9 +8,10 @@ use super::{Done, Session};
 use crate::cli::args::{TrustArgs, TrustCommand};
 use crate::cli::progress::{Mode as Bars, Progress};
 use crate::cli::{ExitCode, Streams, settings};
+use crate::commands::RunSettings;
 use crate::commands::lock::Source;
 use crate::commands::trust as command;
-use crate::commands::{LockOptions, RunSettings};
+use crate::dialect::Dialect;
 use crate::disk::roots_below::roots_below;
 use crate::error::{Error, ErrorKind};
 
@@ -33,7 +34,7 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
     let roots = match arguments.command {
         TrustCommand::Init { recursive: true, .. } => {
             let below: Vec<PathBuf> = all_below(session)?;
-            settings::of_roots(&below, session.arguments, session.environment)?
+            settings::of_directories(&below, session.arguments, session.environment)?
         }
         _ => session.roots()?,
     };
@@ -42,7 +43,9 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
     let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
     let progress = Progress::new(bars, detail, dialect, Box::new(std::io::stderr()));
     let cache = Arc::new(open_cache(&roots));
-    let Source::Registries(options) = source(&roots, &LockOptions::default(), &cache, &progress.events())? else {
+    let Source::Registries(options) =
+        source(session, dialect.unwrap_or(Dialect::Terraform), None, &cache, &progress.events())?
+    else {
         let message = "who signed what is locked can be asked of registries only, which --offline forbids";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"));
     };

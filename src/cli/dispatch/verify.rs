@@ -13,7 +13,8 @@ use crate::cli::{ExitCode, Streams, settings};
 use crate::commands::lock::Source;
 use crate::commands::memory::{Memory, TrustPlace};
 use crate::commands::verify::{self, Known, Root};
-use crate::commands::{LockOptions, RunSettings, verify_online};
+use crate::commands::{RunSettings, verify_online};
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::outcome::{Body, Outcome};
@@ -46,7 +47,7 @@ pub(super) fn roots_of(session: &Session<'_>, recursive: bool) -> Result<Vec<Run
     if !recursive {
         return session.roots();
     }
-    settings::of_roots(&all_below(session)?, session.arguments, session.environment)
+    settings::of_directories(&all_below(session)?, session.arguments, session.environment)
 }
 
 /// All that is read for each root module; each trust file is read once.
@@ -71,7 +72,8 @@ fn ask(
     let detail = session.arguments.global.detail();
     let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
     let progress = Progress::new(bars, detail, settings::one_dialect(roots), Box::new(std::io::stderr()));
-    match source(roots, &LockOptions::default(), cache, &progress.events())? {
+    let dialect = roots.first().map_or(Dialect::Terraform, |root| root.dialect);
+    match source(session, dialect, None, cache, &progress.events())? {
         Source::Registries(options) => verify_online::ask(opened, *options, arguments.depth()),
         Source::Mirror(..) | Source::Nobody => Ok(Known::new()),
     }

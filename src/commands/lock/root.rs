@@ -7,8 +7,9 @@ use super::super::memory::TrustPlace;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, TreeOptions};
+use crate::disk::roots::{self, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::Intent;
 use crate::engine::recall;
@@ -65,23 +66,47 @@ impl Root {
             Some(bytes) => decode(bytes, settings)?,
             None => (LockFile::new(), Vec::new()),
         };
-        let requirements = if options.from_lock { Requirements::of_entries(&lock) } else { configuration(settings)? };
+        let requirements = if options.from_lock { None } else { configuration(settings, options.found)? };
+        let configured = requirements.is_some();
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
             boundary: settings.boundary.clone(),
-            intent: intent(settings, options, &lock, cache)?,
+            intent: Intent { prune: options.prune && configured, ..intent(settings, options, &lock, cache)? },
             rules: RuleBook::new(settings, options),
             trust: settings.trust.clone(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
             today: Date::of(settings.now),
             reason: options.reason.clone().unwrap_or_default(),
-            configured: !options.from_lock,
+            configured,
             bytes,
+            requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            requirements,
             findings,
         })
+    }
+}
+
+impl Root {
+    /// What is needed.
+    pub fn requirements(&self) -> &Requirements {
+        &self.requirements
+    }
+
+    /// What is locked.
+    pub fn lock(&self) -> &LockFile {
+        &self.lock
+    }
+
+    /// The tool of the root module.
+    pub fn dialect(&self) -> Dialect {
+        self.rules.dialect()
+    }
+
+    /// The providers that the run is about.
+    pub fn asked(&self) -> Vec<ProviderAddr> {
+        let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
+        self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }
 }
 
@@ -103,13 +128,15 @@ fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding
     }
 }
 
-fn configuration(settings: &RunSettings) -> Result<Requirements, Error> {
+/// What the configuration requires; none where there is no configuration and that is accepted.
+fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Requirements>, Error> {
     let mut options = TreeOptions::new(settings.dialect);
     options.data_dir = settings.variables.get("TF_DATA_DIR").map(PathBuf::from);
     options.variables =
         settings.variables.with_prefix("TF_VAR_").map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     match roots::load_tree(&settings.root, &options) {
-        Ok(tree) => Ok(tree.requirements),
+        Ok(tree) => Ok(Some(tree.requirements)),
+        Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
         Err(errors) => {
             let errors = errors.into_iter().map(Error::from);
             Err(Error::all(errors)
@@ -132,6 +159,8 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
     };
     Ok(Intent {
         only: (!only.is_empty()).then_some(only),
+        lenient: options.found,
+        upgrade: options.upgrade.clone(),
         platforms: platforms(settings, options, lock, cache),
         prune: options.prune,
         state,

@@ -1,13 +1,14 @@
 //! What flags, settings, environment and dialect together ask of each provider.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::engine::rules::{ReportedRule, Rules};
 use crate::platform::Platform;
-use crate::settings::{ExpiredKeyRule, H1Rule, Settings, SignatureRule};
+use crate::settings::{Age, ExpiredKeyRule, H1Rule, Settings, SignatureRule};
 
 /// The rules of one root module.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub(in crate::commands) struct RuleBook {
     dialect: Dialect,
     settings: Settings,
     h1: Option<H1Rule>,
+    /// The earlier of what was asked for and what the policy wants.
+    not_after: Option<SystemTime>,
     /// `OPENTOFU_ENFORCE_GPG_VALIDATION`
     enforce_signature: bool,
     /// `OPENTOFU_ENFORCE_GPG_EXPIRATION`
@@ -30,6 +33,7 @@ impl RuleBook {
             dialect: settings.dialect,
             settings: settings.settings.clone(),
             h1: options.h1,
+            not_after: policy_limit(settings).into_iter().chain(options.not_after).min(),
             enforce_signature: enforced("OPENTOFU_ENFORCE_GPG_VALIDATION"),
             enforce_expiry: enforced("OPENTOFU_ENFORCE_GPG_EXPIRATION"),
         }
@@ -47,6 +51,7 @@ impl RuleBook {
             reported: self.reported(addr),
             expired_key: self.expired_key(),
             optional: self.optional(addr, platforms),
+            not_after: self.not_after,
         }
     }
 
@@ -79,4 +84,11 @@ impl RuleBook {
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {
         platforms.iter().filter(|platform| self.settings.optional(addr, platform)).cloned().collect()
     }
+}
+
+/// The time after which a release must not be signed, by the policy.
+fn policy_limit(settings: &RunSettings) -> Option<SystemTime> {
+    let age = settings.settings.policy.minimum_age.map(Age::duration).filter(|age| !age.is_zero())?;
+    // A minimum age beyond all time allows nothing.
+    Some(settings.now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
 }

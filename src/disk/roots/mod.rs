@@ -14,6 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use error::{ModuleProblem, TreeError};
+pub(super) use read::join;
 
 use crate::config::Place;
 use crate::dialect::Dialect;

@@ -7,12 +7,13 @@
 
 mod archives;
 mod binding;
+mod choose;
 mod evidence;
 mod memory;
 mod release;
 mod signed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -104,6 +105,19 @@ impl Gatherer {
         self.each(steps, |gatherer, addr, step| async move { Box::pin(gatherer.release(&addr, &step)).await }).await
     }
 
+    /// The versions of some providers, asked side by side.
+    pub async fn versions(
+        self: &Arc<Self>,
+        providers: BTreeSet<ProviderAddr>,
+    ) -> BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>> {
+        let items = providers.into_iter().map(|addr| (addr, ()));
+        self.each(items, |gatherer, addr, ()| async move {
+            let offers = gatherer.offers(&addr).await?;
+            Ok(offers.iter().map(|offer| offer.version.clone()).collect())
+        })
+        .await
+    }
+
     /// Runs one task for each item, all at once, and collects what they give.
     async fn each<K, V, R, F>(
         self: &Arc<Self>,
@@ -152,8 +166,12 @@ fn refusal(error: SourceError) -> Refusal {
     Refusal::Error(error.into())
 }
 
-fn not_offered(addr: &ProviderAddr, version: &Version) -> Error {
+/// A release that is gone, or that never was.
+fn not_offered(addr: &ProviderAddr, version: &Version, recorded: Option<&Version>) -> Error {
+    if recorded.is_some_and(|recorded| recorded != version) {
+        let message = format!("provider {addr} has no release {version}");
+        return Error::new(ErrorKind::NotFound, message).hint(format!("`tflock outdated` shows the newest of {addr}"));
+    }
     let message = format!("the locked version {version} of provider {addr} is no longer available");
-    Error::new(ErrorKind::NotFound, message)
-        .hint(format!("remove the entry of {addr} from the lock file and run `tflock lock` to select another release"))
+    Error::new(ErrorKind::NotFound, message).hint(format!("`tflock upgrade {addr}` selects another release"))
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::choose::Choice;
 use super::signed::SignedSums;
 use super::{Gatherer, Miss, binding, not_offered};
 use crate::addr::ProviderAddr;
 use crate::engine::continuity::{self, Verdict};
-use crate::engine::facts::{Answer, Origin, PackageFacts, Refusal, ReleaseFacts, Signature};
+use crate::engine::facts::{Answer, Origin, PackageFacts, PassedOver, Refusal, ReleaseFacts, Signature};
 use crate::engine::plan::{Selection, Step};
 use crate::engine::rules::ReportedRule;
 use crate::engine::{naming, settle};
-use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
@@ -33,8 +33,8 @@ struct Line {
 impl Gatherer {
     /// Everything that a step needs to know.
     pub(super) async fn release(self: &Arc<Self>, addr: &ProviderAddr, step: &Step) -> Answer {
-        let (version, offers, packages) = self.select(addr, step).await?;
-        let mut facts = Gathering::new(addr, step, &version, &offers);
+        let (Choice { version, passed_over }, offers, packages) = self.select(addr, step).await?;
+        let mut facts = Gathering { passed_over, ..Gathering::new(addr, step, &version, &offers) };
         let Some(first) = packages.values().find_map(|package| package.as_ref().ok()).cloned() else {
             return facts.without_packages(packages);
         };
@@ -62,22 +62,27 @@ impl Gatherer {
         self: &Arc<Self>,
         addr: &ProviderAddr,
         step: &Step,
-    ) -> Result<(Version, Arc<Vec<Offer>>, Packages), Refusal> {
+    ) -> Result<(Choice, Arc<Vec<Offer>>, Packages), Refusal> {
+        let known = |version: &Version| Choice { version: version.clone(), passed_over: Vec::new() };
         match &step.selection {
-            Selection::Keep(version) => {
+            Selection::Keep(version) | Selection::Exactly(version) => {
                 let (offers, packages) = tokio::join!(self.offers(addr), self.packages_of(addr, version, step));
                 let offers = offers?;
                 if !offers.iter().any(|offer| offer.version == *version) {
-                    return Err(not_offered(addr, version).into());
+                    let recorded = step.recorded.as_ref().map(|entry| &entry.version);
+                    return Err(not_offered(addr, version, recorded).into());
                 }
-                Ok((version.clone(), offers, packages))
+                let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
+                if matches!(step.selection, Selection::Exactly(_)) && !is_recorded {
+                    self.old_enough(addr, version, step).await?;
+                }
+                Ok((known(version), offers, packages))
             }
-            Selection::Newest(constraints) => {
+            Selection::Newest(wish) => {
                 let offers = self.offers(addr).await?;
-                let newest = newest_allowed(offers.iter().map(|offer| &offer.version), constraints);
-                let version = newest.cloned().ok_or_else(|| nothing_allowed(addr, step, &offers))?;
-                let packages = self.packages_of(addr, &version, step).await;
-                Ok((version, offers, packages))
+                let choice = self.choose(addr, step, wish, &offers).await?;
+                let packages = self.packages_of(addr, &choice.version, step).await;
+                Ok((choice, offers, packages))
             }
         }
     }
@@ -231,6 +236,7 @@ struct Gathering<'a> {
     offers: &'a [Offer],
     supported_protocol: bool,
     missing: Vec<Platform>,
+    passed_over: Vec<(Version, PassedOver)>,
     findings: Vec<Finding>,
 }
 
@@ -242,7 +248,8 @@ impl<'a> Gathering<'a> {
             let message = format!("{ties} versions of {addr} differ from {version} in build metadata only");
             findings.push(Finding::new(Rule::AmbiguousVersion, message).about(addr));
         }
-        Self { addr, step, version, offers, supported_protocol: true, missing: Vec::new(), findings }
+        let (supported_protocol, missing, passed_over) = (true, Vec::new(), Vec::new());
+        Self { addr, step, version, offers, supported_protocol, missing, passed_over, findings }
     }
 
     /// The facts before any archive is looked at.
@@ -265,10 +272,18 @@ impl<'a> Gathering<'a> {
             missing,
             supported_protocol: self.supported_protocol,
             newest_supported: self.newest_supported(),
+            newest: self.newer(),
+            passed_over: self.passed_over.clone(),
             reported,
             known: BTreeMap::new(),
             findings: self.findings.clone(),
         }
+    }
+
+    /// The newest release of all, if it is newer than this one.
+    fn newer(&self) -> Option<Version> {
+        let releases = self.offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease());
+        releases.max().filter(|newest| *newest > self.version).cloned()
     }
 
     fn package_key(&self) -> (ProviderAddr, Version) {
@@ -306,25 +321,13 @@ impl<'a> Gathering<'a> {
             missing,
             supported_protocol: true,
             newest_supported: None,
+            newest: None,
+            passed_over: Vec::new(),
             reported: BTreeMap::new(),
             known: BTreeMap::new(),
             findings: self.findings.clone(),
         }))
     }
-}
-
-fn nothing_allowed(addr: &ProviderAddr, step: &Step, offers: &[Offer]) -> Refusal {
-    let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
-    let message = if step.constraints.is_empty() {
-        format!("provider {addr} has no release that may be selected")
-    } else {
-        format!("no available release of provider {addr} matches the version constraint \"{}\"", step.constraints)
-    };
-    let mut error = Error::new(ErrorKind::NotFound, message);
-    if let Some(version) = newest {
-        error = error.hint(format!("the newest release is {version}"));
-    }
-    error.hint(format!("`tflock why {addr}` shows which module asks for what")).into()
 }
 
 fn line_of(addr: &ProviderAddr, version: &Version, package: Arc<Package>, sums: &Sums) -> Result<Line, Refusal> {

@@ -70,7 +70,7 @@ impl Gatherer {
     async fn signer(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Result<SignedRelease, Refusal> {
         let offers = self.offers(addr).await?;
         let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
-            return Err(not_offered(addr, version).into());
+            return Err(not_offered(addr, version, Some(version)).into());
         };
         let first = offer.platforms.first().filter(|_| !offer.platforms.contains(&self.host));
         let package = match self.package(addr, version, first.unwrap_or(&self.host)).await {
@@ -103,20 +103,19 @@ impl Gatherer {
             SignatureRule::Never => true,
         };
         sensible(addr, version, documents)?;
-        let (mut findings, mut made) = (Vec::new(), None);
+        let mut findings = Vec::new();
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
-        let signature = if unsigned {
+        let (signature, made) = if unsigned {
             let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
             findings.push(Finding::new(Rule::Unsigned, message).about(addr));
-            Signature::Unsigned
+            (Signature::Unsigned, None)
         } else {
             let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
                 .map_err(|error| bad_signature(addr, version, &error))?;
             if verified.expired {
                 findings.extend(expired(addr, version, rules, &verified.fingerprint.to_string()));
             }
-            made = Some(verified.made);
-            Signature::By(verified.fingerprint.to_string())
+            (Signature::By(verified.fingerprint.to_string()), Some(verified.made))
         };
         Ok(SignedSums {
             sums_digest: self.cache.put_document(&documents.sums),

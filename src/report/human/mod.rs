@@ -4,6 +4,7 @@ mod changes;
 mod findings;
 mod review;
 mod tables;
+mod totals;
 mod trust;
 mod verified;
 
@@ -18,17 +19,27 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     for root in &outcome.roots {
         let Ok(body) = &root.body else { continue };
         let shown = self::body(body, root, style);
-        if outcome.many && !matches!(body, Body::Text(_)) {
+        if outcome.many && !matches!(body, Body::Text(_)) && !is_short(body, root) {
             heading(&mut text, root, style);
         }
         text.push_str(&shown);
     }
-    text
+    let totals = totals::totals(outcome);
+    if !text.is_empty() && !totals.is_empty() {
+        text.push('\n');
+    }
+    text + &totals
+}
+
+/// True if one line says all there is to say.
+fn is_short(body: &Body, root: &RootOutcome) -> bool {
+    matches!(body, Body::Changes(changes) if !changes.changed && changes.sides.is_none()) && root.findings.is_empty()
 }
 
 pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
     match body {
         Body::Requirements(providers) => tables::why(providers, style),
+        Body::Outdated(rows) => tables::outdated(rows, style),
         Body::Entries(entries) => tables::list(entries, style),
         Body::Changes(changes) if changes.sides.is_some() => {
             let mut text = review::review(changes, style);

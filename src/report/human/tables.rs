@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use crate::hash::HashScheme;
-use crate::outcome::{Listed, Required};
+use crate::outcome::{Listed, Outdated, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
 use crate::report::{Detail, Style, printable, slashed};
 use crate::requirements::{Origin, OriginKind};
+use crate::version::Version;
 
 /// How many places that only use a provider are listed for it.
 const MOST_USES: usize = 8;
@@ -42,6 +43,27 @@ fn counts(listed: &Listed) -> String {
     let told: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
     if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+}
+
+/// One line for each provider that has a newer release or must be selected anew.
+pub(super) fn outdated(rows: &[Outdated], style: Style) -> String {
+    let told: Vec<[String; 5]> =
+        rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
+    if told.is_empty() {
+        return "all providers are up to date\n".to_owned();
+    }
+    table(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY"], &told, style)
+}
+
+fn versions(row: &Outdated, style: Style) -> [String; 5] {
+    let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    let holder = |origin: &Origin| {
+        let [place, _, constraint, module] = self::origin(origin);
+        let module = if module.is_empty() { String::new() } else { format!("{module} ") };
+        format!("{module}{constraint} ({place})")
+    };
+    let holders: Vec<String> = row.holders.iter().map(holder).collect();
+    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), holders.join(", ")]
 }
 
 /// The last 16 digits, as keys are commonly called.

@@ -17,9 +17,11 @@ use crate::evidence::Evidence;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Required, RootOutcome, Verified};
+use crate::outcome::{
+    AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Outdated, Required, RootOutcome, Verified,
+};
 use crate::requirements::Origin;
-use crate::version::Constraints;
+use crate::version::{Constraints, Version};
 
 /// The version of the shape of all documents.
 const FORMAT_VERSION: &str = "1.0";
@@ -71,6 +73,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
     let mut object = match &root.body {
         Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
+        Ok(Body::Outdated(rows)) => one("outdated", rows.iter().map(outdated).collect()),
         Ok(Body::Changes(changes)) => self::changes(changes),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
         Ok(Body::Trust(report)) => trust::report(report),
@@ -119,6 +122,17 @@ fn origin(origin: &Origin) -> Value {
         "kind": origin.kind.as_str(),
         "local_name": origin.local_name,
         "constraint": origin.constraint,
+    })
+}
+
+fn outdated(row: &Outdated) -> Value {
+    let text = |version: &Option<Version>| version.as_ref().map(ToString::to_string);
+    json!({
+        "address": row.address.to_string(),
+        "selected": text(&row.selected),
+        "allowed": text(&row.allowed),
+        "newest": text(&row.newest),
+        "held_back_by": row.holders.iter().map(origin).collect::<Value>(),
     })
 }
 

@@ -1,0 +1,167 @@
+//! The options of `upgrade` and `outdated`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+use clap::ValueEnum;
+
+use super::{Below, Locking, Unsupported, Within};
+use crate::commands::LockOptions;
+use crate::engine::plan::Upgrade;
+use crate::engine::wish;
+use crate::settings::{Age, Date};
+use crate::version::Version;
+
+/// Select the newest versions that the constraints allow.
+///
+/// Without ADDR for every provider. Adds what is missing; removes nothing without --prune, but for entries of Terraform's
+/// that OpenTofu's replace. Tells what keeps a provider from its newest release. How old a release is, is told by its
+/// signature: the protocol of registries knows no date of publication.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock upgrade\n  tflock upgrade hashicorp/aws --within minor --exclude-newer 7d\n  tflock upgrade hashicorp/aws --precise 5.31.0\n  tflock upgrade -r hashicorp/aws"
+)]
+pub(in crate::cli) struct UpgradeArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR")]
+    pub(in crate::cli) providers: Vec<String>,
+    /// Select this version, newer or older; for one provider.
+    #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "newest_with_platforms"])]
+    pub(in crate::cli) precise: Option<Version>,
+    /// Change no more than this part of the version.
+    #[arg(long = "within", value_name = "PART", value_enum)]
+    step: Option<Step>,
+    /// Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
+    #[arg(long, value_name = "DATE|AGE")]
+    exclude_newer: Option<Limit>,
+    /// Pass over releases without a package for a wanted platform.
+    #[arg(long)]
+    newest_with_platforms: bool,
+    #[command(flatten)]
+    locking: Locking,
+    /// Write nothing; exit 1 if the file would change.
+    #[arg(long)]
+    check: bool,
+    /// Remove entries that the configuration does not require.
+    #[arg(long)]
+    prune: bool,
+    /// A state file, or the output of `state pull`: providers in it are kept.
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) below: Below,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+/// The values of `--within`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// The last number.
+    Patch,
+    /// The last two numbers.
+    Minor,
+    /// Any number.
+    Major,
+}
+
+/// The value of `--exclude-newer`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    Day(Date),
+    Age(Age),
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains('-') {
+            return text.parse().map(Limit::Day).map_err(|problem| format!("{problem}"));
+        }
+        text.parse().map(Limit::Age).map_err(|problem| format!("{problem}; or a date, YYYY-MM-DD"))
+    }
+}
+
+impl Limit {
+    /// The last moment that is not too new. A day counts whole, in UTC.
+    fn moment(self, now: SystemTime) -> SystemTime {
+        match self {
+            Limit::Age(age) => now.checked_sub(age.duration()),
+            Limit::Day(date) => {
+                let seconds = u64::try_from(date.unix_seconds() + 86399).unwrap_or(0);
+                SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+            }
+        }
+        .map_or(SystemTime::UNIX_EPOCH, |moment| moment.max(SystemTime::UNIX_EPOCH))
+    }
+}
+
+impl UpgradeArgs {
+    /// What was asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsupported`] names an option that does not work yet.
+    pub(in crate::cli) fn options(&self, now: SystemTime) -> Result<LockOptions, Unsupported> {
+        let upgrade = Upgrade {
+            precise: self.precise.clone(),
+            within: self.step.map(|step| match step {
+                Step::Patch => wish::Within::Patch,
+                Step::Minor => wish::Within::Minor,
+                Step::Major => wish::Within::Major,
+            }),
+            prereleases: false,
+            complete: self.newest_with_platforms,
+        };
+        Ok(LockOptions {
+            check: self.check,
+            prune: self.prune,
+            state: self.state.clone(),
+            providers: self.providers.clone(),
+            upgrade: Some(upgrade),
+            not_after: self.exclude_newer.map(|limit| limit.moment(now)),
+            ..self.locking.options()?
+        })
+    }
+}
+
+/// Show what `upgrade` would select, and what is newer.
+///
+/// One line for each provider that has a newer release: the selected version, the newest that the constraints allow, the
+/// newest of all, and which constraint holds it back. Downloads nothing and checks no signature.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws")]
+pub(in crate::cli) struct OutdatedArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR")]
+    pub(in crate::cli) providers: Vec<String>,
+    /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
+    #[arg(long)]
+    pub(in crate::cli) exit_code: bool,
+    #[command(flatten)]
+    pub(in crate::cli) below: Below,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let seconds = |text: &str| {
+            let moment = text.parse::<Limit>().unwrap().moment(now);
+            moment.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
+        };
+        assert_eq!(seconds("1970-01-02"), 2 * 86400 - 1);
+        assert_eq!(seconds("1d"), 1_000_000 - 86400);
+        assert_eq!(seconds("9999w"), 0);
+        for bad in ["", "7", "yesterday", "2024-13-01"] {
+            assert!(bad.parse::<Limit>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The trust files of all root modules of a run, each read once.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::super::memory::{Memory, TrustPlace};
+use super::Mode;
+use crate::engine::signers::Lesson;
+use crate::error::Error;
+use crate::trust::pins::Pins;
+
+/// What is remembered, by trust file; root modules on several threads share it.
+#[derive(Default)]
+pub(super) struct Memories(Mutex<BTreeMap<TrustPlace, Result<Memory, Error>>>);
+
+/// What became of each trust file.
+pub(super) type Stored = BTreeMap<TrustPlace, Result<bool, Error>>;
+
+impl Memories {
+    /// Reads a trust file, unless that is done.
+    pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
+        self.with(|memories| match memories.get(place) {
+            Some(memory) => memory.as_ref().map(|_| ()).map_err(Error::clone),
+            None => {
+                let memory = Memory::load(place);
+                let result = memory.as_ref().map(|_| ()).map_err(Error::clone);
+                memories.insert(place.clone(), memory);
+                result
+            }
+        })
+    }
+
+    pub(super) fn pins(&self, place: &TrustPlace) -> Pins {
+        self.with(|memories| match memories.get(place) {
+            Some(Ok(memory)) => memory.pins().clone(),
+            _ => Pins::default(),
+        })
+    }
+
+    /// Takes in what was learned; gives what is new of it.
+    pub(super) fn learn(&self, place: &TrustPlace, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Error> {
+        self.with(|memories| match memories.get_mut(place) {
+            Some(Ok(memory)) => memory.learn(lessons),
+            _ => Ok(Vec::new()),
+        })
+    }
+
+    /// Writes the trust files in which something is new.
+    pub(super) fn commit(&self, mode: Mode) -> Stored {
+        if mode != Mode::Write {
+            return Stored::new();
+        }
+        self.with(|memories| {
+            let read = memories.iter_mut().filter_map(|(place, memory)| Some((place, memory.as_mut().ok()?)));
+            read.map(|(place, memory)| (place.clone(), memory.commit())).collect()
+        })
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut BTreeMap<TrustPlace, Result<Memory, Error>>) -> R) -> R {
+        // Whatever was half done when a thread died is not written: then the whole run ends.
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,224 @@
+//! One root module whose plan is made: what is still to be asked for it, and its end.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::memories::{Memories, Stored};
+use super::settlement::Settlement;
+use super::{Mode, Root, Run, failed, is_denied};
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::diff;
+use crate::disk::atomic::DirectoryLock;
+use crate::disk::lock_file;
+use crate::engine::commit::{self, Write};
+use crate::engine::facts::Answer;
+use crate::engine::plan::{self, Plan, Step};
+use crate::engine::signers::Lesson;
+use crate::engine::{held, known, recall};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::lockfile;
+use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
+use crate::report::diff::unified;
+use crate::trust::pins::Pins;
+
+/// How an attempt at a root module ended.
+pub(super) enum Finished {
+    /// There is a result.
+    Done(Box<RootOutcome>),
+    /// The lock file is another one than was read: nothing was written.
+    Overtaken,
+    /// Another root module has failed before.
+    NotBegun,
+}
+
+impl Finished {
+    pub(super) fn failed(path: PathBuf, error: Error) -> Self {
+        Self::Done(Box::new(failed(path, error)))
+    }
+
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self, Self::Done(outcome) if outcome.body.is_err() || is_denied(&outcome.findings))
+    }
+}
+
+/// A root module whose entries are decided.
+pub(super) struct Settled {
+    settlement: Settlement,
+    /// What is new in the trust file.
+    lessons: Vec<Lesson>,
+}
+
+impl Settled {
+    /// True if nothing may be written.
+    pub(super) fn is_refused(&self) -> bool {
+        self.settlement.is_refused()
+    }
+}
+
+/// A root module whose plan is made.
+pub(super) struct Prepared {
+    root: Root,
+    plan: Plan,
+    /// The steps of the plan that local facts do not answer.
+    pub(super) open: BTreeMap<ProviderAddr, Step>,
+}
+
+impl Prepared {
+    pub(super) fn new(root: Root, run: Run<'_>, memories: &Memories) -> Result<Self, Error> {
+        memories.load(&root.trust)?;
+        let rules = |addr: &ProviderAddr| root.rules.of(addr, &root.intent.platforms);
+        let plan = plan::plan(&root.requirements, &root.lock, &root.intent, (root.rules.dialect(), &rules))
+            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
+        let answered = |addr: &ProviderAddr, step: &Step| {
+            let release = step.recorded_release().and_then(|entry| recall::recall(run.cache, addr, &entry.version));
+            run.local && release.is_some_and(|release| known::is_complete(step, &release))
+        };
+        let open = plan.steps.iter().filter(|(addr, step)| !answered(addr, step));
+        let open = open.map(|(addr, step)| (addr.clone(), step.clone())).collect();
+        Ok(Self { root, plan, open })
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.root.rules.dialect()
+    }
+
+    /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
+    /// after this one.
+    pub(super) fn settle(&self, answers: &BTreeMap<ProviderAddr, Answer>, memories: &Memories) -> Settled {
+        let mut settlement = Settlement { findings: self.root.findings.clone(), ..Settlement::default() };
+        if !answers.is_empty() {
+            settlement.pins = memories.pins(&self.root.trust);
+        }
+        for (addr, step) in &self.plan.steps {
+            match answers.get(addr) {
+                Some(answer) => {
+                    settlement.take(&self.root, addr, step, answer);
+                    if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
+                        let requirement = self.root.requirements.get(addr);
+                        settlement.findings.extend(held::held_back(addr, step, requirement, facts));
+                    }
+                }
+                None => settlement.keep(addr, step),
+            }
+        }
+        settlement.findings.extend(self.unrequired());
+        // A revocation is true whatever else is wrong; everything else is learned from what is written only.
+        let refused = settlement.is_refused();
+        let lessons = std::mem::take(&mut settlement.lessons).into_iter();
+        let lessons = lessons.filter(|lesson| !refused || matches!(lesson, Lesson::Revoked { .. })).collect();
+        let lessons = memories.learn(&self.root.trust, lessons).unwrap_or_else(|error| {
+            settlement.errors.push(error);
+            Vec::new()
+        });
+        settlement.pins = Pins::default();
+        Settled { settlement, lessons }
+    }
+
+    /// Writes what was settled, once the trust files are written.
+    pub(super) fn finish(&self, path: &Path, settled: Settled, stored: &Stored, mode: Mode) -> Finished {
+        let Settled { mut settlement, lessons } = settled;
+        let path = path.to_owned();
+        let written = match stored.get(&self.root.trust) {
+            Some(Ok(written)) => *written,
+            Some(Err(error)) if !lessons.is_empty() => {
+                settlement.errors.push(error.clone());
+                false
+            }
+            _ => false,
+        };
+        if let Some(error) = Error::all(std::mem::take(&mut settlement.errors)) {
+            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings: settlement.findings }));
+        }
+        let body = if settlement.is_refused() {
+            Ok(Some(Changes { path: self.root.shown.clone(), ..Changes::default() }))
+        } else {
+            self.write(&settlement, mode)
+        };
+        let body = match body {
+            Ok(None) => return Finished::Overtaken,
+            Ok(Some(changes)) => {
+                Ok(Body::Changes(Changes { trust: trust_change(&self.root, &lessons, written), ..changes }))
+            }
+            Err(error) => Err(error),
+        };
+        Finished::Done(Box::new(RootOutcome { path, body, findings: settlement.findings }))
+    }
+
+    /// Notes on entries that the configuration does not require.
+    fn unrequired(&self) -> Vec<Finding> {
+        let program = self.dialect().program();
+        let note = |addr: &ProviderAddr| {
+            let message = format!(
+                "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
+                 unless the state needs it",
+            );
+            Finding::new(Rule::PossiblyFromState, message).about(addr)
+        };
+        self.plan.unrequired.iter().filter(|_| self.root.configured).map(note).collect()
+    }
+
+    /// What changes, and as the mode says, its writing; none if the lock file changed since it was read.
+    fn write(&self, settlement: &Settlement, mode: Mode) -> Result<Option<Changes>, Error> {
+        let entries = &settlement.entries;
+        let mut new = self.root.lock.clone();
+        for addr in &self.plan.pruned {
+            new.remove(addr);
+        }
+        for (addr, settled) in entries {
+            new.insert(addr.clone(), settled.entry.clone());
+        }
+        let mut list = diff::changes(&self.root.lock, &new);
+        for change in &mut list {
+            let Some(settled) = entries.get(&change.address) else { continue };
+            change.signer.clone_from(&settled.signer);
+            change.pinned = settlement.pinned.contains(&change.address);
+            change.hashes_added.clone_from(&settled.added);
+        }
+        let text = new.encode(self.dialect());
+        let old = self.root.bytes.as_deref();
+        // Where nothing is required no lock file is wanted, unless somebody named the place.
+        let needless = self.root.intent.lenient && old.is_none() && new.is_empty();
+        let changed = old != Some(text.as_bytes()) && !needless;
+        let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
+        match mode {
+            _ if needless => {}
+            Mode::Check => {}
+            Mode::DryRun => {
+                let old = String::from_utf8_lossy(old.unwrap_or_default());
+                changes.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
+            }
+            Mode::Write => match self.store(text)? {
+                Some(written) => changes.written = written,
+                None => return Ok(None),
+            },
+        }
+        Ok(Some(changes))
+    }
+
+    /// Writes the lock file if it is still what was read.
+    fn store(&self, text: String) -> Result<Option<bool>, Error> {
+        let directory = self.root.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let _lock = DirectoryLock::acquire(directory.unwrap_or(Path::new(".")))?;
+        if lock_file::read(&self.root.path)? != self.root.bytes {
+            return Ok(None);
+        }
+        let write = Write { path: self.root.path.clone(), text, boundary: self.root.boundary.clone() };
+        commit::commit(&write).map(Some)
+    }
+}
+
+fn trust_change(root: &Root, lessons: &[Lesson], written: bool) -> Option<TrustChange> {
+    let mut change = TrustChange { path: root.trust.shown.clone(), written, ..TrustChange::default() };
+    for lesson in lessons {
+        match lesson {
+            Lesson::FirstUse { address, signer, .. } => change.pinned.push((address.clone(), signer.clone().into())),
+            Lesson::Revoked { key, .. } => change.denied.push(key.to_string()),
+            Lesson::Republished { republication, .. } => {
+                change.republished.push((republication.address.clone(), republication.version.clone()));
+            }
+        }
+    }
+    (!lessons.is_empty()).then_some(change)
+}

@@ -1,0 +1,185 @@
+//! Directories below one that hold a lock file or configuration, and what is called from where.
+//!
+//! What git tracks is found whatever gitignore says; what it does not track follows gitignore. The folders in which the
+//! tools keep what they install are left out. Which of the directories is a root module is not decided here.
+
+mod calls;
+mod tracked;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+
+pub use calls::{Calls, calls};
+
+use crate::config::ConfigFiles;
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::lockfile;
+
+/// Folders of the tools, which hold copies of what other places hold.
+const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
+
+/// A directory with a lock file or with configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Relative to where the search began; empty for that directory itself.
+    pub path: PathBuf,
+    /// True if there is a lock file.
+    pub has_lock: bool,
+    /// The names of the configuration files of either tool.
+    pub configuration: Vec<String>,
+}
+
+/// What a search found, in the order of the paths.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The directories.
+    pub places: Vec<Place>,
+    /// Directories that could not be read.
+    pub unreadable: Vec<BelowError>,
+}
+
+/// A directory that cannot be searched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot look for root modules in {}: {reason}", path.display())]
+pub struct BelowError {
+    /// The directory, or the one where the search began.
+    pub path: PathBuf,
+    /// Why not.
+    pub reason: String,
+}
+
+/// Searches a directory and all below it.
+///
+/// # Errors
+///
+/// [`BelowError`] if the directory itself cannot be read.
+pub fn survey(start: &Path) -> Result<Survey, BelowError> {
+    let failed = |reason: &dyn ToString| BelowError { path: start.to_owned(), reason: reason.to_string() };
+    std::fs::read_dir(start).map_err(|reason| failed(&reason))?;
+    // Git answers while we walk.
+    let tracked = tracked::Question::ask(start);
+    let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+    let mut unreadable = Vec::new();
+    for entry in walk(start) {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| !kind.is_dir()) => {
+                if let Ok(path) = entry.path().strip_prefix(start) {
+                    note(&mut names, path);
+                }
+            }
+            Ok(_) => {}
+            Err(reason) => unreadable.push(failed(&reason)),
+        }
+    }
+    for path in tracked.answer() {
+        if !is_skipped(&path) && start.join(&path).is_file() {
+            note(&mut names, &path);
+        }
+    }
+    let places = names.into_iter().filter_map(|(path, names)| place(path, names)).collect();
+    Ok(Survey { places, unreadable })
+}
+
+fn walk(start: &Path) -> ignore::Walk {
+    WalkBuilder::new(start)
+        .hidden(false)
+        .ignore(false)
+        .git_global(false)
+        .follow_links(false)
+        .filter_entry(|entry| {
+            entry.depth() == 0 || !entry.file_name().to_str().is_some_and(|name| SKIPPED.contains(&name))
+        })
+        .build()
+}
+
+fn is_skipped(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str().to_str().is_some_and(|name| SKIPPED.contains(&name)))
+}
+
+/// Keeps the names that matter, each once.
+fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tools compare so")]
+    let matters = name == lockfile::FILE_NAME
+        || [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
+    if matters {
+        let of_place = names.entry(path.parent().unwrap_or(Path::new("")).to_owned()).or_default();
+        if !of_place.iter().any(|known| known == name) {
+            of_place.push(name.to_owned());
+        }
+    }
+}
+
+fn place(path: PathBuf, names: Vec<String>) -> Option<Place> {
+    let (locks, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == lockfile::FILE_NAME);
+    // OpenTofu reads all that Terraform reads, but for what its own files shadow.
+    let files = ConfigFiles::select(others, Dialect::OpenTofu);
+    let configuration: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
+    let has_lock = !locks.is_empty();
+    (has_lock || !configuration.is_empty()).then_some(Place { path, has_lock, configuration })
+}
+
+impl From<BelowError> for Error {
+    fn from(error: BelowError) -> Self {
+        Self::new(ErrorKind::Disk, error.to_string()).in_file(error.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(top: &Path, path: &str, text: &str) {
+        std::fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+        std::fs::write(top.join(path), text).unwrap();
+    }
+
+    fn git(top: &Path, args: &[&str]) {
+        let status = std::process::Command::new("git").arg("-C").arg(top).args(args).status().unwrap();
+        assert!(status.success());
+    }
+
+    fn found(start: &Path) -> Vec<(String, bool, usize)> {
+        let places = survey(start).unwrap().places.into_iter();
+        places.map(|it| (it.path.to_string_lossy().into_owned(), it.has_lock, it.configuration.len())).collect()
+    }
+
+    #[test]
+    fn folders_of_the_tools_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        for place in ["a", "b/c", ".hidden", "a/.terraform/modules/x", "a/.terragrunt-cache/y"] {
+            write(top, &format!("{place}/.terraform.lock.hcl"), "");
+        }
+        write(top, "m/main.tf", "");
+        write(top, "m/.#main.tf", "");
+        write(top, "m/notes.txt", "");
+        write(top, "t/x.tofu", "");
+        let expected = [(".hidden", true, 0), ("a", true, 0), ("b/c", true, 0), ("m", false, 1), ("t", false, 1)];
+        assert_eq!(found(top), expected.map(|(path, lock, files)| (path.to_owned(), lock, files)));
+        assert_eq!(found(&top.join("b/c")), [(String::new(), true, 0)]);
+        assert!(survey(&top.join("nowhere")).is_err());
+    }
+
+    #[test]
+    fn what_is_tracked_is_never_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        for place in ["kept", "old", "new", "sub dir/é"] {
+            write(top, &format!("{place}/.terraform.lock.hcl"), "");
+            write(top, &format!("{place}/main.tf"), "");
+        }
+        git(top, &["init", "--quiet"]);
+        git(top, &["add", "--force", "old", "sub dir"]);
+        write(top, ".gitignore", "old/\nnew/\nsub dir/\n");
+        let paths = |start: &Path| found(start).into_iter().map(|(path, ..)| path).collect::<Vec<_>>();
+        assert_eq!(paths(top), ["kept", "old", "sub dir/é"]);
+        assert_eq!(paths(&top.join("sub dir")), ["é"]);
+        // What is tracked but gone is nowhere.
+        std::fs::remove_dir_all(top.join("old")).unwrap();
+        assert_eq!(paths(top), ["kept", "sub dir/é"]);
+    }
+}

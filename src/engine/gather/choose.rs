@@ -1,0 +1,126 @@
+//! Which of the releases on offer is taken.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Gatherer, Miss};
+use crate::addr::ProviderAddr;
+use crate::engine::facts::{PassedOver, Refusal};
+use crate::engine::plan::Step;
+use crate::engine::wish::Wish;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::platform::Platform;
+use crate::source::Offer;
+use crate::version::Version;
+
+/// The version that is taken, and newer ones that were not.
+pub(super) struct Choice {
+    pub(super) version: Version,
+    pub(super) passed_over: Vec<(Version, PassedOver)>,
+}
+
+impl Gatherer {
+    /// The newest release that will do. The recorded version does at any age and with any platforms.
+    pub(super) async fn choose(
+        &self,
+        addr: &ProviderAddr,
+        step: &Step,
+        wish: &Wish,
+        offers: &[Offer],
+    ) -> Result<Choice, Refusal> {
+        let mut passed_over = Vec::new();
+        let recorded = step.recorded.as_ref().map(|entry| &entry.version);
+        let mut candidates: Vec<&Offer> = offers.iter().filter(|offer| wish.allows(&offer.version)).collect();
+        candidates.sort_by(|one, other| other.version.cmp(&one.version));
+        for offer in candidates {
+            let against = if recorded == Some(&offer.version) {
+                None
+            } else {
+                match lacks(offer, step).filter(|_| wish.complete) {
+                    Some(platforms) => Some(PassedOver::Lacks(platforms)),
+                    None => self.too_young(addr, &offer.version, step).await?,
+                }
+            };
+            match against {
+                None => return Ok(Choice { version: offer.version.clone(), passed_over }),
+                Some(why) => passed_over.push((offer.version.clone(), why)),
+            }
+        }
+        Err(nothing_allowed(addr, wish, offers, &passed_over).into())
+    }
+
+    /// Refuses a release that was asked for by its number and is too young.
+    pub(super) async fn old_enough(&self, addr: &ProviderAddr, version: &Version, step: &Step) -> Result<(), Refusal> {
+        match self.too_young(addr, version, step).await? {
+            None => Ok(()),
+            Some(why) => {
+                let message = format!("{addr} {version} cannot be selected: {why}");
+                Err(Finding::new(Rule::TooYoung, message).about(addr).into())
+            }
+        }
+    }
+
+    async fn too_young(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        step: &Step,
+    ) -> Result<Option<PassedOver>, Refusal> {
+        let Some(limit) = step.rules.not_after else { return Ok(None) };
+        let signed = self.signed_on(addr, version, step).await?;
+        Ok((signed.is_none_or(|signed| signed > limit)).then_some(PassedOver::TooYoung(signed)))
+    }
+
+    /// When a release was signed; none if that cannot be known.
+    async fn signed_on(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        step: &Step,
+    ) -> Result<Option<SystemTime>, Refusal> {
+        for platform in &step.platforms {
+            match self.package(addr, version, platform).await {
+                Ok(package) => {
+                    let package = Arc::clone(&package);
+                    return Ok(self.signed_sums(addr, version, &package, &step.rules).await?.made);
+                }
+                Err(Miss::Absent) => {}
+                Err(Miss::Refused(refusal)) => return Err(refusal),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The wanted platforms that a release is said to lack, if any.
+fn lacks(offer: &Offer, step: &Step) -> Option<Vec<Platform>> {
+    let lacks = |platform: &&Platform| {
+        // A source that says nothing of platforms may have them all.
+        !offer.platforms.is_empty() && !offer.platforms.contains(platform) && !step.rules.optional.contains(platform)
+    };
+    let platforms: Vec<Platform> = step.platforms.iter().filter(lacks).cloned().collect();
+    (!platforms.is_empty()).then_some(platforms)
+}
+
+fn nothing_allowed(addr: &ProviderAddr, wish: &Wish, offers: &[Offer], passed_over: &[(Version, PassedOver)]) -> Error {
+    let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
+    let constrained = format!("matches the version constraint \"{}\"", wish.constraints);
+    let message = match (&wish.within, wish.constraints.is_empty(), passed_over.is_empty()) {
+        (_, _, false) => format!("no release of provider {addr} may be selected now"),
+        (Some((within, from)), true, _) => format!("no release of provider {addr} is within a {within} step of {from}"),
+        (Some((within, from)), false, _) => {
+            format!("no release of provider {addr} within a {within} step of {from} {constrained}")
+        }
+        (None, true, _) => format!("provider {addr} has no release that may be selected"),
+        (None, false, _) => format!("no available release of provider {addr} {constrained}"),
+    };
+    let mut error = Error::new(ErrorKind::NotFound, message);
+    for (version, why) in passed_over {
+        error = error.hint(format!("{version} is passed over: {why}"));
+    }
+    if let Some(version) = newest.filter(|_| passed_over.is_empty()) {
+        error = error.hint(format!("the newest release is {version}"));
+    }
+    error.hint(format!("`tflock why {addr}` shows which module asks for what"))
+}

@@ -1,0 +1,64 @@
+//! What keeps a provider from its newest release.
+
+use std::fmt::Write;
+
+use super::facts::ReleaseFacts;
+use super::plan::{Selection, Step};
+use super::wish::Wish;
+use crate::addr::ProviderAddr;
+use crate::finding::{Finding, Rule};
+use crate::requirements::{Origin, Requirement};
+use crate::version::{Constraints, Version};
+
+/// The places in configuration whose constraints do not allow a version.
+pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl Iterator<Item = &'a Origin> {
+    requirement.origins.iter().filter(move |origin| {
+        let constraints = origin.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok());
+        constraints.is_some_and(|constraints| !constraints.allows(version))
+    })
+}
+
+/// Why the newest release was not selected although the newest was asked for; none if it was.
+pub fn held_back(
+    addr: &ProviderAddr,
+    step: &Step,
+    requirement: Option<&Requirement>,
+    facts: &ReleaseFacts,
+) -> Option<Finding> {
+    let Selection::Newest(wish) = &step.selection else { return None };
+    let newest = facts.newest.as_ref().or_else(|| facts.passed_over.first().map(|(version, _)| version))?;
+    let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version);
+    let reasons = reasons(wish, requirement, facts, newest);
+    message.push_str(&reasons.join("; "));
+    Some(Finding::new(Rule::HeldBack, message).about(addr))
+}
+
+fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &ReleaseFacts, newest: &Version) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !wish.allows_by_constraints(newest) {
+        reasons.extend(requirement.into_iter().flat_map(|requirement| holders(requirement, newest)).map(place));
+        if reasons.is_empty() {
+            reasons.push(format!("the constraint \"{}\" does not allow it", wish.constraints));
+        }
+    }
+    if let Some((within, from)) = wish.within.as_ref().filter(|(within, from)| !within.allows(from, newest)) {
+        reasons.push(format!("it is more than a {within} step from {from}"));
+    }
+    for (version, why) in &facts.passed_over {
+        let subject = if version == newest { String::new() } else { format!("{version} is passed over: ") };
+        reasons.push(format!("{subject}{why}"));
+    }
+    reasons
+}
+
+/// `"~> 5.0" of module.net (modules/net/main.tf:3:5) does not allow it`
+fn place(origin: &Origin) -> String {
+    let mut text = format!("{:?}", origin.constraint.as_deref().unwrap_or_default());
+    // Writing to a string cannot fail.
+    let _ = match origin.module.as_str() {
+        "" => write!(text, " of the root module"),
+        module => write!(text, " of module.{module}"),
+    };
+    let _ = write!(text, " ({}:{}) does not allow it", origin.file.display(), origin.position);
+    text
+}

@@ -1,0 +1,101 @@
+//! Which versions may be selected anew, beside what the constraints say.
+
+use std::fmt;
+
+use crate::version::{Constraints, Version};
+
+/// What a new version must be. The newest that will do is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Wish {
+    /// What the configuration allows.
+    pub constraints: Constraints,
+    /// How far from a version, if there is a limit.
+    pub within: Option<(Within, Version)>,
+    /// True if pre-releases count like any other version.
+    pub prereleases: bool,
+    /// True if releases without a package for a wanted platform are passed over.
+    pub complete: bool,
+}
+
+/// The greatest step that an upgrade may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Within {
+    /// The last number may change.
+    Patch,
+    /// The last two numbers may change.
+    Minor,
+    /// Any number may change.
+    Major,
+}
+
+impl Within {
+    /// True if the step from one version to another is not too great.
+    pub fn allows(self, from: &Version, to: &Version) -> bool {
+        match self {
+            Within::Patch => (from.major(), from.minor()) == (to.major(), to.minor()),
+            Within::Minor => from.major() == to.major(),
+            Within::Major => true,
+        }
+    }
+}
+
+impl fmt::Display for Within {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Within::Patch => "patch",
+            Within::Minor => "minor",
+            Within::Major => "major",
+        })
+    }
+}
+
+impl Wish {
+    /// What a provider that is new to a lock file must be.
+    pub fn of(constraints: Constraints) -> Self {
+        Self { constraints, ..Self::default() }
+    }
+
+    /// True if a version may be selected, as far as its number tells.
+    pub fn allows(&self, version: &Version) -> bool {
+        self.allows_by_constraints(version)
+            && self.within.as_ref().is_none_or(|(within, from)| within.allows(from, version))
+    }
+
+    /// True if the constraints allow a version.
+    pub fn allows_by_constraints(&self, version: &Version) -> bool {
+        if self.prereleases {
+            return !version.is_unspecified() && self.constraints.terms().iter().all(|term| term.contains(version));
+        }
+        self.constraints.allows(version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_step_has_a_size() {
+        let from = version("1.2.3");
+        for (within, yes, no) in
+            [(Within::Patch, "1.2.0", "1.3.0"), (Within::Minor, "1.9.0", "2.0.0"), (Within::Major, "9.0.0", "0.0.0")]
+        {
+            let wish = Wish { within: Some((within, from.clone())), ..Wish::default() };
+            assert!(wish.allows(&version(yes)) && !wish.allows(&version(no)), "{within}");
+        }
+    }
+
+    #[test]
+    fn prereleases_count_only_on_demand() {
+        let wish = Wish::of("~> 1.0".parse().unwrap());
+        let asked = Wish { prereleases: true, ..wish.clone() };
+        for (text, plain, with) in [("1.1.0-rc1", false, true), ("2.0.0-rc1", false, true), ("2.0.1-rc1", false, false)]
+        {
+            assert_eq!((wish.allows(&version(text)), asked.allows(&version(text))), (plain, with), "{text}");
+        }
+    }
+}
