@@ -104,7 +104,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock providers fmt hash list why trust diff merge textconv git cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock providers fmt hash list why diff trust merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -52,8 +52,8 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lo
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "why" -d 'Tell who asks for a provider'
-complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "diff" -d 'Explain what a change of the lock file means'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or change who may sign which provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "merge" -d 'Merge lock files by provider, for git or after it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "textconv" -d 'Print a lock file in short, for git diff'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "git" -d 'Let git merge and compare lock files through tflock'
@@ -234,6 +234,30 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neith
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tip -d 'Compare with the revision itself, not with its merge base'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s r -l recursive -d 'Every lock file below'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l exit-code -d 'Exit 1 if there is a difference, 3 if a new checksum contradicts the record or nobody vouches for it'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -389,30 +413,6 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tip -d 'Compare with the revision itself, not with its merge base'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s r -l recursive -d 'Every lock file below'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l exit-code -d 'Exit 1 if there is a difference, 3 if a new checksum contradicts the record or nobody vouches for it'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'

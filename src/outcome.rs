@@ -160,10 +160,10 @@ pub struct Change {
     pub asks: Vec<Ask>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
-    /// True if that signer was remembered already; else it is a first use.
-    pub pinned: bool,
     /// Where the entry stands in the new file.
     pub position: Option<Position>,
+    /// True if that signer was remembered already; else it is a first use.
+    pub pinned: bool,
 }
 
 /// What is known of a hash that came or went.

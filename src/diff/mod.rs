@@ -78,8 +78,8 @@ fn change(
         judged: BTreeMap::new(),
         asks: Vec::new(),
         signer: None,
-        pinned: false,
         position: None,
+        pinned: false,
     })
 }
 

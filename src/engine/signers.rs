@@ -213,7 +213,7 @@ mod tests {
             supported_protocol: true,
             newest_supported: None,
             reported: BTreeMap::new(),
-            known: BTreeMap::default(),
+            known: BTreeMap::new(),
             findings: Vec::new(),
         }
     }

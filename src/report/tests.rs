@@ -53,8 +53,8 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         judged: std::collections::BTreeMap::new(),
         asks: Vec::new(),
         signer: None,
-        pinned: false,
         position: None,
+        pinned: false,
     }
 }
 
@@ -150,8 +150,7 @@ fn colour_adds_nothing_but_colour() {
 fn last_lines_of_lock() {
     let last = |changed, written, diff: Option<&str>| {
         let path = "a/.terraform.lock.hcl".into();
-        let diff = diff.map(str::to_owned);
-        let changes = Changes { changed, written, path, diff, ..Changes::default() };
+        let changes = Changes { changed, written, path, diff: diff.map(str::to_owned), ..Changes::default() };
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");

@@ -4,7 +4,14 @@
 mod diff;
 mod example;
 mod fixture;
+mod lock;
+mod lock_broken;
+mod lock_differential;
+mod lock_network;
+mod lock_options;
+mod lock_trust;
 mod merge;
+mod offline;
 mod support;
 mod trust;
 

@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use super::paint::Paint;
 use super::{Detail, Style, failure, printable, slashed};
+use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
@@ -39,12 +40,17 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes, &root.findings));
+            text.push_str(&changes::conclusion(changes, refused(root)));
             text
         }
         Body::Trust(report) => trust::trust(report, style),
         Body::Text(text) => text.clone(),
     }
+}
+
+/// True if what was found forbids to write.
+fn refused(root: &RootOutcome) -> bool {
+    root.findings.iter().any(|finding| finding.level == Level::Deny)
 }
 
 fn heading(text: &mut String, root: &RootOutcome, style: Style) {

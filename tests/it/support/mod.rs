@@ -8,3 +8,4 @@ pub mod packages;
 pub mod registry;
 pub mod run;
 pub mod workspace;
+pub mod worlds;

@@ -4,7 +4,7 @@
 //! The hashes are computed here from the entries, not by the product: they are what the product is measured by.
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};
@@ -60,6 +60,19 @@ impl Package {
     pub fn zh(&self) -> String {
         format!("zh:{}", self.sha256)
     }
+}
+
+/// The files of an archive that holds each name once, path and contents, as unpacking leaves them.
+pub fn unpacked(zip: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(zip)).unwrap();
+    let mut files = Vec::new();
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).unwrap();
+        let mut contents = Vec::new();
+        entry.read_to_end(&mut contents).unwrap();
+        files.push((entry.name().unwrap().to_string(), contents));
+    }
+    files
 }
 
 /// An archive of files, path and text, as registries serve modules.

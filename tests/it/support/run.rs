@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,6 +22,8 @@ pub struct Invocation<'a> {
     pub registry: Option<&'a Registry>,
     /// Beyond the environment that every process has.
     pub environment: Vec<(String, String)>,
+    /// What it reads on standard input.
+    pub input: String,
 }
 
 /// What a process did.
@@ -43,23 +46,38 @@ enum Fate {
 }
 
 impl Invocation<'_> {
-    /// Runs the process to its end.
-    pub fn run(self) -> Run {
-        let work = self.sandbox.join("work");
-        let before = files_below(&work);
+    /// The process to be, with standard input, output and error piped, for who wants to steer it.
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).current_dir(&self.directory).stdin(Stdio::null()).env_clear();
+        command.args(&self.args).current_dir(&self.directory).env_clear();
         command.envs(hermetic(self.sandbox));
         if let Some(registry) = self.registry {
             command.env("SSL_CERT_FILE", registry.ca_file());
         }
-        let output = command.envs(self.environment.iter().cloned()).output().expect("the program starts");
+        command.envs(self.environment.iter().cloned());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the process to its end.
+    pub fn run(self) -> Run {
+        let work = self.sandbox.join("work");
+        let began = today();
+        let before = files_below(&work);
+        let mut process = self.command().spawn().expect("the program starts");
+        // Small texts only: nobody reads the other pipes yet. Who does not read it has ended already.
+        let _ = process.stdin.take().unwrap().write_all(self.input.as_bytes());
+        let output = process.wait_with_output().expect("the program ends");
         Run {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             files: fates(&before, files_below(&work)),
-            filters: filters(self.sandbox, self.registry),
+            filters: [began, today()]
+                .map(|day| (day, "<today>".to_owned()))
+                .into_iter()
+                .chain(filters(self.sandbox, self.registry))
+                .collect(),
         }
     }
 }
@@ -120,6 +138,11 @@ fn fates(before: &BTreeMap<String, String>, after: BTreeMap<String, String>) -> 
     fates
 }
 
+/// The day by the clock of this machine, UTC, as the trust file records it.
+fn today() -> String {
+    tflock::settings::Date::of(std::time::SystemTime::now()).to_string()
+}
+
 fn filters(sandbox: &Path, registry: Option<&Registry>) -> Vec<(String, String)> {
     let mut filters = Vec::new();
     if let Some(registry) = registry {
@@ -173,6 +196,14 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Standard error. Whether a download ends before its run is refused is a matter of luck.
+    fn without_racing_lines(&self) -> String {
+        let lines = self.stderr.split_inclusive('\n');
+        lines.filter(|line| self.code == Some(0) || !line.starts_with("fetched ")).collect()
+    }
+}
+
 /// Exit code, standard output and error, and each file as written; stable from run to run.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,13 +212,13 @@ impl fmt::Display for Run {
             None => writeln!(f, "ended by a signal")?,
         }
         let mut section = |title: &str, text: &str| {
-            let text = self.filtered(text);
+            let text = sorted_progress(&self.filtered(text));
             let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\\ no newline at end\n" };
             let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             write!(f, "----- {title}\n{text}{separator}{end}")
         };
         section("stdout", &self.stdout)?;
-        section("stderr", &self.stderr)?;
+        section("stderr", &self.without_racing_lines())?;
         for (path, fate) in &self.files {
             match fate {
                 Fate::Written(text) => section(path, text)?,
@@ -197,6 +228,17 @@ impl fmt::Display for Run {
         }
         Ok(())
     }
+}
+
+/// Packages arrive in any order: lines about it that stand together are sorted.
+fn sorted_progress(text: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    lines.chunk_by_mut(|a, b| a.starts_with("fetched ") == b.starts_with("fetched ")).for_each(|chunk| {
+        if chunk[0].starts_with("fetched ") {
+            chunk.sort_unstable();
+        }
+    });
+    lines.concat()
 }
 
 /// Puts `<time>` in place of words such as `1.2s`, `340ms` and `2m`.

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -11,6 +12,8 @@ use super::run::{Invocation, Run};
 
 /// Where test data lies.
 pub const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+
+const TFLOCK: &str = env!("CARGO_BIN_EXE_tflock");
 
 /// Files below `work`, and beside it `home`, `cache` and `tmp`.
 ///
@@ -66,7 +69,7 @@ impl Workspace {
     }
 
     /// Writes a file below `work`, with its folders.
-    pub fn write(&self, path: &str, text: &str) {
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -94,7 +97,24 @@ impl Workspace {
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
-        self.run(Path::new(env!("CARGO_BIN_EXE_tflock")), registry.into(), args)
+        self.invocation(Path::new(TFLOCK), registry.into(), args).run()
+    }
+
+    /// The same with a text on standard input.
+    pub fn tflock_reading<I>(&self, input: &str, args: I) -> Run
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        let invocation = self.invocation(Path::new(TFLOCK), None, args);
+        Invocation { input: input.to_owned(), ..invocation }.run()
+    }
+
+    /// The process of `tflock`, not yet started, its streams piped, for tests that steer it.
+    pub fn tflock_command<'r, I>(&self, registry: impl Into<Option<&'r Registry>>, args: I) -> Command
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        self.invocation(Path::new(TFLOCK), registry.into(), args).command()
     }
 
     /// Runs `terraform` at the top. None, and a line on stderr, if it is not installed.
@@ -102,7 +122,7 @@ impl Workspace {
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
-        Some(self.run(&terraform()?, registry.into(), args))
+        Some(self.invocation(&terraform()?, registry.into(), args).run())
     }
 
     /// Runs `git` at the top, as somebody, and expects success.
@@ -122,10 +142,10 @@ impl Workspace {
         let somebody =
             ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com", "-c", "init.defaultBranch=main"];
         let args = somebody.iter().map(OsString::from).chain(args.into_iter().map(|arg| arg.as_ref().to_owned()));
-        self.run(Path::new("git"), None, args)
+        self.invocation(Path::new("git"), None, args).run()
     }
 
-    fn run<I>(&self, program: &Path, registry: Option<&Registry>, args: I) -> Run
+    fn invocation<'a, I>(&'a self, program: &Path, registry: Option<&'a Registry>, args: I) -> Invocation<'a>
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
@@ -143,15 +163,15 @@ impl Workspace {
             std::fs::write(&path, config).unwrap();
             environment.push(("TF_CLI_CONFIG_FILE".to_owned(), path.display().to_string()));
         }
-        let invocation = Invocation {
+        Invocation {
             program: program.to_owned(),
             args: args.into_iter().map(|arg| arg.as_ref().to_owned()).collect(),
             sandbox: self.sandbox.path(),
             directory: self.path(""),
             registry,
             environment,
-        };
-        invocation.run()
+            input: String::new(),
+        }
     }
 }
 

@@ -1,0 +1,196 @@
+//! `tflock lock` behind bad networks: it asks again where that may help, says whom it could not ask, and keeps tokens
+//! at home.
+
+use std::time::Duration;
+
+use crate::support::registry::{Answer, Endpoint, Registry};
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{EMPTY_LOCK, LOCK, widget};
+
+fn workspace() -> Workspace {
+    let workspace = Workspace::from("modules/one-root");
+    workspace.write(".terraform.lock.hcl", EMPTY_LOCK);
+    // One attempt more, so that giving up does not take long.
+    workspace.env("TF_PROVIDER_DOWNLOAD_RETRY", "1")
+}
+
+#[track_caller]
+fn accepted(registry: &Registry) -> Run {
+    let run = workspace().tflock(registry, LOCK).ended_with(0);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", ".tflock.trust.hcl"]);
+    run
+}
+
+#[track_caller]
+fn refused(registry: &Registry, code: i32) -> Run {
+    let run = workspace().tflock(registry, LOCK).ended_with(code);
+    assert!(run.touched().is_empty(), "{run}");
+    run
+}
+
+#[test]
+fn a_short_failure_is_overcome() {
+    let registry = widget().answers(Endpoint::Versions, Answer::status(503).times(1));
+    let run = accepted(&registry);
+    insta::assert_snapshot!("short_failure", run.filtered(&run.stderr));
+    assert_eq!(registry.count(Endpoint::Versions), 2);
+}
+
+#[test]
+fn the_servers_wish_to_wait_is_heard() {
+    let registry = widget().answers(Endpoint::Download, Answer::too_many_requests(0).times(1));
+    accepted(&registry);
+    assert_eq!(registry.count(Endpoint::Download), 2);
+    let never = widget().answers(Endpoint::Download, Answer::too_many_requests(86_400));
+    insta::assert_snapshot!("too_long_a_wait", refused(&never, 4));
+}
+
+#[test]
+fn a_lasting_failure_is_inconclusive() {
+    let registry = widget().answers(Endpoint::Versions, Answer::status(500));
+    insta::assert_snapshot!("lasting_failure", refused(&registry, 4));
+    assert_eq!(registry.count(Endpoint::Versions), 2);
+}
+
+#[test]
+fn a_lasting_failure_of_downloads_is_inconclusive() {
+    insta::assert_snapshot!("archive_failure", refused(&widget().answers(Endpoint::Zip, Answer::status(500)), 4));
+}
+
+#[test]
+fn a_dead_registry_of_one_provider_stops_all() {
+    let registry = widget().answers(Endpoint::Discovery, Answer::status(500));
+    let run = workspace().tflock(&registry, LOCK.iter().chain(&["--format=json"])).ended_with(4);
+    insta::assert_snapshot!("discovery_failure_json", run);
+}
+
+#[test]
+fn a_page_for_people_is_no_answer() {
+    insta::assert_snapshot!("html_discovery", refused(&widget().answers(Endpoint::Discovery, Answer::html()), 4));
+    insta::assert_snapshot!("html_versions", refused(&widget().answers(Endpoint::Versions, Answer::html()), 4));
+    insta::assert_snapshot!("html_archive", refused(&widget().answers(Endpoint::Zip, Answer::html()), 3));
+    insta::assert_snapshot!("json_nonsense", refused(&widget().answers(Endpoint::Download, Answer::json("[1]")), 4));
+}
+
+#[test]
+fn a_broken_download_is_taken_up_again() {
+    let registry = widget().answers(Endpoint::Zip, Answer::truncated().times(1));
+    accepted(&registry);
+    assert_eq!(registry.downloads("acme/widget"), 2);
+}
+
+#[test]
+fn a_download_that_always_breaks_is_inconclusive() {
+    let run = refused(&widget().answers(Endpoint::Zip, Answer::truncated()), 4);
+    assert!(run.stderr.contains("broke off after"), "{run}");
+}
+
+#[test]
+fn a_connection_that_breaks() {
+    accepted(&widget().answers(Endpoint::Sums, Answer::reset().times(1)));
+    let run = refused(&widget().answers(Endpoint::Sums, Answer::reset()), 4);
+    assert!(run.stderr.contains("SHA256SUMS"), "{run}");
+}
+
+#[test]
+fn a_slow_registry_is_given_up() {
+    let registry = widget().answers(Endpoint::Versions, Answer::slow(Duration::from_secs(3600)));
+    let run = workspace().env("TF_REGISTRY_CLIENT_TIMEOUT", "1").tflock(&registry, LOCK).ended_with(4);
+    insta::assert_snapshot!("slow_registry", run);
+}
+
+#[test]
+fn slow_pieces_are_waited_for() {
+    accepted(&widget().answers(Endpoint::Zip, Answer::slow(Duration::from_millis(20))));
+}
+
+#[test]
+fn a_host_without_provider_registry() {
+    insta::assert_snapshot!("no_providers_service", refused(&widget().without_providers_service(), 2));
+    insta::assert_snapshot!("no_discovery", refused(&widget().answers(Endpoint::Discovery, Answer::status(404)), 2));
+}
+
+#[test]
+fn a_provider_that_does_not_exist() {
+    insta::assert_snapshot!("no_such_provider", refused(&Registry::start(), 2));
+}
+
+#[test]
+fn missing_credentials_name_the_variable() {
+    let registry = widget().requiring_token("hunter2-hunter2");
+    let named = |run: &Run| {
+        let port = registry.host().replace("localhost:", "");
+        run.filtered(&run.stderr).replace(&port, "PORT")
+    };
+    let run = refused(&registry, 4);
+    insta::assert_snapshot!("no_token", named(&run));
+    let wrong = workspace().env("TF_TOKEN_{{registry}}", "wrong-token").tflock(&registry, LOCK).ended_with(4);
+    insta::assert_snapshot!("wrong_token", named(&wrong));
+    assert!(!wrong.to_string().contains("wrong-token"), "{wrong}");
+}
+
+#[test]
+fn tokens_stay_at_home() {
+    let worlds = [
+        widget().requiring_token("secret").with_files_on_other_host(),
+        widget().requiring_token("secret").answers(Endpoint::Zip, Answer::redirect_to_other_host()),
+        widget().answers(Endpoint::Versions, Answer::redirect_to_other_host()),
+    ];
+    let block = "credentials \"{{registry}}\" {\n  token = \"secret\"\n}\n";
+    for registry in worlds {
+        let by_variable = workspace().env("TF_TOKEN_{{registry}}", "secret");
+        for workspace in [by_variable, workspace().cli_config(block)] {
+            let run = workspace.tflock(&registry, LOCK.iter().chain(&["-v", "--no-cache"])).ended_with(0);
+            assert!(!run.to_string().contains("secret"), "{run}");
+        }
+        assert_eq!(registry.hosts_that_saw_a_token().into_iter().collect::<Vec<_>>(), [registry.host()]);
+        let asked = |endpoint| registry.requests().into_iter().filter(move |request| request.endpoint == endpoint);
+        assert!(asked(Endpoint::Zip).all(|request| request.authorization.is_none()));
+        assert!(asked(Endpoint::Zip).count() > 0);
+    }
+}
+
+#[test]
+fn an_untrusted_certificate() {
+    let registry = widget();
+    let workspace = workspace().env("SSL_CERT_FILE", "/dev/null");
+    let run = workspace.tflock(&registry, LOCK).ended_with(4);
+    insta::assert_snapshot!("untrusted_certificate", run);
+}
+
+/// Waits for something that surely happens soon; the limit is for a test that fails.
+#[cfg(unix)]
+fn wait_until(what: impl Fn() -> bool) {
+    for _ in 0..6000 {
+        if what() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it did not happen");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_everything_as_it_was() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let registry = widget().answers(Endpoint::Zip, Answer::slow(Duration::from_secs(3600)));
+    let workspace = workspace();
+    let process = workspace.tflock_command(&registry, LOCK).spawn().unwrap();
+    wait_until(|| registry.downloads("acme/widget") > 0);
+    let id = process.id().to_string();
+    let kill = std::process::Command::new("/bin/sh").args(["-c", "kill -INT \"$1\"", "sh", &id]).status();
+    assert!(kill.unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    // By the signal, or by an exit code that is not that of another ending.
+    assert!(output.status.signal() == Some(2) || output.status.code() == Some(2) || output.status.code() == Some(130));
+    assert_eq!(workspace.lock_file(), EMPTY_LOCK);
+    let mut names: Vec<_> = std::fs::read_dir(workspace.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, [".terraform.lock.hcl", "main.tf"]);
+    // The lock on the directory is gone with the process.
+    workspace.tflock(&registry.recovered(), LOCK).ended_with(0);
+}

@@ -1,0 +1,231 @@
+//! `tflock lock`: its options and settings.
+
+use crate::support::packages::unpacked;
+use crate::support::registry::Registry;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{EMPTY_LOCK, LOCK, LOCK_BOTH, PLATFORMS, hashes, widget, widget_and_gadget};
+
+#[test]
+fn check_writes_nothing_and_tells_by_exit_code() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    workspace.write(".terraform.lock.hcl", EMPTY_LOCK);
+    let check = LOCK.iter().chain(&["--check"]);
+    insta::assert_snapshot!("check_differs", workspace.tflock(&registry, check.clone()).ended_with(1));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    insta::assert_snapshot!("check_complete", workspace.tflock(&registry, check).ended_with(0));
+}
+
+#[test]
+fn check_of_a_file_that_is_not_there() {
+    let workspace = Workspace::from("modules/one-root");
+    let run = workspace.tflock(&widget(), LOCK.iter().chain(&["--check"])).ended_with(1);
+    assert!(run.touched().is_empty());
+}
+
+#[test]
+fn dry_run_prints_the_diff() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/locked"));
+    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--dry-run"])).ended_with(0);
+    insta::assert_snapshot!("dry_run", run);
+}
+
+#[test]
+fn the_alias_takes_the_options_of_terraform() {
+    let registry = widget();
+    let by_alias = Workspace::from("modules/one-root");
+    let run = by_alias.tflock(&registry, ["providers", "lock", "-no-color", "-platform=linux_amd64"]).ended_with(0);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", ".tflock.trust.hcl"]);
+    let by_name = Workspace::from("modules/one-root");
+    by_name.tflock(&registry, LOCK).ended_with(0);
+    assert_eq!(by_alias.lock_file(), by_name.lock_file());
+    let below = Workspace::from("modules/two-roots");
+    below.tflock(&registry, ["-chdir=a", "providers", "lock", "-platform=linux_amd64"]).ended_with(0);
+    assert_eq!(below.read("a/.terraform.lock.hcl"), by_name.lock_file());
+    let json = by_name.tflock(&registry, ["providers", "lock", "-json", "-platform=linux_amd64"]).ended_with(0);
+    assert_eq!(json.json()["changed"], false);
+}
+
+#[test]
+fn from_lock_needs_no_configuration() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/locked"));
+    std::fs::remove_file(workspace.path("main.tf")).unwrap();
+    insta::assert_snapshot!("without_configuration", workspace.tflock(&registry, LOCK_BOTH).ended_with(2));
+    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--from-lock"])).ended_with(0);
+    insta::assert_snapshot!("from_lock", run);
+}
+
+/// A state that knows one provider.
+fn state(registry: &Registry, provider: &str) -> String {
+    let resource = serde_json::json!({
+        "mode": "managed",
+        "type": "gadget_thing",
+        "name": "x",
+        "provider": format!("provider[\"{}/{provider}\"]", registry.host()),
+        "instances": [],
+    });
+    serde_json::json!({ "version": 4, "serial": 1, "lineage": "x", "outputs": {}, "resources": [resource] }).to_string()
+}
+
+#[test]
+fn what_nothing_requires_is_pruned_on_request_only() {
+    let registry = widget_and_gadget();
+    let locked = || {
+        let workspace = Workspace::from("modules/module-tree");
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        let main = workspace.read("main.tf");
+        workspace.write("main.tf", main.split("module").next().unwrap());
+        workspace
+    };
+    let kept = locked().tflock(&registry, LOCK).ended_with(0);
+    insta::assert_snapshot!("possibly_from_state", kept);
+    let pruned = locked().tflock(&registry, LOCK.iter().chain(&["--prune"])).ended_with(0);
+    insta::assert_snapshot!("prune", pruned);
+
+    let workspace = locked();
+    workspace.write("state.json", state(&registry, "acme/gadget"));
+    let prune = LOCK.iter().chain(&["--prune", "--state", "state.json"]);
+    let run = workspace.tflock(&registry, prune.clone()).ended_with(0);
+    insta::assert_snapshot!("prune_with_state", run);
+    assert!(workspace.lock_file().contains("/acme/gadget\""));
+    workspace.write("state.json", state(&registry, "acme/widget"));
+    workspace.tflock(&registry, prune.clone()).ended_with(0);
+    assert!(!workspace.lock_file().contains("/acme/gadget\""));
+    workspace.write("state.json", "{");
+    insta::assert_snapshot!("state_unreadable", workspace.tflock(&registry, prune).ended_with(2));
+}
+
+const MIRROR: [&str; 3] = ["--platform=linux_amd64", "--platform=darwin_arm64", "--fs-mirror"];
+
+#[test]
+fn a_packed_mirror_needs_no_network() {
+    let workspace = Workspace::from("example");
+    let run = workspace.tflock(None, ["lock"].iter().chain(&MIRROR).chain(&["mirror"])).ended_with(0);
+    assert_eq!(workspace.lock_file(), workspace.read("expected.lock.hcl"));
+    insta::assert_snapshot!("packed_mirror", run);
+    let again = workspace.tflock(None, ["lock"].iter().chain(&MIRROR).chain(&["mirror"])).ended_with(0);
+    assert!(again.touched().is_empty());
+}
+
+#[test]
+fn a_relative_mirror_is_found_from_where_the_user_stands() {
+    let workspace = Workspace::from("example");
+    let args = ["-C", "modules/site", "lock"].iter().chain(&MIRROR);
+    workspace.tflock(None, args.chain(&["mirror"])).ended_with(0);
+    let text = workspace.read("modules/site/.terraform.lock.hcl");
+    assert!(text.contains("registry.example.com/acme/dns"), "{text}");
+}
+
+#[test]
+fn an_unpacked_mirror_gives_h1_only() {
+    let workspace = Workspace::from("example");
+    let folder = "registry.example.com/acme/dns";
+    for platform in PLATFORMS {
+        let packed = format!("mirror/{folder}/terraform-provider-dns_2.3.1_{platform}.zip");
+        for (name, contents) in unpacked(&std::fs::read(workspace.path(&packed)).unwrap()) {
+            workspace.write(&format!("unpacked/{folder}/2.3.1/{platform}/{name}"), contents);
+        }
+    }
+    let args = ["lock", "registry.example.com/acme/dns"].iter().chain(&MIRROR);
+    let run = workspace.tflock(None, args.chain(&["unpacked"])).ended_with(0);
+    insta::assert_snapshot!("unpacked_mirror", run.filtered(&run.stdout));
+    let (written, expected) = (workspace.lock_file(), workspace.read("expected.lock.hcl"));
+    assert!(hashes(&written).iter().all(|hash| hash.contains("h1:") && expected.contains(hash)), "{written}");
+    assert_eq!(hashes(&written).len(), 2);
+}
+
+#[test]
+fn what_a_mirror_lacks_is_named() {
+    let workspace = Workspace::from("example");
+    let lock = |args: &[&str]| workspace.tflock(None, ["lock", "--fs-mirror"].iter().chain(args)).ended_with(2);
+    insta::assert_snapshot!("mirror_lacks_platform", lock(&["mirror", "--platform=solaris_sparc"]));
+    insta::assert_snapshot!("mirror_lacks_provider", lock(&["modules", "--platform=linux_amd64"]));
+    insta::assert_snapshot!("mirror_not_there", lock(&["nowhere", "--platform=linux_amd64"]));
+}
+
+#[test]
+fn offline_refuses_the_questions_that_the_work_needs() {
+    let workspace = Workspace::from("modules/one-root");
+    workspace.write(".terraform.lock.hcl", EMPTY_LOCK);
+    let registry = widget();
+    let run = workspace.tflock(&registry, LOCK.iter().chain(&["--offline"])).ended_with(4);
+    insta::assert_snapshot!("offline", run);
+    assert_eq!(registry.requests(), []);
+    let run = workspace.tflock(&registry, LOCK.iter().chain(&["--offline", "--format=json"])).ended_with(4);
+    insta::assert_snapshot!("offline_json", run);
+}
+
+#[test]
+fn settings_name_the_platforms() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
+    workspace.tflock(&registry, ["lock"]).ended_with(0);
+    for platform in PLATFORMS {
+        assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.4.0", platform).h1));
+    }
+}
+
+#[test]
+fn an_optional_platform_is_a_warning() {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    let settings = "platforms = [\"linux_amd64\", \"windows_arm64\"]\n";
+    workspace.write(".tflock.hcl", settings);
+    insta::assert_snapshot!("platform_required", workspace.tflock(&registry, ["lock"]).ended_with(2));
+    let optional = "optional_platforms = {\n  \"{{registry}}/acme/widget\" = [\"windows_arm64\"]\n}\n";
+    workspace.write(".tflock.hcl", settings.to_owned() + optional);
+    let run = workspace.tflock(&registry, ["lock"]).ended_with(0);
+    insta::assert_snapshot!("platform_optional", run.filtered(&run.stdout));
+}
+
+#[test]
+fn a_misspelt_setting_is_an_error_with_a_suggestion() {
+    let workspace = Workspace::from("modules/one-root");
+    workspace.write(".tflock.hcl", "platform = [\"linux_amd64\"]\ntool = \"terrafrom\"\n");
+    insta::assert_snapshot!("misspelt_setting", workspace.tflock(None, ["lock"]).ended_with(2));
+}
+
+#[test]
+fn opentofu_records_what_its_registry_reports() {
+    let tofu = || widget().with_packages().standing_for("registry.opentofu.org");
+    let lock = |registry: &Registry, args: &[&str]| {
+        let workspace = Workspace::from("modules/default-host");
+        let run = workspace.tflock(registry, LOCK.iter().chain(args)).ended_with(0);
+        (workspace.lock_file(), run)
+    };
+    let registry = tofu();
+    let (text, run) = lock(&registry, &["--tool", "tofu"]);
+    insta::assert_snapshot!("tofu_packages", run);
+    assert_eq!(registry.downloads("acme/widget"), 0);
+    let darwin = registry.package("acme/widget", "1.4.0", "darwin_arm64").h1;
+    assert!(text.contains(&darwin) && text.contains("\"tofu init\""), "{text}");
+
+    let registry = tofu();
+    let (text, _) = lock(&registry, &["--tool", "tofu", "--h1", "verified"]);
+    assert_eq!((registry.downloads("acme/widget"), text.contains(&darwin)), (1, false));
+
+    let registry = widget().with_packages().standing_for("registry.terraform.io");
+    let (text, _) = lock(&registry, &["--tool", "terraform"]);
+    assert_eq!((registry.downloads("acme/widget"), text.contains(&darwin)), (1, false));
+    assert!(text.contains("provider \"registry.terraform.io/acme/widget\"") && text.contains("\"terraform init\""));
+}
+
+#[test]
+fn a_host_block_believes_the_packages_of_another_registry() {
+    let (registry, workspace) = (widget().with_packages(), Workspace::from("modules/one-root"));
+    workspace.write(".tflock.hcl", "host \"{{registry}}\" {\n  h1 = \"registry\"\n}\n");
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    assert_eq!(registry.downloads("acme/widget"), 0);
+    assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.4.0", "darwin_arm64").h1));
+}
+
+#[test]
+fn unusual_names_are_bound_by_the_registry_alone() {
+    let registry = widget().named("{type}-{version}.{platform}.zip");
+    let run = Workspace::from("modules/one-root").tflock(&registry, LOCK_BOTH).ended_with(0);
+    insta::assert_snapshot!("unusual_names", run);
+}
+
+#[test]
+fn what_is_not_supported_yet_says_so() {
+    let run = Workspace::from("example").tflock(None, ["lock", "-net-mirror=https://example.com/"]).ended_with(2);
+    insta::assert_snapshot!("net_mirror", run);
+}
