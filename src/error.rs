@@ -38,6 +38,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// True if nobody knows, and a retry may help.
+    pub fn is_inconclusive(self) -> bool {
+        matches!(self, ErrorKind::Unavailable | ErrorKind::Unauthorized | ErrorKind::Offline)
+    }
+
     /// The word for machines.
     pub fn as_str(self) -> &'static str {
         match self {

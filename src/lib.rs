@@ -5,7 +5,7 @@
 //!  │          │           │          │
 //!  └► report  └─────────► disk ◄─────┘                  blocking files
 //!       ▼                  ▼
-//! finding · evidence · merge · outcome · trust                        judgments, pure
+//! finding · evidence · merge · outcome · trust · verify               judgments, pure
 //!       ▼
 //! lockfile · requirements · config · settings · hash · version · platform · addr · dialect      values, pure
 //! ```
@@ -30,6 +30,7 @@ pub mod finding;
 pub mod merge;
 pub mod outcome;
 pub mod trust;
+pub mod verify;
 
 pub mod disk;
 

@@ -47,10 +47,23 @@ pub enum Body {
     Entries(Vec<Listed>),
     /// `lock` and its like.
     Changes(Changes),
+    /// `verify`: how much is known; what is bad stands in the findings.
+    Verified(Verified),
     /// `trust`: remembered signers.
     Trust(TrustReport),
     /// `fmt`, `hash`, `completions`, `man`, `cache`: text as it goes to standard output.
     Text(String),
+}
+
+/// What `verify` knows about the recorded hashes of one root module; none is counted twice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Hashes that somebody vouches for.
+    pub proven: usize,
+    /// Hashes that are neither proven nor refuted.
+    pub unknown: usize,
+    /// Why some are unknown: sources that gave no answer. Empty if nobody was asked.
+    pub inconclusive: Vec<Error>,
 }
 
 /// One provider of `why`.

@@ -5,6 +5,7 @@
 pub mod compare;
 pub mod diff;
 pub mod diff_known;
+pub mod explain;
 pub mod fmt;
 pub mod git;
 pub mod hash;
@@ -16,6 +17,9 @@ pub mod memory;
 pub mod resolve;
 mod run_settings;
 pub mod trust;
+pub mod verify;
+#[cfg(feature = "online")]
+pub mod verify_online;
 pub mod why;
 
 pub use lock_options::LockOptions;

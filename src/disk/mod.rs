@@ -18,6 +18,7 @@ pub mod roots;
 pub mod roots_below;
 pub mod state;
 pub mod text;
+pub mod tracked;
 pub mod transaction;
 pub mod trust_file;
 pub mod worktree;

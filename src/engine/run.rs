@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use super::facts::{Answer, Refusal, SignedRelease};
 use super::gather::{GatherOptions, Gatherer};
+use super::inquiry::Inquiry;
 use super::plan::Step;
 use super::rules::Rules;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
+use crate::verify::Knowledge;
 use crate::version::Version;
 
 /// The answers for the steps of each root module, in the order given; every question is asked once for all of them.
@@ -43,6 +45,21 @@ pub fn signers(
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, Threads::One));
         gatherer.signers(releases).await
+    })
+}
+
+/// What is known of some locked releases.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub fn inquire(
+    options: GatherOptions,
+    inquiries: BTreeMap<ReleaseKey, Inquiry>,
+) -> Result<BTreeMap<ReleaseKey, Knowledge>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
+        gatherer.inquire(inquiries).await
     })
 }
 

@@ -97,6 +97,24 @@ rules! {
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
     UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
+    LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
+    EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";
+    VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who asks; `tflock upgrade ADDR` selects anew.";
+    ConstraintsStale, "constraints-stale", Warn, Other, "The recorded constraints are not those of the configuration.", "Run `tflock lock`.";
+    PlatformUncovered, "platform-uncovered", Deny, Other, "A wanted platform has no h1 in an entry, so that installing there changes or refuses the lock file.", "Run `tflock lock`, or name the platform under `optional_platforms` in `.tflock.hcl`.";
+    MalformedHash, "malformed-hash", Deny, Trust, "A recorded hash is not written as a hash of its scheme and can match no package.", "Restore the line from version control, or remove it and run `tflock lock`.";
+    UnattestedHash, "unattested-hash", Deny, Trust, "A recorded hash is that of no package of the locked release.", "Find out who added it (`git log -S HASH`); then remove the line and run `tflock lock`.";
+    ContradictedHash, "contradicted-hash", Deny, Trust, "A recorded hash belongs to another provider or version.", "Find out who added it (`git log -S HASH`); then remove the line and run `tflock lock`.";
+    ZhMissing, "zh-missing", Warn, Trust, "The signed checksums list packages that an entry does not record.", "Run `tflock lock` and review what it adds.";
+    H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so that only packed archives can be checked against it.", "Run `tflock lock`.";
+    VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
+    SignerNotPinned, "signer-not-pinned", Deny, Trust, "Nobody is remembered as the signer of a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR`.";
+    HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
+    LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in the place of Latin ones, so that people take it for another.", "Write the address anew in plain letters; find out who wrote it (`git blame`).";
+    Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
+    TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
+    TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
+    InstalledDiffers, "installed-differs", Deny, Trust, "An installed package is none of those that the lock file records.", "Remove it and run `init` again.";
 }
 
 #[cfg(test)]
@@ -106,7 +124,7 @@ mod tests {
     #[test]
     fn ids_are_kebab_case_and_unique() {
         let mut ids: Vec<&str> = Rule::ALL.iter().map(|rule| rule.id()).collect();
-        assert!(ids.iter().all(|id| id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')));
+        assert!(ids.iter().all(|id| id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')));
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), Rule::ALL.len());

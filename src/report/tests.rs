@@ -150,7 +150,8 @@ fn colour_adds_nothing_but_colour() {
 fn last_lines_of_lock() {
     let last = |changed, written, diff: Option<&str>| {
         let path = "a/.terraform.lock.hcl".into();
-        let changes = Changes { changed, written, path, diff: diff.map(str::to_owned), ..Changes::default() };
+        let diff = diff.map(str::to_owned);
+        let changes = Changes { changed, written, path, diff, ..Changes::default() };
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");

@@ -47,17 +47,14 @@ const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn)
 
 /// Rules that settings may name before there is a check for them.
 const FURTHER_RULES: &[&str] = &[
-    "constraints-stale",
     "hash-replaced",
     "hashes-dropped",
-    "lock-file-missing",
     "lock-file-removed",
     "pin-added",
     "pin-changed",
     "pin-removed",
     "policy-weakened",
     "republication-accepted",
-    "signer-not-pinned",
 ];
 
 /// Reads the text of one settings file.

@@ -14,6 +14,7 @@ mod merge;
 mod offline;
 mod support;
 mod trust;
+mod verify;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
 #[test]

@@ -6,6 +6,7 @@ mod global;
 mod lock;
 mod single_dash;
 mod trust;
+mod verify;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::{LockArgs, Unsupported};
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::{TrustArgs, TrustCommand};
+pub(super) use verify::{ExplainArgs, VerifyArgs};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///
@@ -58,6 +60,8 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Lock(LockArgs),
+    Verify(VerifyArgs),
+    Explain(ExplainArgs),
     /// Terraform's name for lock.
     #[command(hide = true, subcommand_required = true, arg_required_else_help = true)]
     Providers {
@@ -189,6 +193,8 @@ impl Command {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Command::Lock(_) | Command::Providers { .. } => "lock",
+            Command::Verify(_) => "verify",
+            Command::Explain(_) => "explain",
             Command::Fmt(_) => "fmt",
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
@@ -207,6 +213,8 @@ impl Command {
     fn within(&self) -> Option<&Within> {
         match self {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
+            Command::Verify(verify) => Some(&verify.within),
+            Command::Explain(explain) => Some(&explain.within),
             Command::Fmt(fmt) => Some(&fmt.within),
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),

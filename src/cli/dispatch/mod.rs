@@ -2,6 +2,7 @@
 
 mod cache;
 mod diff;
+mod explain;
 mod fmt;
 mod generate;
 mod git;
@@ -11,6 +12,7 @@ mod lock;
 mod merge;
 mod text;
 mod trust;
+mod verify;
 mod why;
 
 use std::path::PathBuf;
@@ -111,6 +113,8 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
             lock::lock(session, lock, streams)
         }
         Command::Trust(arguments) => trust::trust(session, arguments, streams),
+        Command::Verify(arguments) => verify::verify(session, arguments, streams),
+        Command::Explain(arguments) => explain::explain(session, arguments),
         Command::Completions(completions) => Ok(generate::completions(completions)),
         Command::Man => generate::man(),
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),

@@ -54,7 +54,7 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
 }
 
 /// The root modules below all directories, each once.
-fn all_below(session: &Session<'_>) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn all_below(session: &Session<'_>) -> Result<Vec<PathBuf>, Error> {
     let mut directories = session.arguments.directories();
     if directories.is_empty() {
         directories.push(PathBuf::from("."));

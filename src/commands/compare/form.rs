@@ -54,13 +54,18 @@ pub(super) fn form(asked: &Asked, directory: &Path) -> Result<Form, Error> {
             if !old.contains("..") && !new.contains("..") =>
         {
             let path = match path {
-                Some(Named::File(path)) => Some(path),
-                _ => None,
+                None => None,
+                Some(Named::File(path)) if path != Path::new("-") => Some(path),
+                Some(_) => return Err(unfit()),
             };
             Ok(Form::Revision { name: Some(format!("{old}..{new}")), path })
         }
-        _ => Err(usage("a revision, two revisions or two files are wanted; standard input is one side of two files")),
+        _ => Err(unfit()),
     }
+}
+
+fn unfit() -> Error {
+    usage("a revision, two revisions or two files are wanted; standard input is one side of two files")
 }
 
 fn utf8(name: &OsStr) -> Result<String, Error> {

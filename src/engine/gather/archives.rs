@@ -16,6 +16,9 @@ use crate::net::{Body, NetError, ShownUrl};
 use crate::source::Package;
 use crate::version::Version;
 
+/// How the bytes of an archive begin.
+const ARCHIVE: &[u8] = b"PK";
+
 /// Where the bytes of an archive go.
 enum Sink {
     /// Through the hasher, in constant memory.
@@ -32,6 +35,41 @@ enum Pass {
     NeedsSpool,
     /// The archive is what it is.
     Refused(Refusal),
+    /// It is not what was announced, and no archive.
+    NotAnArchive(Finding),
+}
+
+/// The hashes over the files of an archive.
+#[derive(Debug, Clone)]
+pub(super) struct Hashed {
+    /// As lock files record it.
+    pub(super) h1: PackageHash,
+    /// The other form of the archive, where it differs.
+    pub(super) archive_form: Option<PackageHash>,
+}
+
+/// Why an archive gave no hashes.
+#[derive(Debug, Clone)]
+pub(super) enum NoHashes {
+    /// It could not be had, or it is what it is.
+    Refused(Refusal),
+    /// What was served is not what was announced, and no archive at all: perhaps a page for people.
+    NotAnArchive(Finding),
+}
+
+impl From<NoHashes> for Refusal {
+    fn from(missing: NoHashes) -> Self {
+        match missing {
+            NoHashes::Refused(refusal) => refusal,
+            NoHashes::NotAnArchive(finding) => finding.into(),
+        }
+    }
+}
+
+impl From<Refusal> for NoHashes {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
 }
 
 impl Gatherer {
@@ -42,11 +80,21 @@ impl Gatherer {
         version: &Version,
         package: &Package,
     ) -> Result<PackageHash, Refusal> {
+        Ok(self.hashed_archive(addr, version, package).await?.h1)
+    }
+
+    /// All hashes over the files of a package.
+    pub(super) async fn hashed_archive(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        package: &Package,
+    ) -> Result<Hashed, NoHashes> {
         let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
         self.archives.answer(package.shasum, self.download(key, package)).await
     }
 
-    async fn download(&self, key: PackageKey, package: &Package) -> Result<PackageHash, Refusal> {
+    async fn download(&self, key: PackageKey, package: &Package) -> Result<Hashed, NoHashes> {
         let hashes = self.attempts(&key, package).await;
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok() });
         let hashes = hashes?;
@@ -59,16 +107,17 @@ impl Gatherer {
                 key.address.kind(),
             );
             let url = ShownUrl::new(&package.url);
-            return Err(Error::new(ErrorKind::Package, message).about_url(url.as_str()).into());
+            let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
+            return Err(NoHashes::Refused(error.into()));
         }
         if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
             self.cache.record(entry);
         }
-        Ok(hashes.h1)
+        Ok(Hashed { h1: hashes.h1, archive_form: hashes.archive_form })
     }
 
     /// Reads the archive until one pass succeeds, streaming first.
-    async fn attempts(&self, key: &PackageKey, package: &Package) -> Result<ArchiveHashes, Refusal> {
+    async fn attempts(&self, key: &PackageKey, package: &Package) -> Result<ArchiveHashes, NoHashes> {
         let failed = |error: NetError| {
             let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
             let cause = Error::from(error);
@@ -86,7 +135,8 @@ impl Gatherer {
             };
             match self.pass(key, package, &mut body, sink).await {
                 Ok(hashes) => return Ok(hashes),
-                Err(Pass::Refused(refusal)) => return Err(refusal),
+                Err(Pass::Refused(refusal)) => return Err(refusal.into()),
+                Err(Pass::NotAnArchive(finding)) => return Err(NoHashes::NotAnArchive(finding)),
                 Err(Pass::NeedsSpool) => spool = true,
                 Err(Pass::Broken(error)) => {
                     // The permit of the host goes back while we wait.
@@ -105,8 +155,9 @@ impl Gatherer {
         body: &mut Body,
         mut sink: Sink,
     ) -> Result<ArchiveHashes, Pass> {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut archive) = (Vec::new(), None);
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
+            archive.get_or_insert_with(|| bytes.starts_with(ARCHIVE));
             let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
             match &mut sink {
@@ -117,16 +168,17 @@ impl Gatherer {
             }
             bytes.clear();
         }
+        let archive = archive.unwrap_or(false);
         match sink {
             Sink::Stream(hasher) => match hasher.finish() {
-                Ok(found) => checked(key, package, found.zh).map(|()| found),
+                Ok(found) => checked(key, package, found.zh, archive).map(|()| found),
                 Err(ArchiveRefusal { zh, error, .. }) => {
-                    checked(key, package, zh)?;
+                    checked(key, package, zh, archive)?;
                     Err(refused(key, package, &error))
                 }
             },
             Sink::Spool(spool) => {
-                checked(key, package, spool.zh())?;
+                checked(key, package, spool.zh(), archive)?;
                 let name = Path::new(&package.file_name);
                 spool.finish(name).map_err(|error| Pass::Refused(Refusal::Error(error.into())))
             }
@@ -135,7 +187,7 @@ impl Gatherer {
 }
 
 /// The bytes must be the announced ones before anything that is wrong with them counts.
-fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest) -> Result<(), Pass> {
+fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest, archive: bool) -> Result<(), Pass> {
     if zh == package.shasum {
         return Ok(());
     }
@@ -143,7 +195,8 @@ fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest) -> Result<(), 
         "the archive of {} {} for {} has the checksum {zh}, where the signed checksums give {}",
         key.address, key.version, key.platform, package.shasum,
     );
-    Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
+    let finding = Finding::new(Rule::WrongChecksum, message).about(&key.address);
+    Err(if archive { Pass::Refused(finding.into()) } else { Pass::NotAnArchive(finding) })
 }
 
 fn refused(key: &PackageKey, package: &Package, error: &ArchiveError) -> Pass {

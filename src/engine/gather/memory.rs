@@ -58,9 +58,20 @@ impl Gatherer {
                 });
             }
         }
+        self.keep(addr, &facts.version, signed, packages);
+    }
+
+    /// Leaves a release and its signed documents to later runs.
+    pub(super) fn keep(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        signed: &SignedSums,
+        packages: Vec<ReleasePackage>,
+    ) {
         self.cache.put_release(ReleaseRecord {
             address: addr.clone(),
-            version: facts.version.clone(),
+            version: version.clone(),
             sums: signed.sums_digest,
             signature: Some(signed.signature_digest),
             keys: Some(signed.keys_digest),

@@ -7,6 +7,7 @@
 
 mod archives;
 mod binding;
+mod evidence;
 mod memory;
 mod release;
 mod signed;
@@ -24,14 +25,15 @@ use super::{Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
-use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::Shared;
 use crate::platform::Platform;
 use crate::settings::{ExpiredKeyRule, SignatureRule};
 use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
+use archives::{Hashed, NoHashes};
 use signed::SignedSums;
 
 /// Asks the origin registries.
@@ -43,10 +45,10 @@ pub struct Gatherer {
     host: Platform,
     threads: Threads,
     now: SystemTime,
-    offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Refusal>>,
+    offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, NoOffers>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     signed: Shared<(SignedUrls, SignatureRule, ExpiredKeyRule), Result<Arc<SignedSums>, Refusal>>,
-    archives: Shared<Sha256Digest, Result<PackageHash, Refusal>>,
+    archives: Shared<Sha256Digest, Result<Hashed, NoHashes>>,
 }
 
 /// Why there is no package.
@@ -56,6 +58,14 @@ enum Miss {
     Absent,
     /// Nobody knows.
     Refused(Refusal),
+}
+
+/// Why it is not known what versions there are.
+#[derive(Debug, Clone)]
+struct NoOffers {
+    /// True if the registry says that it has no such provider.
+    absent: bool,
+    refusal: Refusal,
 }
 
 /// What a [`Gatherer`] works with.
@@ -114,7 +124,16 @@ impl Gatherer {
     }
 
     async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Refusal> {
-        let ask = async { self.registry.versions(addr).await.map(Arc::new).map_err(refusal) };
+        self.known_offers(addr).await.map_err(|missing| missing.refusal)
+    }
+
+    async fn known_offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, NoOffers> {
+        let ask = async {
+            self.registry.versions(addr).await.map(Arc::new).map_err(|error| NoOffers {
+                absent: matches!(error, SourceError::NoProvider { .. }),
+                refusal: refusal(error),
+            })
+        };
         self.offers.answer(addr.clone(), ask).await
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Gatherer, Miss, binding, not_offered, refusal};
 use crate::addr::ProviderAddr;
@@ -26,6 +27,8 @@ pub(super) struct SignedSums {
     pub(super) signature_digest: Sha256Digest,
     pub(super) keys_digest: Sha256Digest,
     pub(super) signature: Signature,
+    /// When it was signed, by the signature's own word.
+    pub(super) made: Option<SystemTime>,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -99,7 +102,8 @@ impl Gatherer {
             SignatureRule::IfKeysKnown => documents.keys.is_empty(),
             SignatureRule::Never => true,
         };
-        let mut findings = Vec::new();
+        sensible(addr, version, documents)?;
+        let (mut findings, mut made) = (Vec::new(), None);
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
         let signature = if unsigned {
             let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
@@ -111,6 +115,7 @@ impl Gatherer {
             if verified.expired {
                 findings.extend(expired(addr, version, rules, &verified.fingerprint.to_string()));
             }
+            made = Some(verified.made);
             Signature::By(verified.fingerprint.to_string())
         };
         Ok(SignedSums {
@@ -119,6 +124,7 @@ impl Gatherer {
             keys_digest: self.cache.put_keys(&keys),
             sums: Arc::new(Sums::decode(&documents.sums)),
             signature,
+            made,
             findings,
         })
     }
@@ -128,6 +134,19 @@ struct Documents<'a> {
     sums: Vec<u8>,
     signature: Vec<u8>,
     keys: &'a [String],
+}
+
+/// A page for people in place of a document says nothing about the release.
+fn sensible(addr: &ProviderAddr, version: &Version, documents: &Documents<'_>) -> Result<(), Refusal> {
+    let page = |document: &[u8]| document.trim_ascii_start().starts_with(b"<");
+    let what = match (page(&documents.sums), page(&documents.signature)) {
+        (true, _) => "the checksums",
+        (false, true) => "the signature over the checksums",
+        (false, false) => return Ok(()),
+    };
+    let message = format!("the server answered with a page in place of {what} of {addr} {version}");
+    let hint = "a proxy or login page may have answered in place of the server";
+    Err(Error::new(ErrorKind::Unavailable, message).hint(hint).into())
 }
 
 fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, TrustChange};
 use crate::report::paint::{Paint, Painted};
@@ -35,9 +35,10 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 }
 
 /// The last line: what to do now.
-pub(super) fn conclusion(changes: &Changes, refused: bool) -> String {
+pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let path = slashed(&changes.path);
     let path = printable(&path);
+    let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
@@ -47,8 +48,10 @@ pub(super) fn conclusion(changes: &Changes, refused: bool) -> String {
             (false, false) => format!("{path} is complete; review and commit {trust}\n"),
         };
     }
+    if refused {
+        return format!("refused; {path} is as it was\n");
+    }
     match (changes.changed, changes.written) {
-        (_, false) if refused => format!("refused; {path} is as it was\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}\n"),
         (true, false) => format!("{path} would change; nothing was written\n"),

@@ -5,12 +5,12 @@ mod findings;
 mod review;
 mod tables;
 mod trust;
+mod verified;
 
 use std::fmt::Write;
 
 use super::paint::Paint;
 use super::{Detail, Style, failure, printable, slashed};
-use crate::finding::Level;
 use crate::outcome::{Body, Outcome, RootOutcome};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
@@ -40,17 +40,13 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
-            text.push_str(&changes::conclusion(changes, refused(root)));
+            text.push_str(&changes::conclusion(changes, &root.findings));
             text
         }
+        Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Trust(report) => trust::trust(report, style),
         Body::Text(text) => text.clone(),
     }
-}
-
-/// True if what was found forbids to write.
-fn refused(root: &RootOutcome) -> bool {
-    root.findings.iter().any(|finding| finding.level == Level::Deny)
 }
 
 fn heading(text: &mut String, root: &RootOutcome, style: Style) {
@@ -69,7 +65,9 @@ fn name(root: &RootOutcome) -> String {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
     for root in &outcome.roots {
-        if !matches!(root.body, Ok(Body::Changes(_))) {
+        if let Ok(Body::Verified(verified)) = &root.body {
+            text.push_str(&verified::reasons(verified, style));
+        } else if !matches!(root.body, Ok(Body::Changes(_))) {
             text.push_str(&findings::findings(&root.findings, style));
         }
         if let Err(error) = &root.body {

@@ -17,7 +17,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Required, RootOutcome};
+use crate::outcome::{AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Required, RootOutcome, Verified};
 use crate::requirements::Origin;
 use crate::version::Constraints;
 
@@ -72,6 +72,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
         Ok(Body::Changes(changes)) => self::changes(changes),
+        Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
         Ok(Body::Trust(report)) => trust::report(report),
         Ok(Body::Text(text)) => one("text", json!(text)),
         Err(error) => one("error", errors::json(error)),
@@ -79,6 +80,19 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
     // Part of the body of `lock` and its like; beside other bodies only if there is something to tell.
     if matches!(root.body, Ok(Body::Changes(_))) || !root.findings.is_empty() {
         object.insert("findings".to_owned(), root.findings.iter().map(finding).collect());
+    }
+    object
+}
+
+/// The reasons of what is unknown are there only if there are any.
+fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
+    let mut object = Map::from_iter([
+        ("findings".to_owned(), findings.iter().map(finding).collect()),
+        ("proven".to_owned(), json!(verified.proven)),
+        ("unknown".to_owned(), json!(verified.unknown)),
+    ]);
+    if !verified.inconclusive.is_empty() {
+        object.insert("inconclusive".to_owned(), verified.inconclusive.iter().map(errors::json).collect());
     }
     object
 }

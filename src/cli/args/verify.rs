@@ -1,0 +1,81 @@
+//! The options of `verify` and `explain`.
+
+use clap::ValueEnum;
+
+use super::Within;
+use crate::commands::verify::VerifyOptions;
+use crate::engine::inquiry::Depth;
+
+/// Check the lock file: the gate for CI.
+///
+/// Checks that the lock file fits the configuration and the settings, that each recorded hash is one of the release that
+/// it stands for, and that the release is signed by who is remembered for it. Changes nothing and learns nothing. A hash
+/// is proven, refuted or unknown: a registry that does not answer makes the result inconclusive, exit code 4, and never
+/// good or bad. With --offline nobody is asked.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock verify\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
+)]
+pub(in crate::cli) struct VerifyArgs {
+    /// Check every root module below: every directory with a lock file.
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    /// Also hash what is installed: .terraform/providers and the plugin cache.
+    #[arg(long)]
+    installed: bool,
+    /// Download nothing; an h1 that neither index nor registry know stays unknown.
+    #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
+    no_download: bool,
+    /// Believe neither the index nor what registries report: compute each recorded h1 from its archive.
+    #[arg(long)]
+    deep: bool,
+    /// With --deep: look at every archive in the checksums.
+    #[arg(long, requires = "deep")]
+    all_platforms: bool,
+    /// What it means that a registry does not answer.
+    #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
+    inconclusive: Inconclusive,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+/// The values of `--inconclusive`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Inconclusive {
+    /// Exit code 4.
+    Fail,
+    /// A note.
+    Warn,
+}
+
+impl VerifyArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn options(&self) -> VerifyOptions {
+        VerifyOptions { installed: self.installed, tolerate_inconclusive: self.inconclusive == Inconclusive::Warn }
+    }
+
+    /// How far to go.
+    pub(in crate::cli) fn depth(&self) -> Depth {
+        Depth { download: !self.no_download, recompute: self.deep, all_platforms: self.all_platforms }
+    }
+}
+
+/// Explain a rule, a hash or a provider.
+///
+/// Tells what a rule means and what to do about it; where a hash is recorded and which package it belongs to; or, for a
+/// source address, what is known of each hash of its entry. Nobody is asked: what earlier runs found out is told.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock explain republished\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
+)]
+pub(in crate::cli) struct ExplainArgs {
+    /// The id of a rule, a hash with its scheme, or a provider source address.
+    #[arg(value_name = "RULE|HASH|ADDR")]
+    pub(in crate::cli) topic: String,
+    /// Look at the lock file of every root module below.
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    #[command(flatten)]
+    pub(super) within: Within,
+}

@@ -1,0 +1,91 @@
+//! `verify`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::lock::{open_cache, source};
+use super::trust::all_below;
+use super::{Done, Session};
+use crate::cli::args::VerifyArgs;
+use crate::cli::progress::{Mode as Bars, Progress};
+use crate::cli::{ExitCode, Streams, settings};
+use crate::commands::lock::Source;
+use crate::commands::memory::{Memory, TrustPlace};
+use crate::commands::verify::{self, Known, Root};
+use crate::commands::{LockOptions, RunSettings, verify_online};
+use crate::disk::cache::Cache;
+use crate::error::Error;
+use crate::outcome::{Body, Outcome};
+
+pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &Streams<'_>) -> Result<Done, Error> {
+    let roots = roots_of(session, arguments.recursive)?;
+    let dialect = settings::one_dialect(&roots);
+    let cache = Arc::new(open_cache(&roots));
+    let opened = open(&roots)?;
+    let offline = session.arguments.global.offline;
+    let known = if offline {
+        verify::recalled(&opened, &cache)
+    } else {
+        ask(session, arguments, streams, (&roots, &opened), &cache)?
+    };
+    let mut outcome = verify::verify(opened, &known, arguments.options());
+    outcome.many = session.many() || arguments.recursive;
+    if offline {
+        outcome.notes.extend(unchecked(&outcome));
+    }
+    outcome.notes.push("the work tree vouches for itself: its own settings and trust file were believed".to_owned());
+    outcome.notes.extend(cache.note().map(str::to_owned));
+    outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    let code = ExitCode::of_outcome(&outcome, false);
+    Ok(Done { outcome, code, dialect })
+}
+
+/// What the run is told about each root module: those asked for, or all below them.
+pub(super) fn roots_of(session: &Session<'_>, recursive: bool) -> Result<Vec<RunSettings>, Error> {
+    if !recursive {
+        return session.roots();
+    }
+    settings::of_roots(&all_below(session)?, session.arguments, session.environment)
+}
+
+/// All that is read for each root module; each trust file is read once.
+pub(super) fn open(roots: &[RunSettings]) -> Result<Vec<(PathBuf, Result<Root, Error>)>, Error> {
+    let mut memories: BTreeMap<&TrustPlace, Memory> = BTreeMap::new();
+    for root in roots {
+        if !memories.contains_key(&root.trust) {
+            memories.insert(&root.trust, Memory::load(&root.trust)?);
+        }
+    }
+    let open = |root: &RunSettings| Some((root.path.clone(), Root::open(root, memories.get(&root.trust)?)));
+    Ok(roots.iter().filter_map(open).collect())
+}
+
+fn ask(
+    session: &Session<'_>,
+    arguments: &VerifyArgs,
+    streams: &Streams<'_>,
+    (roots, opened): (&[RunSettings], &[(PathBuf, Result<Root, Error>)]),
+    cache: &Arc<Cache>,
+) -> Result<Known, Error> {
+    let detail = session.arguments.global.detail();
+    let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
+    let progress = Progress::new(bars, detail, settings::one_dialect(roots), Box::new(std::io::stderr()));
+    match source(roots, &LockOptions::default(), cache, &progress.events())? {
+        Source::Registries(options) => verify_online::ask(opened, *options, arguments.depth()),
+        Source::Mirror(..) | Source::Nobody => Ok(Known::new()),
+    }
+}
+
+/// The line that says what was not looked at.
+fn unchecked(outcome: &Outcome) -> Option<String> {
+    let unknown = outcome.roots.iter().map(|root| match &root.body {
+        Ok(Body::Verified(verified)) => verified.unknown,
+        _ => 0,
+    });
+    match unknown.sum() {
+        0 => None,
+        1 => Some("1 hash not checked against a registry".to_owned()),
+        count => Some(format!("{count} hashes not checked against a registry")),
+    }
+}

@@ -1,0 +1,95 @@
+//! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks nobody and learns nothing.
+
+mod installed;
+mod root;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::disk::cache::Cache;
+use crate::engine::recollect::recollect;
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::outcome::{Body, Outcome, RootOutcome, Verified};
+use crate::verify::{self, Facts, Knowledge, Release};
+use crate::version::Version;
+
+pub use root::Root;
+
+/// What the command was asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Hash what is installed, too.
+    pub installed: bool,
+    /// What cannot be known is a note and no failure.
+    pub tolerate_inconclusive: bool,
+}
+
+/// What is known of the locked releases of all root modules.
+pub type Known = BTreeMap<(ProviderAddr, Version), Knowledge>;
+
+/// What earlier runs left about the locked releases; nobody is asked.
+pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Known {
+    let mut known = Known::new();
+    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+        for (addr, entry) in root.lock().iter() {
+            known
+                .entry((addr.clone(), entry.version.clone()))
+                .or_insert_with(|| recollect(cache, addr, &entry.version, root.now()));
+        }
+    }
+    known
+}
+
+/// Judges each root module by what is known; what is wrong with one does not stop the others.
+pub fn verify(roots: Vec<(PathBuf, Result<Root, Error>)>, known: &Known, options: VerifyOptions) -> Outcome {
+    let releases: Vec<Arc<Release>> = known
+        .values()
+        .filter_map(|knowledge| match knowledge {
+            Knowledge::Known(release) => Some(Arc::clone(release)),
+            _ => None,
+        })
+        .collect();
+    let mut notes = Vec::new();
+    let roots = roots.into_iter().map(|(path, root)| match root {
+        Ok(root) => {
+            let (mut verified, findings) = judge(&root, known, &releases, options);
+            if options.tolerate_inconclusive {
+                let tolerated = verified.inconclusive.extract_if(.., |error| error.kind.is_inconclusive());
+                notes.extend(tolerated.map(|error| format!("inconclusive: {error}")));
+            }
+            RootOutcome { path, body: Ok(Body::Verified(verified)), findings }
+        }
+        Err(error) => RootOutcome { path, body: Err(error), findings: Vec::new() },
+    });
+    let roots: Vec<RootOutcome> = roots.collect();
+    let many = roots.len() > 1;
+    Outcome { command: "verify", roots, many, notes }
+}
+
+fn judge(root: &Root, known: &Known, others: &[Arc<Release>], options: VerifyOptions) -> (Verified, Vec<Finding>) {
+    let subject = root.subject();
+    let Some(spans) = root.spans() else {
+        // What cannot be read is no lock file, and its hashes are none.
+        return (root.unknown_tree(), root.placed(verify::of_text(root.text_findings(), &subject)));
+    };
+    let of = |(addr, entry): (&ProviderAddr, &crate::lockfile::LockEntry)| {
+        let knowledge = known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
+        (addr.clone(), knowledge)
+    };
+    let facts = Facts { releases: root.lock().iter().map(of).collect(), others };
+    let (mut verified, mut findings) = verify::verify(&verify::Subject { spans, ..subject }, &facts);
+    verified.inconclusive.extend(root.unknown_tree().inconclusive);
+    let mut beside = root.text_findings();
+    if options.installed {
+        let (more, errors) = installed::findings(root);
+        beside.extend(more);
+        verified.inconclusive.extend(errors);
+    }
+    findings.extend(verify::of_text(beside, &subject));
+    let mut placed = root.placed(findings);
+    placed.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
+    (verified, placed)
+}

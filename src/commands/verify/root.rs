@@ -1,0 +1,182 @@
+//! One root module, with all that is read for it before anybody is asked.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::super::RunSettings;
+use super::super::memory::Memory;
+use crate::addr::ProviderAddr;
+use crate::disk::roots::{self, MissingModules, Tree, TreeError};
+use crate::disk::{lock_file, tracked};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Position, Rule};
+use crate::hash::PackageHash;
+use crate::lockfile::{self, Decoded, LockFile, Spans};
+use crate::outcome::Verified;
+use crate::trust::pins::Pins;
+use crate::verify::Subject;
+
+/// One root module with all that was read for it.
+#[derive(Debug, Clone)]
+pub struct Root {
+    pub(super) settings: RunSettings,
+    /// What the lock file says; none if it is refused or not there.
+    decoded: Option<Decoded>,
+    /// What is wrong with it as a text.
+    text: Vec<Finding>,
+    /// The lock file of a root module that cannot have one.
+    empty: LockFile,
+    nowhere: Spans,
+    /// The configuration; none if there is none.
+    tree: Option<Tree>,
+    /// The remembered signers, if there is a trust file.
+    pins: Option<Pins>,
+}
+
+impl Root {
+    /// Reads the lock file, the configuration and what is tracked of packages.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the configuration; and if there is neither configuration nor lock file.
+    pub fn open(settings: &RunSettings, memory: &Memory) -> Result<Self, Error> {
+        let bytes = lock_file::read(&settings.lock_file())?;
+        let tree = tree(settings, bytes.is_some())?;
+        let mut text = Vec::new();
+        let mut decoded = None;
+        match bytes.map(|bytes| lockfile::decode(&bytes, settings.dialect)) {
+            Some(Ok(read)) => {
+                text.clone_from(&read.warnings);
+                decoded = Some(read);
+            }
+            Some(Err(findings)) => text = findings,
+            None => text.extend(missing(settings, tree.as_ref())),
+        }
+        text.extend(tracked_packages(settings));
+        Ok(Self {
+            settings: settings.clone(),
+            decoded,
+            text,
+            empty: LockFile::new(),
+            nowhere: Spans::default(),
+            tree,
+            pins: memory.exists().then(|| memory.pins().clone()),
+        })
+    }
+
+    /// What the lock file says; nothing if it says nothing that can be read.
+    pub fn lock(&self) -> &LockFile {
+        self.decoded.as_ref().map_or(&self.empty, |decoded| &decoded.lock)
+    }
+
+    /// What the run is told about the root module.
+    pub fn settings(&self) -> &RunSettings {
+        &self.settings
+    }
+
+    /// The line on which an entry has a hash.
+    pub fn line_of(&self, addr: &ProviderAddr, hash: &PackageHash) -> Option<usize> {
+        let spans = self.spans()?.entries.get(addr)?;
+        spans.each_hash.iter().find(|(written, _)| written == hash).map(|(_, position)| position.line)
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.settings.now
+    }
+
+    pub(super) fn spans(&self) -> Option<&Spans> {
+        self.decoded.as_ref().map(|decoded| &decoded.spans)
+    }
+
+    pub(super) fn text_findings(&self) -> Vec<Finding> {
+        self.text.clone()
+    }
+
+    pub(super) fn subject(&self) -> Subject<'_> {
+        Subject {
+            lock: self.lock(),
+            spans: &self.nowhere,
+            requirements: self.tree.as_ref().map(|tree| &tree.requirements),
+            complete: self.tree.as_ref().is_none_or(|tree| tree.complete),
+            settings: &self.settings.settings,
+            dialect: self.settings.dialect,
+            pins: self.pins.as_ref(),
+            now: self.settings.now,
+        }
+    }
+
+    /// The modules that are missing: what they require is not known.
+    pub(super) fn unknown_tree(&self) -> Verified {
+        let missing = self.tree.iter().flat_map(|tree| &tree.missing);
+        let errors = missing.map(|module| {
+            let message = format!(
+                "module {} from {:?} is not installed, so that it is not known what it requires",
+                module.key, module.source
+            );
+            Error::new(ErrorKind::Configuration, message)
+                .in_file(self.settings.path.join(&module.place.file))
+                .at(module.place.position)
+                .hint(format!("run `{} get`", self.settings.dialect.program()))
+        });
+        Verified { inconclusive: errors.collect(), ..Verified::default() }
+    }
+
+    /// Findings with their files as reports name them.
+    pub(super) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let lock = self.settings.lock_file_shown();
+        let place = |finding: Finding| {
+            let file = match &finding.file {
+                Some(file) if file.is_relative() => self.settings.path.join(file),
+                Some(file) => file.clone(),
+                None => lock.clone(),
+            };
+            finding.in_file(file)
+        };
+        findings.into_iter().map(place).collect()
+    }
+}
+
+/// The module tree. A lock file without configuration, as Terragrunt leaves them, is looked at all the same.
+fn tree(settings: &RunSettings, locked: bool) -> Result<Option<Tree>, Error> {
+    match roots::load_tree(&settings.root, &settings.tree_options(MissingModules::Skip)) {
+        Ok(tree) => Ok(Some(tree)),
+        Err(errors) if locked && errors.iter().all(|error| matches!(error, TreeError::NoConfiguration(_))) => Ok(None),
+        Err(errors) => {
+            let errors = errors.into_iter().map(|error| {
+                let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
+                let mut error = Error::from(error);
+                if within {
+                    error.file = error.file.map(|file| settings.path.join(file));
+                }
+                error
+            });
+            let unknown = || Error::new(ErrorKind::Configuration, "the configuration cannot be read");
+            Err(Error::all(errors).unwrap_or_else(unknown))
+        }
+    }
+}
+
+fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
+    let tree = tree.filter(|tree| !tree.requirements.is_empty() || tree.has_backend)?;
+    let message = format!(
+        "there is no lock file {}, though the configuration requires {} providers",
+        lockfile::FILE_NAME,
+        tree.requirements.len(),
+    );
+    Some(Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default()))
+        .filter(|_| !settings.lock_file().exists())
+}
+
+fn tracked_packages(settings: &RunSettings) -> Vec<Finding> {
+    let found = tracked::packages(&settings.root).into_iter();
+    found
+        .map(|(place, file): (PathBuf, PathBuf)| {
+            let message = format!("git tracks {}, from where packages are installed without a registry", shown(&place));
+            Finding::new(Rule::TrackedPackages, message).in_file(file)
+        })
+        .collect()
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,270 @@
+//! Evidence for a locked release: its signed checksums, and who vouches for each recorded `h1:`.
+//!
+//! Nothing is judged here beyond what the tools judge before they install: signatures and checksums.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::archives::{Hashed, NoHashes};
+use super::signed::SignedSums;
+use super::{Gatherer, Miss, NoOffers, binding};
+use crate::addr::ProviderAddr;
+use crate::disk::cache::ReleasePackage;
+use crate::engine::facts::Refusal;
+use crate::engine::inquiry::Inquiry;
+use crate::engine::{naming, recollect, signers};
+use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
+use crate::finding::Level;
+use crate::hash::{HashScheme, PackageHash, Sha256Digest};
+use crate::platform::Platform;
+use crate::source::{Offer, Package};
+use crate::trust::pins::Signer;
+use crate::verify::{Knowledge, Release, Vouched};
+use crate::version::Version;
+
+/// Platforms that lock files are most often for; asked first.
+const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
+
+impl Gatherer {
+    /// What is known of each release, asked side by side.
+    pub async fn inquire(
+        self: &Arc<Self>,
+        inquiries: BTreeMap<(ProviderAddr, Version), Inquiry>,
+    ) -> BTreeMap<(ProviderAddr, Version), Knowledge> {
+        let inquire = |gatherer: Arc<Self>, (addr, version): (ProviderAddr, Version), inquiry: Inquiry| async move {
+            gatherer.knowledge(&addr, &version, &inquiry).await.unwrap_or_else(|refusal| match refusal {
+                Refusal::Error(error) => Knowledge::Inconclusive(error),
+                Refusal::Finding(finding) => Knowledge::Refused(finding),
+                Refusal::Revoked(finding, _) => Knowledge::Refused(*finding),
+            })
+        };
+        self.each(inquiries, inquire).await
+    }
+
+    async fn knowledge(
+        self: &Arc<Self>,
+        addr: &ProviderAddr,
+        version: &Version,
+        inquiry: &Inquiry,
+    ) -> Result<Knowledge, Refusal> {
+        let offers = match self.known_offers(addr).await {
+            Ok(offers) => offers,
+            Err(NoOffers { absent: true, .. }) => {
+                return Ok(Knowledge::Withdrawn(format!(
+                    "the registry of {addr} does not know this provider any more"
+                )));
+            }
+            Err(NoOffers { refusal, .. }) => return Err(refusal),
+        };
+        let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
+            return Ok(Knowledge::Withdrawn(format!("the registry no longer offers {addr} {version}")));
+        };
+        let platforms = self.platforms(offer, inquiry);
+        let first = self.first(addr, version, &platforms).await?;
+        let signed = self.signed_sums(addr, version, &first, &inquiry.rules).await?;
+        binding::listed(addr, version, &first, &signed.sums)?;
+        let mut findings = signed.findings.clone();
+        match naming::finding(addr, version, &first.platform, &first.file_name) {
+            Some(finding) if finding.level == Level::Deny => return Err(finding.into()),
+            finding => findings.extend(finding),
+        }
+        let given = |name: &str| (name == first.file_name).then(|| first.platform.clone());
+        let release = Release {
+            address: addr.clone(),
+            version: version.clone(),
+            signer: signers::of_signature(&signed.signature).unwrap_or(Signer::Unsigned),
+            signed_at: signed.made,
+            lines: recollect::lines(addr, version, &signed.sums, given),
+            h1: BTreeMap::new(),
+            complete: false,
+            current: true,
+            findings,
+            inconclusive: None,
+        };
+        let mut search = Search::new(inquiry, platforms, &signed, release);
+        if !inquiry.depth.recompute {
+            self.recall_index(&mut search);
+            search.believe(&first, inquiry.believe);
+        }
+        if inquiry.depth.download {
+            self.compute(&mut search).await;
+        }
+        Ok(Knowledge::Known(Arc::new(self.found(search, &signed))))
+    }
+
+    /// The platforms of a release, the likeliest first.
+    fn platforms(&self, offer: &Offer, inquiry: &Inquiry) -> Vec<Platform> {
+        let common = COMMON.iter().filter_map(|text| text.parse::<Platform>().ok());
+        let likely = [self.host.clone()].into_iter().chain(inquiry.platforms.iter().cloned()).chain(common);
+        let offered = |platform: &Platform| offer.platforms.is_empty() || offer.platforms.contains(platform);
+        let mut platforms: Vec<Platform> = Vec::new();
+        for platform in likely.filter(offered).chain(offer.platforms.iter().cloned()) {
+            if !platforms.contains(&platform) {
+                platforms.push(platform);
+            }
+        }
+        platforms
+    }
+
+    /// Any package of the release: each of them names the checksums.
+    async fn first(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        platforms: &[Platform],
+    ) -> Result<Arc<Package>, Refusal> {
+        for platform in platforms {
+            match self.package(addr, version, platform).await {
+                Ok(package) => return Ok(package),
+                Err(Miss::Absent) => {}
+                Err(Miss::Refused(refusal)) => return Err(refusal),
+            }
+        }
+        let message = format!("the registry has no package of provider {addr} {version} that would name its checksums");
+        Err(Error::new(ErrorKind::NotFound, message).into())
+    }
+
+    fn recall_index(&self, search: &mut Search<'_>) {
+        let listed: Vec<(Platform, Sha256Digest)> =
+            search.listed.iter().map(|(platform, zh)| (platform.clone(), *zh)).collect();
+        for (platform, zh) in listed {
+            if let Some((h1, _)) = self.cache.h1_of(&zh) {
+                search.vouch(&platform, h1, Evidence::Computed);
+            }
+        }
+    }
+
+    /// Downloads until each recorded `h1:` is explained or nothing is left, the likeliest archives first.
+    async fn compute(self: &Arc<Self>, search: &mut Search<'_>) {
+        let key = (search.release.address.clone(), search.release.version.clone());
+        loop {
+            let batch = search.batch();
+            if batch.is_empty() {
+                return;
+            }
+            let items = batch.into_iter().map(|platform| (platform, (key.clone(), Arc::clone(&search.sums))));
+            let hash =
+                |gatherer: Arc<Self>,
+                 platform: Platform,
+                 ((addr, version), sums): ((ProviderAddr, Version), Arc<crate::hash::sums::Sums>)| async move {
+                    let package = match gatherer.package(&addr, &version, &platform).await {
+                        Ok(package) => package,
+                        Err(Miss::Refused(refusal)) => return Err(NoHashes::Refused(refusal)),
+                        Err(Miss::Absent) => {
+                            let message = format!("provider {addr} {version} has no package for {platform} to look at");
+                            return Err(NoHashes::Refused(Error::new(ErrorKind::NotFound, message).into()));
+                        }
+                    };
+                    binding::listed(&addr, &version, &package, &sums).map_err(NoHashes::Refused)?;
+                    gatherer.hashed_archive(&addr, &version, &package).await
+                };
+            for (platform, hashed) in self.each(items, hash).await {
+                search.computed(platform, hashed);
+            }
+        }
+    }
+
+    /// Ends a search, and leaves what it found to later runs.
+    fn found(&self, search: Search<'_>, signed: &SignedSums) -> Release {
+        let Search { mut release, listed, known, .. } = search;
+        release.complete = !listed.is_empty() && listed.keys().all(|platform| known.contains(platform));
+        let reported = |platform: &Platform| {
+            let by_origin = release.h1.iter().find(|(_, vouched)| {
+                vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform)
+            });
+            by_origin.map(|(hash, _)| hash.clone())
+        };
+        let packages = listed.iter().map(|(platform, zh)| ReleasePackage {
+            platform: platform.clone(),
+            file_name: naming::conventional(&release.address, &release.version, platform),
+            zh: *zh,
+            h1: reported(platform),
+        });
+        self.keep(&release.address, &release.version, signed, packages.collect());
+        release
+    }
+}
+
+/// The search for the archives that recorded hashes belong to.
+struct Search<'a> {
+    inquiry: &'a Inquiry,
+    sums: Arc<crate::hash::sums::Sums>,
+    release: Release,
+    /// The archives in the checksums.
+    listed: BTreeMap<Platform, Sha256Digest>,
+    /// Platforms whose `h1:` is known.
+    known: BTreeSet<Platform>,
+    /// Platforms that can still be looked at, the likeliest last.
+    left: Vec<Platform>,
+}
+
+impl<'a> Search<'a> {
+    fn new(inquiry: &'a Inquiry, platforms: Vec<Platform>, signed: &SignedSums, release: Release) -> Self {
+        let listed: BTreeMap<Platform, Sha256Digest> =
+            signed.sums.archives(release.address.kind(), &release.version).collect();
+        let mut left = platforms;
+        // Where files have names of their own, only the registry knows which is which.
+        left.retain(|platform| listed.is_empty() || listed.contains_key(platform));
+        left.extend(listed.keys().filter(|platform| !left.contains(platform)).cloned().collect::<Vec<_>>());
+        left.reverse();
+        Self { inquiry, sums: Arc::clone(&signed.sums), release, listed, known: BTreeSet::new(), left }
+    }
+
+    fn vouch(&mut self, platform: &Platform, h1: PackageHash, evidence: Evidence) {
+        self.known.insert(platform.clone());
+        self.release.h1.entry(h1).or_insert(Vouched { platform: Some(platform.clone()), evidence });
+    }
+
+    /// Takes in what the origin reports, as far as it fits the checksums.
+    fn believe(&mut self, package: &Package, believe: bool) {
+        for (platform, reported) in &package.reported {
+            let Some(zh) = self.listed.get(platform) else { continue };
+            if let Some(finding) = binding::contradiction(&self.release.address, platform, *zh, package) {
+                self.release.findings.push(finding);
+                continue;
+            }
+            let h1: Vec<PackageHash> =
+                reported.hashes.iter().filter(|hash| hash.scheme() == HashScheme::H1).cloned().collect();
+            for hash in h1.into_iter().filter(|_| believe) {
+                self.vouch(platform, hash, Evidence::ReportedByOrigin);
+            }
+        }
+    }
+
+    /// The next archives to look at: as many as there are hashes that nobody vouches for.
+    fn batch(&mut self) -> Vec<Platform> {
+        let open = self.inquiry.h1.iter().filter(|hash| !self.release.h1.contains_key(*hash)).count();
+        let count = if self.inquiry.depth.all_platforms { self.left.len() } else { open };
+        let mut batch = Vec::new();
+        while batch.len() < count {
+            match self.left.pop() {
+                // What the index or the origin told of a platform is told.
+                Some(platform) if self.known.contains(&platform) && !self.inquiry.depth.all_platforms => {}
+                Some(platform) => batch.push(platform),
+                None => break,
+            }
+        }
+        batch
+    }
+
+    fn computed(&mut self, platform: Platform, hashed: Result<Hashed, NoHashes>) {
+        match hashed {
+            Ok(Hashed { h1, archive_form }) => {
+                for hash in [Some(h1), archive_form].into_iter().flatten() {
+                    self.vouch(&platform, hash, Evidence::Computed);
+                }
+            }
+            Err(NoHashes::Refused(Refusal::Finding(finding))) => self.release.findings.push(finding),
+            Err(NoHashes::Refused(Refusal::Revoked(finding, _))) => self.release.findings.push(*finding),
+            Err(NoHashes::Refused(Refusal::Error(error))) => {
+                self.release.inconclusive.get_or_insert(error);
+            }
+            Err(NoHashes::NotAnArchive(finding)) => {
+                let error = Error::new(ErrorKind::Unavailable, finding.message)
+                    .hint("a proxy or login page may have answered in place of the server");
+                self.release.inconclusive.get_or_insert(error);
+            }
+        }
+    }
+}

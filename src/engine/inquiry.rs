@@ -1,0 +1,44 @@
+//! What `verify` wants to know of one locked release.
+
+use std::collections::BTreeSet;
+
+use super::rules::Rules;
+use crate::hash::PackageHash;
+use crate::platform::Platform;
+
+/// How far a verification goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Depth {
+    /// Packages may be downloaded where nobody vouches for a hash.
+    pub download: bool,
+    /// Neither the index nor what the origin reports is believed: each `h1:` is computed from its archive.
+    pub recompute: bool,
+    /// Every archive in the checksums is looked at.
+    pub all_platforms: bool,
+}
+
+/// The question about one release.
+#[derive(Debug, Clone)]
+pub struct Inquiry {
+    /// What holds for the provider.
+    pub rules: Rules,
+    /// False if what the origin reports counts for nothing.
+    pub believe: bool,
+    /// The platforms that are likely to be recorded.
+    pub platforms: BTreeSet<Platform>,
+    /// The recorded `h1:` hashes.
+    pub h1: BTreeSet<PackageHash>,
+    /// How far to go.
+    pub depth: Depth,
+}
+
+impl Inquiry {
+    /// Takes in the same question of another root module: of what both say, the stricter.
+    pub fn join(&mut self, other: Self) {
+        self.rules.signature = self.rules.signature.max(other.rules.signature);
+        self.rules.expired_key = self.rules.expired_key.max(other.rules.expired_key);
+        self.believe &= other.believe;
+        self.platforms.extend(other.platforms);
+        self.h1.extend(other.h1);
+    }
+}

@@ -1,0 +1,39 @@
+//! What `verify` found, for people.
+
+use super::findings::findings;
+use crate::finding::{Finding, Level};
+use crate::outcome::Verified;
+use crate::report::{Style, failure};
+
+/// The findings, then one line that counts.
+pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
+    let mut text = findings(found, style);
+    let count = |level| found.iter().filter(|finding| finding.level == level).count();
+    let (denied, warned) = (count(Level::Deny), count(Level::Warn));
+    let verdict = match (denied, verified.inconclusive.is_empty()) {
+        (0, true) => "passed",
+        (0, false) => "inconclusive",
+        _ => "refused",
+    };
+    let mut told = vec![format!("{} proven", hashes(verified.proven))];
+    if verified.unknown > 0 {
+        told.push(format!("{} unknown", verified.unknown));
+    }
+    if denied > 0 {
+        told.push(format!("{denied} denied"));
+    }
+    if warned > 0 {
+        told.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
+    }
+    text.push_str(&format!("{verdict}: {}\n", told.join(", ")));
+    text
+}
+
+fn hashes(count: usize) -> String {
+    if count == 1 { "1 hash".to_owned() } else { format!("{count} hashes") }
+}
+
+/// Why hashes are unknown.
+pub(super) fn reasons(verified: &Verified, style: Style) -> String {
+    verified.inconclusive.iter().map(|error| failure::human(error, style)).collect()
+}

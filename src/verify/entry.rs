@@ -1,0 +1,142 @@
+//! What can be judged without knowing anything of the release.
+
+use std::collections::BTreeSet;
+
+use super::{Judged, Knowledge, Subject, levels, lookalike};
+use crate::finding::{Finding, Level, Position, Rule};
+use crate::hash::HashScheme;
+use crate::platform::Platform;
+use crate::requirements::Requirement;
+
+/// Providers that are required and have no entry.
+pub(super) fn required(subject: &Subject<'_>) -> Vec<Finding> {
+    let Some(requirements) = subject.requirements else { return Vec::new() };
+    let missing = requirements.iter().filter(|(addr, _)| subject.lock.get(addr).is_none());
+    let findings = missing.map(|(addr, requirement)| {
+        let message = format!("the lock file has no entry for {addr}, which the configuration requires");
+        let finding = Finding::new(Rule::EntryMissing, message).about(addr);
+        match requirement.origins.first() {
+            Some(origin) => finding.in_file(&origin.file).at(origin.position),
+            None => finding.at(Position::default()),
+        }
+    });
+    findings.filter_map(|finding| levels::leveled(finding, None, subject)).collect()
+}
+
+impl Judged<'_> {
+    /// Requirement, policy, and what the entry itself says.
+    pub(super) fn entry(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(requirements) = self.subject.requirements {
+            match requirements.get(self.addr) {
+                Some(requirement) => findings.extend(self.requirement(requirement)),
+                None if self.subject.complete => {
+                    let message = format!("{} is not required by the configuration, possibly from state", self.name());
+                    findings.push(self.find(Rule::PossiblyFromState, message).at(self.spans.block));
+                }
+                None => {}
+            }
+        }
+        findings.extend(self.policy());
+        findings.extend(self.pins_nothing());
+        findings.extend(self.platforms());
+        findings
+    }
+
+    fn requirement(&self, requirement: &Requirement) -> Option<Finding> {
+        let wanted = &requirement.constraints;
+        if !wanted.allows(&self.entry.version) {
+            let message = format!(
+                "the locked version {} does not match the version constraint \"{wanted}\" of the configuration",
+                self.entry.version,
+            );
+            return Some(self.find(Rule::VersionNotAllowed, message).at(self.version_at()));
+        }
+        if !self.subject.complete || *wanted == self.entry.constraints {
+            return None;
+        }
+        let shown = |text: String| if text.is_empty() { "no constraints".to_owned() } else { format!("\"{text}\"") };
+        let message = format!(
+            "the lock file records {}, but the configuration asks for {}",
+            shown(self.entry.constraints.to_string()),
+            shown(wanted.to_string()),
+        );
+        let at = self.spans.constraints.unwrap_or(self.spans.block);
+        Some(self.find(Rule::ConstraintsStale, message).at(at))
+    }
+
+    fn policy(&self) -> Vec<Finding> {
+        let settings = self.subject.settings;
+        let mut findings = Vec::new();
+        if let Some(seen) = lookalike::looks_like(self.addr) {
+            let message = format!("{} looks like {seen}, but is another provider", self.addr);
+            findings.push(self.find(Rule::LookAlike, message).at(self.spans.block));
+        }
+        if !settings.policy.allows_host(self.addr.host()) {
+            let message = format!("the policy does not allow the host {}", self.addr.host());
+            findings.push(self.find(Rule::HostNotAllowed, message).at(self.spans.block));
+        }
+        for ban in settings.bans.iter().filter(|ban| ban.covers(self.addr, &self.entry.version)) {
+            let reason = ban.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let message = format!("{} is banned by the settings{reason}", self.name());
+            findings.push(self.find(Rule::Banned, message).at(self.version_at()));
+        }
+        findings
+    }
+
+    /// An entry that any package would satisfy, or nearly any.
+    fn pins_nothing(&self) -> Option<Finding> {
+        let has = |scheme| self.entry.hashes.of(scheme).next().is_some();
+        let why = match (has(HashScheme::H1), has(HashScheme::Zh)) {
+            (true, _) => return None,
+            (false, true) if self.all_archives_known() => {
+                let message = format!("{} records the checksums of archives only, and no h1", self.name());
+                return Some(self.find(Rule::H1Missing, message).at(self.hashes_at()));
+            }
+            (false, true) => "only checksums of archives, which no installed package is checked against",
+            (false, false) if self.entry.hashes.is_empty() => "no hashes",
+            (false, false) => "only hashes of unknown schemes, which match no package",
+        };
+        let message = format!("the entry of {} records {why}", self.name());
+        Some(self.find(Rule::PinsNothing, message).at(self.hashes_at()))
+    }
+
+    /// True if each recorded `zh:` is shown to be one of the release.
+    fn all_archives_known(&self) -> bool {
+        let Knowledge::Known(release) = self.knowledge else { return false };
+        let listed = |digest| release.lines.contains_key(&digest);
+        self.entry.hashes.of(HashScheme::Zh).all(|hash| hash.zh_digest().is_some_and(listed))
+    }
+
+    /// Wanted platforms without an `h1:`. What cannot be attributed is never held against an entry.
+    fn platforms(&self) -> Vec<Finding> {
+        let settings = self.subject.settings;
+        let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(self.addr, platform));
+        let recorded: Vec<_> = self.entry.hashes.of(HashScheme::H1).collect();
+        let Knowledge::Known(release) = self.knowledge else {
+            return match recorded.is_empty() {
+                true => wanted.map(|platform| self.uncovered(platform, "the entry records no h1")).collect(),
+                false => Vec::new(),
+            };
+        };
+        let attributed = recorded.iter().filter_map(|hash| release.h1.get(*hash));
+        let covered: BTreeSet<&Platform> = attributed.clone().filter_map(|vouched| vouched.platform.as_ref()).collect();
+        let all_attributed = attributed.filter(|vouched| vouched.platform.is_some()).count() == recorded.len();
+        let known: BTreeSet<&Platform> = release.h1.values().filter_map(|vouched| vouched.platform.as_ref()).collect();
+        let uncovered = wanted.filter(|platform| !covered.contains(platform));
+        let sure = uncovered.filter(|platform| all_attributed || known.contains(platform));
+        sure.map(|platform| self.uncovered(platform, "none of the recorded h1 is that of its package")).collect()
+    }
+
+    fn uncovered(&self, platform: &Platform, why: &str) -> Finding {
+        let message = format!("{} is not covered for {platform}: {why}", self.name());
+        self.find(Rule::PlatformUncovered, message).at(self.hashes_at())
+    }
+}
+
+impl Judged<'_> {
+    /// The finding as a mere note, for what counts only under conditions.
+    pub(super) fn noted(finding: Finding) -> Finding {
+        Finding { level: Level::Note, ..finding }
+    }
+}

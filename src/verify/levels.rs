@@ -1,0 +1,33 @@
+//! What settings make of findings: levels and exemptions.
+
+use std::time::UNIX_EPOCH;
+
+use super::Subject;
+use crate::finding::{Finding, Level};
+use crate::lockfile::LockEntry;
+use crate::settings::Exemption;
+
+/// The finding at the level of the settings; as a note with the reason where it is exempt.
+///
+/// A level in the settings replaces that of the rule, not one that circumstances have lowered.
+pub(super) fn leveled(finding: Finding, entry: Option<&LockEntry>, subject: &Subject<'_>) -> Option<Finding> {
+    let stated = subject.settings.level(finding.rule.id());
+    let level = if finding.level == finding.rule.level() { stated.unwrap_or(finding.level) } else { finding.level };
+    let finding = Finding { level, ..finding };
+    let mut exempt = subject.settings.exemptions.iter().filter(|exemption| covers(exemption, &finding, entry, subject));
+    let Some(exemption) = exempt.next().filter(|_| finding.level > Level::Note) else { return Some(finding) };
+    let reason = exemption.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let until = exemption.until.map(|until| format!(" until {until}")).unwrap_or_default();
+    let message = format!("{} (exempt{until}{reason})", finding.message);
+    Some(Finding { level: Level::Note, message, ..finding })
+}
+
+fn covers(exemption: &Exemption, finding: &Finding, entry: Option<&LockEntry>, subject: &Subject<'_>) -> bool {
+    let provider = exemption.providers.as_ref();
+    let version = exemption.version.as_ref();
+    let now = subject.now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    exemption.rule == finding.rule.id()
+        && provider.is_none_or(|scope| finding.address.as_ref().is_some_and(|addr| scope.covers(addr)))
+        && version.is_none_or(|version| entry.is_some_and(|entry| entry.version == *version))
+        && exemption.until.is_none_or(|until| i64::try_from(now).is_ok_and(|now| now < until.unix_seconds()))
+}

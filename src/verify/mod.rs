@@ -1,0 +1,111 @@
+//! Is a lock file what it should be: from values to findings.
+//!
+//! ```text
+//! lock file, spans, requirements, settings, pins ─┐
+//!                                                 ├──► findings; hashes proven, refuted, unknown
+//! what is known of each locked release ───────────┘
+//! ```
+//!
+//! Three-valued: a hash is *proven* if somebody vouches for it, *refuted* if all packages of its release are known and
+//! it is that of none, *unknown* otherwise. What a source could not or would not tell never refutes. The folder asks
+//! nobody, reads no files and knows no time but the one handed in.
+
+mod entry;
+mod facts;
+mod hashes;
+mod levels;
+mod lookalike;
+#[cfg(test)]
+mod realworld;
+mod release;
+#[cfg(test)]
+mod tests;
+
+use std::time::SystemTime;
+
+pub use facts::{Facts, Knowledge, Line, Release, Vouched};
+pub use hashes::is_well_formed;
+
+use crate::dialect::Dialect;
+use crate::finding::Finding;
+use crate::lockfile::{LockFile, Spans};
+use crate::outcome::Verified;
+use crate::requirements::Requirements;
+use crate::settings::Settings;
+use crate::trust::pins::Pins;
+
+/// One root module, as far as it is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// What its lock file says.
+    pub lock: &'a LockFile,
+    /// Where it says it.
+    pub spans: &'a Spans,
+    /// What its configuration needs; none without configuration.
+    pub requirements: Option<&'a Requirements>,
+    /// False if the configuration cannot be known whole: then nothing is said about entries that nobody requires.
+    pub complete: bool,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The tool whose rules hold.
+    pub dialect: Dialect,
+    /// The remembered signers; none without a trust file.
+    pub pins: Option<&'a Pins>,
+    /// The time of the run.
+    pub now: SystemTime,
+}
+
+/// Judges a lock file by what is known of its releases.
+///
+/// The findings name no file, unless it is one of the configuration; they have the levels of the settings.
+pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Finding>) {
+    let mut verified = Verified::default();
+    let mut findings = entry::required(subject);
+    for (addr, entry) in subject.lock.iter() {
+        let spans = subject.spans.entries.get(addr).cloned().unwrap_or_default();
+        let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge: facts.of(addr) };
+        let mut found = judged.entry();
+        found.extend(judged.release());
+        found.extend(judged.hashes(&mut verified));
+        let leveled = found.into_iter().filter_map(|finding| levels::leveled(finding, Some(entry), subject));
+        findings.extend(leveled);
+    }
+    findings.sort_by_key(|finding| (finding.file.clone(), finding.position));
+    (verified, findings)
+}
+
+/// The findings of a text that could not be read as a lock file, or that is merely not canonical.
+pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
+    findings.into_iter().filter_map(|finding| levels::leveled(finding, None, subject)).collect()
+}
+
+/// One entry under judgment.
+struct Judged<'a> {
+    subject: &'a Subject<'a>,
+    facts: &'a Facts<'a>,
+    addr: &'a crate::addr::ProviderAddr,
+    entry: &'a crate::lockfile::LockEntry,
+    spans: &'a crate::lockfile::EntrySpans,
+    knowledge: &'a Knowledge,
+}
+
+impl Judged<'_> {
+    fn find(&self, rule: crate::finding::Rule, message: impl Into<String>) -> Finding {
+        Finding::new(rule, message).about(self.addr)
+    }
+
+    /// The address and version, for messages.
+    fn name(&self) -> String {
+        format!("{} {}", self.addr, self.entry.version)
+    }
+
+    /// Where the version stands, or the entry.
+    fn version_at(&self) -> crate::finding::Position {
+        self.spans.version.unwrap_or(self.spans.block)
+    }
+
+    /// Where the hashes begin, or the entry.
+    fn hashes_at(&self) -> crate::finding::Position {
+        self.spans.hashes.unwrap_or(self.spans.block)
+    }
+}
