@@ -76,7 +76,7 @@ fn the_index_spares_another_root_module_its_downloads() {
 fn what_was_locked_is_listed_with_its_platforms() {
     let (registry, workspace) = (widget_and_gadget(), Workspace::from("modules/module-tree"));
     workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
-    insta::assert_snapshot!("list_with_platforms", workspace.tflock(None, ["list"]).ended_with(0));
+    insta::assert_snapshot!("list_with_platforms", workspace.tflock(&registry, ["list"]).ended_with(0));
 }
 
 #[test]

@@ -80,7 +80,12 @@ fn signature_of_another_document() {
 
 #[test]
 fn revoked_key() {
-    insta::assert_snapshot!("revoked_key", refused(&widget().signed_by(keys::REVOKED), 3));
+    let workspace = workspace();
+    let run = workspace.tflock(&widget().signed_by(keys::REVOKED), LOCK).ended_with(3);
+    assert_eq!(workspace.lock_file(), EMPTY_LOCK);
+    // That is worth remembering.
+    assert_eq!(run.touched(), [".tflock.trust.hcl"]);
+    insta::assert_snapshot!("revoked_key", run.filtered(&run.stdout));
 }
 
 #[test]
@@ -102,7 +107,7 @@ fn unsigned_in_the_registry_of_opentofu() {
     let registry = widget().unsigned().standing_for("registry.opentofu.org");
     let run = Workspace::from("modules/default-host").tflock(&registry, LOCK.iter().chain(&["--tool=tofu"]));
     insta::assert_snapshot!("unsigned_tofu", run.filtered(&run.stdout));
-    assert_eq!(run.ended_with(0).touched(), [".terraform.lock.hcl"]);
+    assert_eq!(run.ended_with(0).touched(), [".terraform.lock.hcl", ".tflock.trust.hcl"]);
 }
 
 #[test]

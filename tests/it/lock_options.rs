@@ -34,7 +34,7 @@ fn the_alias_takes_the_options_of_terraform() {
     let registry = widget();
     let by_alias = Workspace::from("modules/one-root");
     let run = by_alias.tflock(&registry, ["providers", "lock", "-no-color", "-platform=linux_amd64"]).ended_with(0);
-    assert_eq!(run.touched(), [".terraform.lock.hcl"]);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", ".tflock.trust.hcl"]);
     let by_name = Workspace::from("modules/one-root");
     by_name.tflock(&registry, LOCK).ended_with(0);
     assert_eq!(by_alias.lock_file(), by_name.lock_file());
