@@ -13,10 +13,10 @@ use crate::disk::atomic::DirectoryLock;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
-use crate::engine::Events;
 use crate::engine::gather::GatherOptions;
+use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Client, ClientOptions, Credentials, Discovery};
+use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::source::Registry;
 
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
@@ -70,7 +70,7 @@ fn source(roots: &[RunSettings], options: &LockOptions, cache: &Arc<Cache>, even
     }
     let Some(root) = roots.first().filter(|root| !root.offline) else { return Ok(Source::Nobody) };
     let config = CliConfig::load(&root.variables, root.dialect)?;
-    let client = Client::new(ClientOptions::configured(&root.variables, config.registry_protocols));
+    let client = Client::watched(ClientOptions::configured(&root.variables, config.registry_protocols), watch(events));
     let credentials = Arc::new(Credentials::new(&root.variables, &config));
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
     Ok(Source::Registries(Box::new(GatherOptions {
@@ -79,4 +79,19 @@ fn source(roots: &[RunSettings], options: &LockOptions, cache: &Arc<Cache>, even
         events: events.clone(),
         now: root.now,
     })))
+}
+
+/// What the client does, as events.
+fn watch(events: &Events) -> Watch {
+    let events = events.clone();
+    Watch::by(move |doing| {
+        events.emit(match doing {
+            Doing::Asking(url) => Event::Request { url: url.to_string() },
+            Doing::Again(error, delay) => {
+                // Our own delays are short and at random; one that a server asked for may be long.
+                let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
+                Event::Note { text: format!("{error}; asking again{wait}") }
+            }
+        });
+    })
 }
