@@ -132,10 +132,14 @@ fn finish(
         }
     }
     settled.findings.extend(prepared.unrequired());
+    let denied = settled.findings.iter().any(|finding| finding.level == Level::Deny);
+    if denied || !settled.errors.is_empty() {
+        // Nothing is written, so that nothing is new to the file.
+        settled.findings.retain(|finding| finding.rule != Rule::FirstUse);
+    }
     if let Some(error) = Error::all(settled.errors) {
         return RootOutcome { path, body: Err(error), findings: settled.findings };
     }
-    let denied = settled.findings.iter().any(|finding| finding.level == Level::Deny);
     let body = if denied {
         Ok(Changes { path: prepared.root.shown.clone(), ..Changes::default() })
     } else {

@@ -7,7 +7,7 @@ use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, TreeOptions};
+use crate::disk::roots::{self, MissingModules};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::Intent;
 use crate::engine::recall;
@@ -89,14 +89,10 @@ fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding
 }
 
 fn configuration(settings: &RunSettings) -> Result<Requirements, Error> {
-    let mut options = TreeOptions::new(settings.dialect);
-    options.data_dir = settings.variables.get("TF_DATA_DIR").map(PathBuf::from);
-    options.variables =
-        settings.variables.with_prefix("TF_VAR_").map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    match roots::load_tree(&settings.root, &options) {
+    match roots::load_tree(&settings.root, &settings.tree_options(MissingModules::Refuse)) {
         Ok(tree) => Ok(tree.requirements),
         Err(errors) => {
-            let errors = errors.into_iter().map(Error::from);
+            let errors = errors.into_iter().map(|error| settings.tree_error(error));
             Err(Error::all(errors)
                 .unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read")))
         }
@@ -107,6 +103,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
     let parse = |text: &String| {
         ProviderAddr::parse(text, settings.dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}")))
+            .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
     };
     let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
     let republished = options.accept_republished.iter();
