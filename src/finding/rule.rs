@@ -80,7 +80,7 @@ rules! {
     UnexplainedHash, "unexplained-hash", Warn, Trust, "A recorded hash is none of the hashes that the release is known to have.", "Run `tflock verify`; if the hash stays unexplained, remove it.";
     UnboundSignature, "unbound-signature", Deny, Trust, "The signed list names the package for another provider, version or platform.", "Ask the registry; the package may have been swapped.";
     UnusualPackageName, "unusual-package-name", Warn, Trust, "The signed list names the package in no known way, so that the signature binds it to nothing.", "Ask the registry to name its packages terraform-provider-TYPE_VERSION_OS_ARCH.zip.";
-    BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Try again later; if it stays, tell the publisher.";
+    BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Tell the publisher; nothing of this release should be used before it is mended.";
     RevokedKey, "revoked-key", Deny, Trust, "The signing key of a release is revoked.", "Wait for a release by another key.";
     SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than those that are remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
     UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, though those before were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";
@@ -88,7 +88,7 @@ rules! {
     FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, and --no-first-use forbids to learn one.", "Run `tflock lock` without --no-first-use, compare the fingerprint with what the publisher announces, and commit the trust file.";
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release had expired when it signed.", "Ask the publisher to extend the key's expiry.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
-    WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Try again later; if it stays, tell the registry.";
+    WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
     UnusualArchive, "unusual-archive", Deny, Trust, "A package is an archive that the tools may read otherwise than it says.", "Tell the publisher.";
     PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums.", "Tell the registry.";
     TwoHashForms, "two-hash-forms", Warn, Other, "A package has directory entries, so that its h1 differs between archive and directory.", "Mirrors that hold the packed archive may refuse it; prefer unpacked mirrors.";

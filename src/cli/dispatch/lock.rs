@@ -18,6 +18,7 @@ use crate::disk::mirror::FilesystemMirror;
 use crate::disk::worktree;
 use crate::engine::Events;
 use crate::engine::gather::GatherOptions;
+use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions, Credentials, Discovery};
 use crate::outcome::Outcome;
@@ -146,4 +147,19 @@ pub(super) fn source(
         events: events.clone(),
         now: session.environment.now,
     })))
+}
+
+/// What the client does, as events.
+fn watch(events: &Events) -> Watch {
+    let events = events.clone();
+    Watch::by(move |doing| {
+        events.emit(match doing {
+            Doing::Asking(url) => Event::Request { url: url.to_string() },
+            Doing::Again(error, delay) => {
+                // Our own delays are short and at random; one that a server asked for may be long.
+                let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
+                Event::Note { text: format!("{error}; asking again{wait}") }
+            }
+        });
+    })
 }
