@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::sums::Sums;
-use crate::hash::{HashScheme, PackageHash};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::outcome::{AddedHash, Signer};
 use crate::platform::Platform;
@@ -56,12 +56,12 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
     }
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
-    let standing = match &recorded {
+    let first_use = match &recorded {
         Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
-        None => Standing::New,
+        None => true,
     };
     let signer = match &facts.origin {
-        Origin::Registry { signer, .. } if standing != Standing::Recorded => Some(match signer {
+        Origin::Registry { signer, .. } if first_use => Some(match signer {
             Signature::By(fingerprint) => Signer::Key(fingerprint.clone()),
             Signature::Unsigned => Signer::Unsigned,
         }),
@@ -89,7 +89,6 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
     if let (Some(entry), Origin::Registry { sums, .. }) = (recorded.filter(|_| !republished), &facts.origin) {
         findings.extend(unattributed(addr, entry, facts, sums));
     }
-    findings.extend(first_use(addr, facts, standing));
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     let entry = LockEntry { version: facts.version.clone(), constraints: step.constraints.clone(), hashes };
@@ -107,7 +106,7 @@ fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut 
         }
         let hint = match newest {
             Some(version) => format!("the newest version with a package for {platform} is {version}"),
-            None => format!("no other version of {addr} has a package for {platform}"),
+            None => format!("no version of {addr} has a package for {platform}"),
         };
         let optional = "where the package is not needed, name the platform under optional_platforms in .tflock.hcl";
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
@@ -116,7 +115,7 @@ fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut 
         let message = format!("provider {addr} {} speaks no protocol that is supported (5 or 6)", facts.version);
         let hint = match &facts.newest_supported {
             Some(version) => format!("the newest version with a supported protocol is {version}"),
-            None => format!("no other version of {addr} speaks a supported protocol"),
+            None => format!("no version of {addr} speaks a supported protocol"),
         };
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint));
     }
@@ -138,33 +137,7 @@ fn recorded_under<'a>(step: &'a Step, facts: &ReleaseFacts) -> Option<&'a LockEn
     }
 }
 
-/// How a release stands to what is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    /// It is the recorded one.
-    Recorded,
-    /// No release of this version is recorded.
-    New,
-    /// One is, without a hash that could pin it.
-    Unpinned,
-    /// It takes the place of the recorded one, as was asked for.
-    Replaced,
-}
-
-/// The note on a release that is taken on trust.
-fn first_use(addr: &ProviderAddr, facts: &ReleaseFacts, standing: Standing) -> Option<Finding> {
-    let what = match standing {
-        Standing::Recorded => return None,
-        Standing::New => "is new to the lock file",
-        Standing::Unpinned => "recorded no hash of a known scheme, so that this is a first use",
-        Standing::Replaced => "takes the place of the release that was recorded",
-    };
-    let noted = standing == Standing::Unpinned || matches!(facts.origin, Origin::Registry { .. });
-    let message = format!("{addr} {} {what}; its {}", facts.version, signature_words(facts));
-    noted.then(|| Finding::new(Rule::FirstUse, message).about(addr))
-}
-
-/// Applies hash continuity.
+/// Applies hash continuity; true if the release counts as new to the file.
 fn continuity_findings(
     addr: &ProviderAddr,
     entry: &LockEntry,
@@ -172,11 +145,16 @@ fn continuity_findings(
     facts: &ReleaseFacts,
     claims: &Claims,
     findings: &mut Vec<Finding>,
-) -> Standing {
+) -> bool {
     match judge(addr, entry, facts) {
-        Verdict::FirstUse => return Standing::Unpinned,
+        Verdict::FirstUse => {
+            let message = format!("{addr} {} records no hash of a known scheme: this is a first use", entry.version);
+            findings.push(Finding::new(Rule::FirstUse, message).about(addr));
+            true
+        }
         Verdict::Shown { unexplained } => {
             findings.extend(unexplained.iter().map(|hash| unexplained_hash(addr, entry, hash)));
+            false
         }
         Verdict::Grew { new } => {
             let message = format!(
@@ -186,16 +164,24 @@ fn continuity_findings(
                 if new == 1 { "was" } else { "were" },
             );
             findings.push(Finding::new(Rule::ReleaseGrew, message).about(addr));
+            false
         }
-        Verdict::Republished { .. } | Verdict::NotReproduced if step.accept_republished => return Standing::Replaced,
+        Verdict::Republished { .. } | Verdict::NotReproduced if step.accept_republished => true,
         Verdict::Republished { gone, new } => {
             findings.push(republished(addr, entry, facts, claims, &gone, new));
+            false
         }
         Verdict::NotReproduced => {
-            findings.push(not_reproduced(addr, entry, facts));
+            let message = format!(
+                "none of the {} recorded h1 hashes of {addr} {} is reproduced by a package on offer, whose {}",
+                entry.hashes.of(HashScheme::H1).count(),
+                entry.version,
+                signature_words(facts),
+            );
+            findings.push(Finding::new(Rule::Republished, message).about(addr));
+            false
         }
     }
-    Standing::Recorded
 }
 
 fn judge(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Verdict {
@@ -261,31 +247,19 @@ fn republished(
     new: usize,
 ) -> Finding {
     let served = claims.by_hash.keys().find(|hash| !entry.hashes.contains(hash));
-    let total = entry.hashes.len();
-    let gone = match gone {
-        [] => format!("none of {total} recorded hashes matches"),
-        [first, ..] => format!("{} of {total} recorded hashes gone (first: {first})", gone.len()),
-    };
     let message = format!(
-        "the release {addr} {} on offer is not the recorded one: {gone}, {new} {} new{}; its {}",
+        "the release {addr} {} on offer is not the recorded one: {} of {} recorded hashes {}, {new} packages are new{}; \
+         its {}",
         entry.version,
-        if new == 1 { "package" } else { "packages" },
+        if gone.is_empty() { entry.hashes.len() } else { gone.len() },
+        entry.hashes.len(),
+        match gone.first() {
+            Some(hash) => format!("are gone (first: {hash})"),
+            None => "do not match".to_owned(),
+        },
         served.map(|hash| format!(" (such as {hash})")).unwrap_or_default(),
         signature_words(facts),
     );
-    Finding::new(Rule::Republished, message).about(addr)
-}
-
-/// None of the recorded `h1:`, with nothing else recorded, is that of a package on offer.
-fn not_reproduced(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Finding {
-    let recorded: Vec<&PackageHash> = entry.hashes.of(HashScheme::H1).collect();
-    let recorded = match recorded[..] {
-        [only] => format!("the recorded hash {only} of {addr} {} is not", entry.version),
-        _ => format!("none of the {} recorded h1 hashes of {addr} {} is", recorded.len(), entry.version),
-    };
-    let served = facts.packages.iter().find_map(|(platform, package)| Some((platform, package.h1.as_ref()?)));
-    let served = served.map(|(platform, h1)| format!(" (for {platform} it is {h1})")).unwrap_or_default();
-    let message = format!("{recorded} that of any package on offer{served}; its {}", signature_words(facts));
     Finding::new(Rule::Republished, message).about(addr)
 }
 

@@ -1,4 +1,11 @@
 //! What is found in lock files that people wrote, and in doctored ones made from them.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::match_bool,
+    clippy::match_same_arms,
+    reason = "tests read what others wrote, and say so when it is not there"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

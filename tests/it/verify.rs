@@ -105,9 +105,9 @@ fn people_read_one_line_and_what_was_not_asked() {
     assert!(registry.requests().is_empty());
     let run = workspace.tflock(&registry, ["verify", "--no-download"]).ended_with(0);
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    note[signer-not-pinned]: localhost:PORT/acme/gadget: localhost:PORT/acme/gadget 2.0.0 is signed by <key GOOD>; there is no trust file that would remember it
+    note[signer-not-pinned]: localhost:PORT/acme/gadget 2.0.0 is signed by <key GOOD>; there is no trust file that would remember it
       --> .terraform.lock.hcl:5:13
-    note[signer-not-pinned]: localhost:PORT/acme/widget: localhost:PORT/acme/widget 1.4.0 is signed by <key GOOD>; there is no trust file that would remember it
+    note[signer-not-pinned]: localhost:PORT/acme/widget 1.4.0 is signed by <key GOOD>; there is no trust file that would remember it
       --> .terraform.lock.hcl:15:17
     passed: 4 hashes proven, 4 unknown
     ");

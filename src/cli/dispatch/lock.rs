@@ -16,11 +16,10 @@ use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::worktree;
-use crate::engine::Events;
 use crate::engine::gather::GatherOptions;
 use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Client, ClientOptions, Credentials, Discovery};
+use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::outcome::Outcome;
 use crate::source::Registry;
 
@@ -31,7 +30,6 @@ pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Stream
 }
 
 /// An option that does not work yet.
-#[expect(clippy::needless_pass_by_value, reason = "goes where an error is mapped")]
 pub(super) fn unsupported(Unsupported(option): Unsupported) -> Error {
     Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
         .hint("download the packages and use `--fs-mirror DIR`")
@@ -138,7 +136,7 @@ pub(super) fn source(
     }
     let variables = &session.environment.variables;
     let config = CliConfig::load(variables, dialect)?;
-    let client = Client::new(ClientOptions::configured(variables, config.registry_protocols));
+    let client = Client::watched(ClientOptions::configured(variables, config.registry_protocols), watch(events));
     let credentials = Arc::new(Credentials::new(variables, &config));
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
     Ok(Source::Registries(Box::new(GatherOptions {

@@ -181,20 +181,20 @@ impl Prepared {
         // Where nothing is required no lock file is wanted, unless somebody named the place.
         let needless = self.root.intent.lenient && old.is_none() && new.is_empty();
         let changed = old != Some(text.as_bytes()) && !needless;
-        let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
+        let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
         match mode {
-            _ if needless => {}
             Mode::Check => {}
+            Mode::DryRun | Mode::Write if needless => {}
             Mode::DryRun => {
                 let old = String::from_utf8_lossy(old.unwrap_or_default());
-                changes.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
+                outcome.diff = Some(unified(&old, &text, lockfile::FILE_NAME));
             }
             Mode::Write => match self.store(text)? {
-                Some(written) => changes.written = written,
+                Some(written) => outcome.written = written,
                 None => return Ok(None),
             },
         }
-        Ok(Some(changes))
+        Ok(Some(outcome))
     }
 
     /// Writes the lock file if it is still what was read.

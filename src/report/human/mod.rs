@@ -81,7 +81,10 @@ pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
         } else if !matches!(root.body, Ok(Body::Changes(_))) {
             text.push_str(&findings::findings(&root.findings, style));
         }
-        if let Some(error) = failed {
+        if let Err(error) = &root.body {
+            if outcome.many {
+                heading(&mut text, root, style);
+            }
             text.push_str(&failure::human(error, style));
         }
     }
