@@ -25,6 +25,9 @@ _tflock() {
             tflock,diff)
                 cmd="tflock__subcmd__diff"
                 ;;
+            tflock,explain)
+                cmd="tflock__subcmd__explain"
+                ;;
             tflock,fmt)
                 cmd="tflock__subcmd__fmt"
                 ;;
@@ -54,6 +57,9 @@ _tflock() {
                 ;;
             tflock,trust)
                 cmd="tflock__subcmd__trust"
+                ;;
+            tflock,verify)
+                cmd="tflock__subcmd__verify"
                 ;;
             tflock,why)
                 cmd="tflock__subcmd__why"
@@ -104,7 +110,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock providers fmt hash list why trust diff merge textconv git cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock verify explain providers fmt hash list why trust diff merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -317,6 +323,48 @@ _tflock() {
             ;;
         tflock__subcmd__diff)
             opts="-r -C -q -v -h --tip --recursive --exit-code --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__explain)
+            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1180,6 +1228,52 @@ _tflock() {
             case "${prev}" in
                 --reason)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__verify)
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --inconclusive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inconclusive)
+                    COMPREPLY=($(compgen -W "fail warn" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)

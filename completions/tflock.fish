@@ -47,6 +47,8 @@ complete -c tflock -n "__fish_tflock_needs_command" -s v -l verbose -d 'Tell mor
 complete -c tflock -n "__fish_tflock_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_needs_command" -s V -l version -d 'Print version'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "lock" -d 'Make the lock file complete'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "verify" -d 'Check the lock file: the gate for CI'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "explain" -d 'Explain a rule, a hash or a provider'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "providers" -d 'Terraform\'s name for lock'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
@@ -94,6 +96,56 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neit
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer' -r -f -a "fail\t'Exit code 4'
+warn\t'A note'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed: .terraform/providers and the plugin cache'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-download -d 'Download nothing; an h1 that neither index nor registry know stays unknown'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l deep -d 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l all-platforms -d 'With --deep: look at every archive in the checksums'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s r -l recursive -d 'Look at the lock file of every root module below'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"

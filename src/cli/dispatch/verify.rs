@@ -1,7 +1,6 @@
 //! `verify`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::lock::{open_cache, source};
@@ -12,7 +11,7 @@ use crate::cli::progress::{Mode as Bars, Progress};
 use crate::cli::{ExitCode, Streams, settings};
 use crate::commands::lock::Source;
 use crate::commands::memory::{Memory, TrustPlace};
-use crate::commands::verify::{self, Known, Root};
+use crate::commands::verify::{self, Known, Root, Roots};
 use crate::commands::{LockOptions, RunSettings, verify_online};
 use crate::disk::cache::Cache;
 use crate::error::Error;
@@ -50,7 +49,7 @@ pub(super) fn roots_of(session: &Session<'_>, recursive: bool) -> Result<Vec<Run
 }
 
 /// All that is read for each root module; each trust file is read once.
-pub(super) fn open(roots: &[RunSettings]) -> Result<Vec<(PathBuf, Result<Root, Error>)>, Error> {
+pub(super) fn open(roots: &[RunSettings]) -> Result<Roots, Error> {
     let mut memories: BTreeMap<&TrustPlace, Memory> = BTreeMap::new();
     for root in roots {
         if !memories.contains_key(&root.trust) {
@@ -65,7 +64,7 @@ fn ask(
     session: &Session<'_>,
     arguments: &VerifyArgs,
     streams: &Streams<'_>,
-    (roots, opened): (&[RunSettings], &[(PathBuf, Result<Root, Error>)]),
+    (roots, opened): (&[RunSettings], &Roots),
     cache: &Arc<Cache>,
 ) -> Result<Known, Error> {
     let detail = session.arguments.global.detail();

@@ -160,7 +160,7 @@ impl Gatherer {
                     gatherer.hashed_archive(&addr, &version, &package).await
                 };
             for (platform, hashed) in self.each(items, hash).await {
-                search.computed(platform, hashed);
+                search.computed(&platform, hashed);
             }
         }
     }
@@ -248,11 +248,11 @@ impl<'a> Search<'a> {
         batch
     }
 
-    fn computed(&mut self, platform: Platform, hashed: Result<Hashed, NoHashes>) {
+    fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, NoHashes>) {
         match hashed {
             Ok(Hashed { h1, archive_form }) => {
                 for hash in [Some(h1), archive_form].into_iter().flatten() {
-                    self.vouch(&platform, hash, Evidence::Computed);
+                    self.vouch(platform, hash, Evidence::Computed);
                 }
             }
             Err(NoHashes::Refused(Refusal::Finding(finding))) => self.release.findings.push(finding),
