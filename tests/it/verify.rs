@@ -303,14 +303,29 @@ fn pins_count_once_there_is_a_trust_file() {
 }
 
 #[test]
-fn a_false_h1_of_the_origin_is_caught_in_depth() {
+fn a_false_h1_of_the_origin_accuses_nobody_but_the_origin() {
     let registry = honest().of("acme/widget", "1.4.0").with_packages().flawed(Flaw::PackagesWrongH1);
     let workspace = locked(&registry);
-    verify(&workspace, &registry, &["--deep"]).ended_with(0);
+    let run = verify(&workspace, &registry, &["--deep"]).ended_with(0);
+    assert_eq!(run.json()["proven"], 8, "{run}");
     let workspace = locked(&registry);
-    let run = verify(&workspace, &registry, &[]);
-    // The registry's word against the recorded hashes, which a look at the archives proves.
-    assert_eq!(run.code, Some(3), "{run}");
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["packages-differ".to_owned()].into(), "{run}");
+    assert_eq!(run.json()["proven"], 8, "{run}");
+}
+
+#[test]
+fn a_hash_that_the_origin_alone_vouches_for_falls_in_depth() {
+    let registry = honest().of("acme/widget", "1.4.0").with_packages();
+    let workspace = locked(&registry);
+    let run = verify(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!((&run.json()["proven"], registry.downloads("acme/widget")), (&8.into(), 0), "{run}");
+    // The lock file and the registry tell the same lie.
+    let registry = registry.flawed(Flaw::PackagesWrongH1);
+    let workspace = locked(&registry);
+    workspace.write(LOCK, &planted(&workspace.lock_file(), "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
+    let run = verify(&workspace, &registry, &["--deep"]).ended_with(3);
+    assert!(rules(&run, "deny").contains("unattested-hash"), "{run}");
 }
 
 #[test]
