@@ -114,10 +114,8 @@ impl Judged<'_> {
         let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(self.addr, platform));
         let recorded: Vec<_> = self.entry.hashes.of(HashScheme::H1).collect();
         let Knowledge::Known(release) = self.knowledge else {
-            if !recorded.is_empty() {
-                return Vec::new();
-            }
-            return wanted.map(|platform| self.uncovered(platform, "the entry records no h1")).collect();
+            let sure = wanted.filter(|_| recorded.is_empty());
+            return sure.map(|platform| self.uncovered(platform, "the entry records no h1")).collect();
         };
         let attributed = recorded.iter().filter_map(|hash| release.h1.get(*hash));
         let covered: BTreeSet<&Platform> = attributed.clone().filter_map(|vouched| vouched.platform.as_ref()).collect();

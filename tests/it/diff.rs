@@ -150,7 +150,7 @@ fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
     workspace.git(["init", "--quiet"]);
     commit(&workspace, "old");
     workspace.write(LOCK, &text("constraints", "new"));
-    workspace.write("main.tf", main(">= 1.2, ~> 1.4"));
+    workspace.write("main.tf", &main(">= 1.2, ~> 1.4"));
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
     let ask = &run.json()["changes"][0]["asks"][0];
     assert_eq!((ask["was"].as_str(), ask["origin"]["file"].as_str()), (Some("~> 1.4"), Some("main.tf")), "{run}");
@@ -167,7 +167,7 @@ fn exit_codes_are_asked_for() {
     workspace.tflock(None, ["diff", "main", "--exit-code"]).ended_with(1);
     workspace.tflock(None, ["diff", "--exit-code"]).ended_with(0);
     let unknown = text("upgraded", "new").replacen("    \"zh:", "    \"h9:nobody\",\n    \"zh:", 1);
-    workspace.write("other.hcl", unknown);
+    workspace.write("other.hcl", &unknown);
     workspace.tflock(None, ["diff", LOCK, "other.hcl", "--exit-code"]).ended_with(3);
     workspace.tflock(None, ["diff", LOCK, "other.hcl"]).ended_with(0);
 }

@@ -26,7 +26,7 @@ use crate::source::Registry;
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let options = arguments.options().map_err(unsupported)?;
     let targets = Targets::of(session, &arguments.below, arguments.create)?;
-    run(&Asked { command: "lock", session, below: &arguments.below, options }, targets, streams)
+    Ok(run(&Asked { command: "lock", session, below: &arguments.below, options }, targets, streams))
 }
 
 /// An option that does not work yet.
@@ -45,7 +45,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// Runs a command that makes lock files what it was asked to make them.
-pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams<'_>) -> Result<Done, Error> {
+pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams<'_>) -> Done {
     let (session, options) = (asked.session, LockOptions { found: targets.found, ..asked.options.clone() });
     let progress = progress(session, targets.dialect(), streams);
     let cache = Arc::new(open_cache_of(session, &targets.directories()));
@@ -71,7 +71,7 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     }
     let outcome = Outcome { command: asked.command, roots, many: targets.many(), notes };
     let code = ExitCode::of_outcome(&outcome, options.check);
-    Ok(Done { outcome, code, dialect: targets.dialect() })
+    Done { outcome, code, dialect: targets.dialect() }
 }
 
 /// Progress on standard error, as far as people want to see it.

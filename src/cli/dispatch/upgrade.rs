@@ -25,7 +25,7 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
     }
     let options = arguments.options(session.environment.now).map_err(unsupported)?;
     let targets = Targets::of(session, &arguments.below, false)?;
-    run(&Asked { command: "upgrade", session, below: &arguments.below, options }, targets, streams)
+    Ok(run(&Asked { command: "upgrade", session, below: &arguments.below, options }, targets, streams))
 }
 
 pub(super) fn outdated(session: &Session<'_>, arguments: &OutdatedArgs, streams: &Streams<'_>) -> Result<Done, Error> {
