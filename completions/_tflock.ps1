@@ -137,51 +137,6 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
-        'tflock;verify' {
-            [CompletionResult]::new('--inconclusive', '--inconclusive', [CompletionResultType]::ParameterName, 'What it means that a registry does not answer')
-            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
-            [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
-            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
-            [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
-            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
-            [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file')
-            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file')
-            [CompletionResult]::new('--installed', '--installed', [CompletionResultType]::ParameterName, 'Also hash what is installed: .terraform/providers and the plugin cache')
-            [CompletionResult]::new('--no-download', '--no-download', [CompletionResultType]::ParameterName, 'Download nothing; an h1 that neither index nor registry know stays unknown')
-            [CompletionResult]::new('--deep', '--deep', [CompletionResultType]::ParameterName, 'Believe neither the index nor what registries report: compute each recorded h1 from its archive')
-            [CompletionResult]::new('--all-platforms', '--all-platforms', [CompletionResultType]::ParameterName, 'With --deep: look at every archive in the checksums')
-            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
-            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress, no notes')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'tflock;explain' {
-            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
-            [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
-            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
-            [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
-            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
-            [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Look at the lock file of every root module below')
-            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look at the lock file of every root module below')
-            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
-            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
-            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')
-            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress, no notes')
-            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
-            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
         'tflock;providers' {
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
             [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
