@@ -12,12 +12,12 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{self, Settings, Variables};
 
-/// Settings for each root module that was asked for.
+/// Settings for each of some root modules.
 ///
 /// # Errors
 ///
 /// All that is wrong with directories and settings files, as one error.
-pub(super) fn of_roots(
+pub(super) fn of_directories(
     directories: &[PathBuf],
     arguments: &Arguments,
     environment: &Environment,

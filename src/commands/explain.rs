@@ -118,7 +118,7 @@ pub fn address(addr: &ProviderAddr, roots: &[(PathBuf, Root)], known: &Known) ->
 }
 
 fn each_hash(text: &mut String, entry: &LockEntry, release: Option<&Release>) {
-    for hash in entry.hashes.iter() {
+    for hash in &entry.hashes {
         let from = release.and_then(|release| described(release, hash)).unwrap_or_else(|| "not known here".to_owned());
         // Writing to a string cannot fail, here and above.
         let _ = writeln!(text, "  {hash}  {from}");

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use super::memory::TrustPlace;
 use crate::dialect::Dialect;
-use crate::disk::roots::{MissingModules, TreeOptions};
+use crate::disk::roots::{MissingModules, TreeError, TreeOptions};
+use crate::error::Error;
 use crate::lockfile;
 use crate::settings::{Settings, Variables};
 
@@ -54,5 +55,15 @@ impl RunSettings {
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             ..TreeOptions::new(self.dialect)
         }
+    }
+
+    /// An error of the module tree, whose file is named from the directory of the process.
+    pub fn tree_error(&self, error: TreeError) -> Error {
+        let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
+        let mut error = Error::from(error);
+        if within {
+            error.file = error.file.map(|file| self.path.join(file));
+        }
+        error
     }
 }

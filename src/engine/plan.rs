@@ -212,11 +212,10 @@ fn anew(
         return Ok(Selection::Exactly(version.clone()));
     }
     let name = addr.short(dialect);
-    let message = match constraints.is_empty() {
-        true => format!("version {version} of provider {name} must be asked for by a constraint"),
-        false => {
-            format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
-        }
+    let message = if constraints.is_empty() {
+        format!("version {version} of provider {name} must be asked for by a constraint")
+    } else {
+        format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
     };
     Err(Error::new(ErrorKind::NotFound, message)
         .hint(format!("`tflock why {name}` shows which module asks for what"))

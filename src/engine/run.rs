@@ -48,21 +48,6 @@ pub fn signers(
     })
 }
 
-/// The versions that some providers have, by their registries.
-///
-/// # Errors
-///
-/// As [`gather`].
-pub fn versions(
-    options: GatherOptions,
-    providers: BTreeSet<ProviderAddr>,
-) -> Result<BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>>, Error> {
-    block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
-        gatherer.versions(providers).await
-    })
-}
-
 /// What is known of some locked releases.
 ///
 /// # Errors
@@ -75,6 +60,21 @@ pub fn inquire(
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, Threads::One));
         gatherer.inquire(inquiries).await
+    })
+}
+
+/// The versions that some providers have, by their registries.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub fn versions(
+    options: GatherOptions,
+    providers: BTreeSet<ProviderAddr>,
+) -> Result<BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
+        gatherer.versions(providers).await
     })
 }
 

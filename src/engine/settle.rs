@@ -76,7 +76,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
     };
     let republished = first_use && recorded.is_some_and(has_known);
     let kept = match recorded {
-        Some(_) if step.accept_republished => PackageHashes::new(),
+        Some(_) if republished => PackageHashes::new(),
         Some(entry) => entry.hashes.clone(),
         None => PackageHashes::new(),
     };
@@ -86,7 +86,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         .filter(|added| !kept.contains(&added.hash))
         .filter(|added| unsigned_entry.is_none() || is_of_looked_at_package(facts, &added.hash))
         .collect();
-    if let (Some(entry), Origin::Registry { sums, .. }) = (recorded, &facts.origin) {
+    if let (Some(entry), Origin::Registry { sums, .. }) = (recorded.filter(|_| !republished), &facts.origin) {
         findings.extend(unattributed(addr, entry, facts, sums));
     }
     let mut hashes = kept;

@@ -80,7 +80,7 @@ rules! {
     UnexplainedHash, "unexplained-hash", Warn, Trust, "A recorded hash is none of the hashes that the release is known to have.", "Run `tflock verify`; if the hash stays unexplained, remove it.";
     UnboundSignature, "unbound-signature", Deny, Trust, "The signed list names the package for another provider, version or platform.", "Ask the registry; the package may have been swapped.";
     UnusualPackageName, "unusual-package-name", Warn, Trust, "The signed list names the package in no known way, so that the signature binds it to nothing.", "Ask the registry to name its packages terraform-provider-TYPE_VERSION_OS_ARCH.zip.";
-    BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Try again later; if it stays, tell the publisher.";
+    BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Tell the publisher; nothing of this release should be used before it is mended.";
     RevokedKey, "revoked-key", Deny, Trust, "The signing key of a release is revoked.", "Wait for a release by another key.";
     SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than those that are remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
     UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, though those before were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";
@@ -88,7 +88,7 @@ rules! {
     FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, and --no-first-use forbids to learn one.", "Run `tflock lock` without --no-first-use, compare the fingerprint with what the publisher announces, and commit the trust file.";
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release had expired when it signed.", "Ask the publisher to extend the key's expiry.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
-    WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Try again later; if it stays, tell the registry.";
+    WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
     UnusualArchive, "unusual-archive", Deny, Trust, "A package is an archive that the tools may read otherwise than it says.", "Tell the publisher.";
     PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums.", "Tell the registry.";
     TwoHashForms, "two-hash-forms", Warn, Other, "A package has directory entries, so that its h1 differs between archive and directory.", "Mirrors that hold the packed archive may refuse it; prefer unpacked mirrors.";
@@ -97,8 +97,9 @@ rules! {
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
-    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
+    TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
+    UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
     EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";
     VersionNotAllowed, "version-not-allowed", Deny, Other, "The locked version is not one that the configuration allows.", "`tflock why ADDR` shows who asks; `tflock upgrade ADDR` selects anew.";
     ConstraintsStale, "constraints-stale", Warn, Other, "The recorded constraints are not those of the configuration.", "Run `tflock lock`.";
@@ -113,7 +114,6 @@ rules! {
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in the place of Latin ones, so that people take it for another.", "Write the address anew in plain letters; find out who wrote it (`git blame`).";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
-    TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
     InstalledDiffers, "installed-differs", Deny, Trust, "An installed package is none of those that the lock file records.", "Remove it and run `init` again.";
 }

@@ -13,9 +13,11 @@ use super::download::Download;
 use super::error::{Fault, NetError};
 use super::options::ClientOptions;
 use super::permits::Permits;
+use super::redact::ShownUrl;
 use super::redirect::Trail;
 use super::retry::{Retry, retry_after};
 use super::tls::{self, Purpose};
+use super::watch::{Doing, Watch};
 
 /// The most redirects of one request.
 const MAX_REDIRECTS: usize = 10;
@@ -32,6 +34,7 @@ pub struct Client {
 #[derive(Debug)]
 struct Inner {
     options: ClientOptions,
+    watch: Watch,
     documents: OnceLock<Result<reqwest::Client, Fault>>,
     downloads: OnceLock<Result<reqwest::Client, Fault>>,
     /// Hosts whose answers came over HTTP/1: there a download may take over a connection that is open already.
@@ -41,8 +44,13 @@ struct Inner {
 }
 
 impl Client {
-    /// A client with these options.
+    /// A client with these options, which tells nobody what it does.
     pub fn new(options: ClientOptions) -> Self {
+        Self::watched(options, Watch::default())
+    }
+
+    /// A client that tells what it does.
+    pub fn watched(options: ClientOptions, watch: Watch) -> Self {
         let inner = Inner {
             documents: OnceLock::new(),
             downloads: OnceLock::new(),
@@ -50,6 +58,7 @@ impl Client {
             document_permits: Permits::new(options.requests_per_host),
             download_permits: Permits::new(options.downloads_per_host),
             options,
+            watch,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -57,6 +66,10 @@ impl Client {
     /// The options it was made with.
     pub fn options(&self) -> &ClientOptions {
         &self.inner.options
+    }
+
+    pub(super) fn watch(&self) -> &Watch {
+        &self.inner.watch
     }
 
     /// Reads a whole document.
@@ -72,7 +85,7 @@ impl Client {
             // On the heap: it is large, and every question that waits for it would be as well.
             match Box::pin(self.attempt(ask)).await {
                 Ok(document) => return Ok(document),
-                Err(fault) => retry.again(NetError::new(&ask.url, fault)).await?,
+                Err(fault) => Box::pin(retry.again(NetError::new(&ask.url, fault), self.watch())).await?,
             }
         }
     }
@@ -140,6 +153,7 @@ impl Client {
         let bearer = ask.token.as_ref().map(|token| bearer(token.reveal())).transpose()?;
         let mut trail = Trail::new(ask.url.clone(), bearer.is_some(), MAX_REDIRECTS);
         loop {
+            self.watch().tell(|| Doing::Asking(ShownUrl::new(trail.url())));
             let mut request = client.get(trail.url().clone());
             for (name, value) in &ask.headers {
                 request = request.header(*name, value);

@@ -69,7 +69,7 @@ impl Download {
     ///
     /// The error itself when no attempt is left, or another would not help.
     pub async fn again(&mut self, error: NetError) -> Result<(), NetError> {
-        self.retry.again(error).await
+        self.retry.again(error, self.client.watch()).await
     }
 }
 

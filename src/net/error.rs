@@ -216,7 +216,9 @@ fn hint(fault: &Fault) -> Option<&'static str> {
     match fault {
         Fault::Status { status: 401 | 403, token_sent: true, .. } => Some("the token was sent and refused: renew it"),
         Fault::Status { status: 401 | 403, .. } => Some("give a token for the host in its TF_TOKEN_… variable"),
-        Fault::Status { status: 429, .. } | Fault::Wait { .. } => Some("wait, then run the command again"),
+        Fault::Status { status: 429 | 500.., .. } | Fault::Wait { .. } | Fault::Broken { .. } => {
+            Some("wait, then run the command again")
+        }
         Fault::Certificate(reason) if reason.contains("CaUsedAsEndEntity") => {
             Some("the server presents a CA certificate as its own: issue it one with CA:FALSE")
         }

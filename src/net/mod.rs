@@ -17,6 +17,7 @@ mod redirect;
 mod retry;
 mod shared;
 mod tls;
+mod watch;
 
 #[cfg(test)]
 mod testing;
@@ -30,3 +31,4 @@ pub use error::{Fault, NetError, RedirectFault};
 pub use options::ClientOptions;
 pub use redact::ShownUrl;
 pub use shared::Shared;
+pub use watch::{Doing, Watch};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 
 use super::error::{Fault, NetError};
+use super::watch::{Doing, Watch};
 
 /// The longest that a server's `Retry-After` is waited for.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -38,10 +39,18 @@ impl Retry {
     ///
     /// The error itself, with the number of attempts, if there shall be no other; [`Fault::Wait`] if the server asks for
     /// more than 60 s.
-    pub(super) async fn again(&mut self, error: NetError) -> Result<(), NetError> {
-        let delay = self.delay(error)?;
+    pub(super) async fn again(&mut self, error: NetError, watch: &Watch) -> Result<(), NetError> {
+        let delay = self.told_delay(error, watch)?;
         tokio::time::sleep(delay).await;
         Ok(())
+    }
+
+    /// Apart from the waiting, whose future would have to hold the error as well.
+    fn told_delay(&mut self, error: NetError, watch: &Watch) -> Result<Duration, NetError> {
+        let told = error.clone();
+        let delay = self.delay(error)?;
+        watch.tell(|| Doing::Again(told, delay));
+        Ok(delay)
     }
 
     fn delay(&mut self, error: NetError) -> Result<Duration, NetError> {

@@ -21,8 +21,12 @@ pub(super) fn human(error: &Error, style: Style) -> String {
 fn one(text: &mut String, error: &Error, style: Style) {
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{} {}", style.paint(Paint::Bad, "error:"), printable(&error.message));
-    place(text, error.file.as_deref(), error.position);
-    if let Some(url) = &error.url {
+    // A path or an address that stands in the message already need not stand below it again.
+    let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
+    let file = error.file.as_deref();
+    let told = file.is_some_and(|file| words.any(|word| word == slashed(file)));
+    place(text, file.filter(|_| error.position.is_some() || !told), error.position);
+    if let Some(url) = error.url.as_deref().filter(|url| !error.message.contains(url)) {
         let _ = writeln!(text, "  url: {}", printable(url));
     }
     helps(text, &error.hints, style);

@@ -314,7 +314,15 @@ impl From<SourceError> for Error {
                 error.message = message;
                 error
             }
-            SourceError::Answer { url, .. } => Error::new(ErrorKind::Unavailable, message).about_url(url.as_str()),
+            SourceError::Answer { url, reason, .. } => {
+                let error = Error::new(ErrorKind::Unavailable, message).about_url(url.as_str());
+                match reason {
+                    WireError::Json(_) => {
+                        error.hint("a proxy or login page may have answered in place of the registry")
+                    }
+                    _ => error,
+                }
+            }
             SourceError::Url { .. } => Error::new(ErrorKind::Unavailable, message),
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn required(subject: &Subject<'_>) -> Vec<Finding> {
             None => finding.at(Position::default()),
         }
     });
-    findings.filter_map(|finding| levels::leveled(finding, None, subject)).collect()
+    findings.map(|finding| levels::leveled(finding, None, subject)).collect()
 }
 
 impl Judged<'_> {
@@ -114,10 +114,8 @@ impl Judged<'_> {
         let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(self.addr, platform));
         let recorded: Vec<_> = self.entry.hashes.of(HashScheme::H1).collect();
         let Knowledge::Known(release) = self.knowledge else {
-            return match recorded.is_empty() {
-                true => wanted.map(|platform| self.uncovered(platform, "the entry records no h1")).collect(),
-                false => Vec::new(),
-            };
+            let sure = wanted.filter(|_| recorded.is_empty());
+            return sure.map(|platform| self.uncovered(platform, "the entry records no h1")).collect();
         };
         let attributed = recorded.iter().filter_map(|hash| release.h1.get(*hash));
         let covered: BTreeSet<&Platform> = attributed.clone().filter_map(|vouched| vouched.platform.as_ref()).collect();

@@ -10,16 +10,16 @@ use crate::settings::Exemption;
 /// The finding at the level of the settings; as a note with the reason where it is exempt.
 ///
 /// A level in the settings replaces that of the rule, not one that circumstances have lowered.
-pub(super) fn leveled(finding: Finding, entry: Option<&LockEntry>, subject: &Subject<'_>) -> Option<Finding> {
+pub(super) fn leveled(finding: Finding, entry: Option<&LockEntry>, subject: &Subject<'_>) -> Finding {
     let stated = subject.settings.level(finding.rule.id());
     let level = if finding.level == finding.rule.level() { stated.unwrap_or(finding.level) } else { finding.level };
     let finding = Finding { level, ..finding };
     let mut exempt = subject.settings.exemptions.iter().filter(|exemption| covers(exemption, &finding, entry, subject));
-    let Some(exemption) = exempt.next().filter(|_| finding.level > Level::Note) else { return Some(finding) };
+    let Some(exemption) = exempt.next().filter(|_| finding.level > Level::Note) else { return finding };
     let reason = exemption.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let until = exemption.until.map(|until| format!(" until {until}")).unwrap_or_default();
     let message = format!("{} (exempt{until}{reason})", finding.message);
-    Some(Finding { level: Level::Note, message, ..finding })
+    Finding { level: Level::Note, message, ..finding }
 }
 
 fn covers(exemption: &Exemption, finding: &Finding, entry: Option<&LockEntry>, subject: &Subject<'_>) -> bool {

@@ -67,7 +67,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
         let mut found = judged.entry();
         found.extend(judged.release());
         found.extend(judged.hashes(&mut verified));
-        let leveled = found.into_iter().filter_map(|finding| levels::leveled(finding, Some(entry), subject));
+        let leveled = found.into_iter().map(|finding| levels::leveled(finding, Some(entry), subject));
         findings.extend(leveled);
     }
     findings.sort_by_key(|finding| (finding.file.clone(), finding.position));
@@ -76,7 +76,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
 
 /// The findings of a text that could not be read as a lock file, or that is merely not canonical.
 pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
-    findings.into_iter().filter_map(|finding| levels::leveled(finding, None, subject)).collect()
+    findings.into_iter().map(|finding| levels::leveled(finding, None, subject)).collect()
 }
 
 /// One entry under judgment.

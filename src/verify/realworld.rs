@@ -1,4 +1,9 @@
 //! What is found in lock files that people wrote, and in doctored ones made from them.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test reads its cases and says if it skips them"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,10 +49,8 @@ fn releases(folder: &Path) -> Releases {
         let address = ProviderAddr::parse(&row[0], Dialect::Terraform).ok()?;
         let list =
             |at: usize| row[at].split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-        let line = |hex: &String| match shared.contains(&format!("zh:{hex}")) {
-            true => Line::Other,
-            false => Line::Archive(None),
-        };
+        let is_shared = |hex: &String| shared.contains(&format!("zh:{hex}"));
+        let line = |hex: &String| if is_shared(hex) { Line::Other } else { Line::Archive(None) };
         let vouched = || Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
         let release = Release {
             address,
@@ -123,12 +126,13 @@ fn at_least(findings: &[Finding], level: Level) -> Vec<&Finding> {
 fn expected(kind: &str) -> (Level, &'static [Rule]) {
     use Rule::{ContradictedHash, DuplicateHash, H1Missing, MalformedHash, Republished, UnattestedHash, ZhMissing};
     match kind {
-        "zh-other-version" | "h1-other-version" | "zh-other-provider" | "h1-other-provider" => {
-            (Level::Deny, &[ContradictedHash])
-        }
-        "all-hashes-other-version" | "version-changed-hashes-kept" | "blocks-hashes-swapped" => {
-            (Level::Deny, &[ContradictedHash])
-        }
+        "zh-other-version"
+        | "h1-other-version"
+        | "zh-other-provider"
+        | "h1-other-provider"
+        | "all-hashes-other-version"
+        | "version-changed-hashes-kept"
+        | "blocks-hashes-swapped" => (Level::Deny, &[ContradictedHash]),
         "host-changed-hashes-kept" => (Level::Deny, &[ContradictedHash, Republished]),
         "zh-one-nibble"
         | "h1-one-char"

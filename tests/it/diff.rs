@@ -15,7 +15,7 @@ fn repository(case: &str) -> Workspace {
     workspace.git(["init", "--quiet"]);
     commit(&workspace, "old");
     workspace.git(["switch", "--quiet", "--create", "work"]);
-    workspace.write(LOCK, text(case, "new"));
+    workspace.write(LOCK, &text(case, "new"));
     commit(&workspace, "new");
     workspace
 }
@@ -49,7 +49,7 @@ fn what_is_not_committed_yet_is_the_default() {
     let workspace = repository("upgraded");
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
     assert_eq!(kinds(&run), [""; 0]);
-    workspace.write(LOCK, text("upgraded", "old"));
+    workspace.write(LOCK, &text("upgraded", "old"));
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
     assert_eq!(kinds(&run), ["downgraded widget"]);
     assert_eq!(run.json()["compared"]["new"], "the work tree");
@@ -60,7 +60,7 @@ fn what_is_not_committed_yet_is_the_default() {
 fn a_revision_is_compared_from_where_the_branches_parted() {
     let workspace = repository("upgraded");
     workspace.git(["switch", "--quiet", "main"]);
-    workspace.write(LOCK, text("removed", "new"));
+    workspace.write(LOCK, &text("removed", "new"));
     commit(&workspace, "main goes on");
     workspace.git(["switch", "--quiet", "work"]);
     let told = |args: &[&str]| kinds(&workspace.tflock(None, args.iter().copied()).ended_with(0));
@@ -75,7 +75,7 @@ fn a_revision_is_compared_from_where_the_branches_parted() {
 #[test]
 fn a_name_that_is_file_and_revision_must_be_settled() {
     let workspace = repository("upgraded");
-    workspace.write("main", text("upgraded", "old"));
+    workspace.write("main", &text("upgraded", "old"));
     let run = workspace.tflock(None, ["diff", "main"]).ended_with(2);
     insta::assert_snapshot!(run.stderr);
     let run = workspace.tflock(None, ["diff", "--format", "json", "main", "--"]).ended_with(0);
@@ -117,14 +117,14 @@ fn one_path_or_every_lock_file_below() {
     let nested = ["envs/a/.terraform.lock.hcl", "envs/b c/.terraform.lock.hcl", "envs/same/.terraform.lock.hcl"];
     let workspace = repository("upgraded");
     for (path, side) in nested.iter().zip(["old", "old", "new"]) {
-        workspace.write(path, text("upgraded", side));
+        workspace.write(path, &text("upgraded", side));
     }
     workspace.write(".gitignore", "ignored/\n");
     commit(&workspace, "more");
-    workspace.write(nested[0], text("upgraded", "new"));
+    workspace.write(nested[0], &text("upgraded", "new"));
     std::fs::remove_file(workspace.path(nested[1])).unwrap();
-    workspace.write("envs/fresh/.terraform.lock.hcl", text("upgraded", "old"));
-    workspace.write("envs/ignored/.terraform.lock.hcl", text("upgraded", "old"));
+    workspace.write("envs/fresh/.terraform.lock.hcl", &text("upgraded", "old"));
+    workspace.write("envs/ignored/.terraform.lock.hcl", &text("upgraded", "old"));
     let run = workspace.tflock(None, ["diff", "envs/a", "--format", "json"]).ended_with(0);
     assert_eq!((kinds(&run), run.json()["path"].as_str()), (vec!["upgraded widget".to_owned()], Some(nested[0])));
     let run = workspace.tflock(None, ["-C", "envs", "diff", "--format=json", "HEAD", "--", "b c"]).ended_with(0);
@@ -149,8 +149,8 @@ fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
     let workspace = Workspace::with_files(&[(LOCK, &text("constraints", "old")), ("main.tf", &main("~> 1.4"))]);
     workspace.git(["init", "--quiet"]);
     commit(&workspace, "old");
-    workspace.write(LOCK, text("constraints", "new"));
-    workspace.write("main.tf", main(">= 1.2, ~> 1.4"));
+    workspace.write(LOCK, &text("constraints", "new"));
+    workspace.write("main.tf", &main(">= 1.2, ~> 1.4"));
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
     let ask = &run.json()["changes"][0]["asks"][0];
     assert_eq!((ask["was"].as_str(), ask["origin"]["file"].as_str()), (Some("~> 1.4"), Some("main.tf")), "{run}");
@@ -167,7 +167,7 @@ fn exit_codes_are_asked_for() {
     workspace.tflock(None, ["diff", "main", "--exit-code"]).ended_with(1);
     workspace.tflock(None, ["diff", "--exit-code"]).ended_with(0);
     let unknown = text("upgraded", "new").replacen("    \"zh:", "    \"h9:nobody\",\n    \"zh:", 1);
-    workspace.write("other.hcl", unknown);
+    workspace.write("other.hcl", &unknown);
     workspace.tflock(None, ["diff", LOCK, "other.hcl", "--exit-code"]).ended_with(3);
     workspace.tflock(None, ["diff", LOCK, "other.hcl"]).ended_with(0);
 }

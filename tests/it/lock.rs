@@ -66,7 +66,7 @@ fn the_index_spares_another_root_module_its_downloads() {
     let (registry, workspace) = (widget(), Workspace::from("modules/two-roots"));
     workspace.tflock(&registry, ["-C", "a"].iter().chain(&LOCK)).ended_with(0);
     registry.forget_requests();
-    workspace.write("b/main.tf", workspace.read("a/main.tf"));
+    workspace.write("b/main.tf", &workspace.read("a/main.tf"));
     workspace.tflock(&registry, ["-C", "b"].iter().chain(&LOCK)).ended_with(0);
     assert_eq!(registry.downloads("acme/widget"), 0);
     assert_eq!(workspace.read("a/.terraform.lock.hcl"), workspace.read("b/.terraform.lock.hcl"));
@@ -76,7 +76,7 @@ fn the_index_spares_another_root_module_its_downloads() {
 fn what_was_locked_is_listed_with_its_platforms() {
     let (registry, workspace) = (widget_and_gadget(), Workspace::from("modules/module-tree"));
     workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
-    insta::assert_snapshot!("list_with_platforms", workspace.tflock(None, ["list"]).ended_with(0));
+    insta::assert_snapshot!("list_with_platforms", workspace.tflock(&registry, ["list"]).ended_with(0));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn platforms_once_locked_stay_wanted_without_settings() {
     let all = &["linux_amd64", "darwin_arm64", "linux_arm64", "darwin_amd64"];
     let released = registry.release("acme/widget", "1.4.0", all).release("acme/gadget", "2.0.0", all);
     let gadget = "    gadget = {\n      source = \"{{registry}}/acme/gadget\"\n    }\n    widget =";
-    workspace.write("main.tf", workspace.read("main.tf").replace("    widget =", gadget));
+    workspace.write("main.tf", &workspace.read("main.tf").replace("    widget =", gadget));
     workspace.tflock(&released, ["lock", "acme/gadget"]).ended_with(2);
     let address = format!("{}/acme/gadget", released.host());
     workspace.tflock(&released, ["lock", &address]).ended_with(0);
@@ -115,7 +115,7 @@ fn changed_constraints_are_recorded_and_keep_the_version() {
     workspace.tflock(&registry, LOCK).ended_with(0);
     let registry = registry.release("acme/widget", "1.5.0", PLATFORMS);
     registry.forget_requests();
-    workspace.write("main.tf", workspace.read("main.tf").replace("~> 1.4", ">= 1.0.0, < 3.0.0"));
+    workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", ">= 1.0.0, < 3.0.0"));
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     insta::assert_snapshot!("constraints_changed", run);
     assert_eq!(registry.requests(), []);
@@ -126,7 +126,7 @@ fn a_locked_version_that_is_no_longer_allowed_is_an_error() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
     workspace.tflock(&registry, LOCK).ended_with(0);
     let registry = registry.release("acme/widget", "1.5.0", PLATFORMS);
-    workspace.write("main.tf", workspace.read("main.tf").replace("~> 1.4", "~> 1.5"));
+    workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", "~> 1.5"));
     let run = workspace.tflock(&registry, LOCK).ended_with(2);
     insta::assert_snapshot!("locked_version_not_allowed", run);
 }
@@ -134,7 +134,7 @@ fn a_locked_version_that_is_no_longer_allowed_is_an_error() {
 #[test]
 fn no_version_is_allowed() {
     let workspace = Workspace::from("modules/one-root");
-    workspace.write("main.tf", workspace.read("main.tf").replace("~> 1.4", "~> 3.1"));
+    workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", "~> 3.1"));
     insta::assert_snapshot!("no_version_allowed", workspace.tflock(&widget(), LOCK).ended_with(2));
 }
 

@@ -18,7 +18,7 @@ fn workspace() -> Workspace {
 #[track_caller]
 fn accepted(registry: &Registry) -> Run {
     let run = workspace().tflock(registry, LOCK).ended_with(0);
-    assert_eq!(run.touched(), [".terraform.lock.hcl"]);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", ".tflock.trust.hcl"]);
     run
 }
 

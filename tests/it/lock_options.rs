@@ -34,7 +34,7 @@ fn the_alias_takes_the_options_of_terraform() {
     let registry = widget();
     let by_alias = Workspace::from("modules/one-root");
     let run = by_alias.tflock(&registry, ["providers", "lock", "-no-color", "-platform=linux_amd64"]).ended_with(0);
-    assert_eq!(run.touched(), [".terraform.lock.hcl"]);
+    assert_eq!(run.touched(), [".terraform.lock.hcl", ".tflock.trust.hcl"]);
     let by_name = Workspace::from("modules/one-root");
     by_name.tflock(&registry, LOCK).ended_with(0);
     assert_eq!(by_alias.lock_file(), by_name.lock_file());
@@ -82,12 +82,12 @@ fn what_nothing_requires_is_pruned_on_request_only() {
     insta::assert_snapshot!("prune", pruned);
 
     let workspace = locked();
-    workspace.write("state.json", state(&registry, "acme/gadget"));
+    workspace.write("state.json", &state(&registry, "acme/gadget"));
     let prune = LOCK.iter().chain(&["--prune", "--state", "state.json"]);
     let run = workspace.tflock(&registry, prune.clone()).ended_with(0);
     insta::assert_snapshot!("prune_with_state", run);
     assert!(workspace.lock_file().contains("/acme/gadget\""));
-    workspace.write("state.json", state(&registry, "acme/widget"));
+    workspace.write("state.json", &state(&registry, "acme/widget"));
     workspace.tflock(&registry, prune.clone()).ended_with(0);
     assert!(!workspace.lock_file().contains("/acme/gadget\""));
     workspace.write("state.json", "{");
@@ -122,7 +122,7 @@ fn an_unpacked_mirror_gives_h1_only() {
     for platform in PLATFORMS {
         let packed = format!("mirror/{folder}/terraform-provider-dns_2.3.1_{platform}.zip");
         for (name, contents) in unpacked(&std::fs::read(workspace.path(&packed)).unwrap()) {
-            workspace.write(&format!("unpacked/{folder}/2.3.1/{platform}/{name}"), contents);
+            workspace.write_bytes(&format!("unpacked/{folder}/2.3.1/{platform}/{name}"), &contents);
         }
     }
     let args = ["lock", "registry.example.com/acme/dns"].iter().chain(&MIRROR);
@@ -169,9 +169,9 @@ fn an_optional_platform_is_a_warning() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
     let settings = "platforms = [\"linux_amd64\", \"windows_arm64\"]\n";
     workspace.write(".tflock.hcl", settings);
-    insta::assert_snapshot!("platform_required", workspace.tflock(&registry, ["lock"]).ended_with(2));
+    insta::assert_snapshot!("platform_required", workspace.tflock(&registry, ["lock", "-q"]).ended_with(2));
     let optional = "optional_platforms = {\n  \"{{registry}}/acme/widget\" = [\"windows_arm64\"]\n}\n";
-    workspace.write(".tflock.hcl", settings.to_owned() + optional);
+    workspace.write(".tflock.hcl", &(settings.to_owned() + optional));
     let run = workspace.tflock(&registry, ["lock"]).ended_with(0);
     insta::assert_snapshot!("platform_optional", run.filtered(&run.stdout));
 }

@@ -6,14 +6,14 @@ use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, LOCK_BOTH, PLATFORMS, hashes, widget};
 
-/// A root module locked for linux_amd64 in a given world.
+/// A root module locked for `linux_amd64` in a given world.
 fn locked(registry: &Registry) -> Workspace {
     let workspace = Workspace::from("modules/one-root");
     workspace.tflock(registry, LOCK).ended_with(0);
     workspace
 }
 
-/// Adding darwin_arm64 is refused, and nothing written.
+/// Adding `darwin_arm64` is refused, and nothing written.
 #[track_caller]
 fn refused(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Run {
     let before = workspace.lock_file();
@@ -108,7 +108,7 @@ fn a_planted_hash_is_kept_and_named() {
     let registry = widget();
     let workspace = locked(&registry);
     let planted = format!("    \"zh:{}\",\n  ]", "0".repeat(64));
-    workspace.write(".terraform.lock.hcl", workspace.lock_file().replace("  ]", &planted));
+    workspace.write(".terraform.lock.hcl", &workspace.lock_file().replace("  ]", &planted));
     let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
     insta::assert_snapshot!("planted_hash", run.filtered(&run.stdout));
 }
@@ -124,7 +124,7 @@ fn only_h1_recorded_wants_one_reproduced() {
     workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
     let other_h1 = registry.package("acme/widget", "1.4.0", "darwin_arm64").h1.replace("h1:", "h1:A");
     let h1 = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
-    workspace.write(".terraform.lock.hcl", without_zh.replace(&h1, &other_h1[..h1.len()]));
+    workspace.write(".terraform.lock.hcl", &without_zh.replace(&h1, &other_h1[..h1.len()]));
     insta::assert_snapshot!("h1_not_reproduced", refused(&workspace, &registry, &[]));
 }
 
@@ -134,7 +134,7 @@ fn an_entry_that_records_nothing_is_a_first_use() {
     let workspace = locked(&registry);
     let text = workspace.lock_file();
     let (head, _) = text.split_once("  hashes").unwrap();
-    workspace.write(".terraform.lock.hcl", format!("{head}}}\n"));
+    workspace.write(".terraform.lock.hcl", &format!("{head}}}\n"));
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     insta::assert_snapshot!("records_nothing", run.filtered(&run.stdout));
     assert_eq!(workspace.lock_file(), text);

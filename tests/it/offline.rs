@@ -66,9 +66,9 @@ fn hash_of_archives_and_directories() {
     let name = PackageName { kind: "widget", version: "1.4.0", platform: "linux_amd64", edition: 1 };
     let package = Package::make(name, &[Shape::Deflated]);
     let workspace = Workspace::with_files(&[("text.zip", "no archive\n")]);
-    workspace.write("widget.zip", &package.zip);
+    workspace.write_bytes("widget.zip", &package.zip);
     for (name, contents) in unpacked(&package.zip) {
-        workspace.write(&format!("unpacked/{name}"), contents);
+        workspace.write_bytes(&format!("unpacked/{name}"), &contents);
     }
     let run = workspace.tflock(None, ["hash", "widget.zip", "unpacked"]).ended_with(0);
     assert_eq!(run.stdout.matches(&package.h1).count(), 2);
@@ -82,7 +82,7 @@ fn hash_of_archives_and_directories() {
 fn list_tells_what_is_locked() {
     let workspace = Workspace::from("example");
     insta::assert_snapshot!("list_without_file", workspace.tflock(None, ["list"]).ended_with(2));
-    workspace.write(".terraform.lock.hcl", workspace.read("expected.lock.hcl"));
+    workspace.write(".terraform.lock.hcl", &workspace.read("expected.lock.hcl"));
     insta::assert_snapshot!("list", workspace.tflock(None, ["list"]).ended_with(0));
     let lock = ["lock", "--platform=linux_amd64", "--platform=darwin_arm64", "--fs-mirror=mirror"];
     workspace.tflock(None, lock).ended_with(0);
@@ -95,7 +95,7 @@ fn list_tells_what_is_locked() {
 #[test]
 fn why_tells_who_asks() {
     let workspace = Workspace::from("example");
-    workspace.write(".terraform.lock.hcl", workspace.read("expected.lock.hcl"));
+    workspace.write(".terraform.lock.hcl", &workspace.read("expected.lock.hcl"));
     insta::assert_snapshot!("why", workspace.tflock(None, ["why"]).ended_with(0));
     let one = ["why", "registry.example.com/acme/dns", "--format=json"];
     insta::assert_snapshot!("why_json", workspace.tflock(None, one).ended_with(0));

@@ -35,8 +35,8 @@ fn hashes(registry: &Registry, provider: &str, version: &str) -> Vec<String> {
 }
 
 fn block(registry: &Registry, provider: &str, head: &str, hashes: &[String]) -> String {
-    let lines: String = hashes.iter().map(|hash| format!("    \"{hash}\",\n")).collect();
-    format!("\nprovider \"{}/{provider}\" {{\n{head}  hashes = [\n{lines}  ]\n}}\n", registry.host())
+    let lines = hashes.join("\",\n    \"");
+    format!("\nprovider \"{}/{provider}\" {{\n{head}  hashes = [\n    \"{lines}\",\n  ]\n}}\n", registry.host())
 }
 
 /// A root module and its lock file, as the honest world has them.
@@ -105,9 +105,9 @@ fn people_read_one_line_and_what_was_not_asked() {
     assert!(registry.requests().is_empty());
     let run = workspace.tflock(&registry, ["verify", "--no-download"]).ended_with(0);
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    note[signer-not-pinned]: localhost:PORT/acme/gadget: localhost:PORT/acme/gadget 2.0.0 is signed by <key GOOD>; there is no trust file that would remember it
+    note[signer-not-pinned]: localhost:PORT/acme/gadget 2.0.0 is signed by <key GOOD>; there is no trust file that would remember it
       --> .terraform.lock.hcl:5:13
-    note[signer-not-pinned]: localhost:PORT/acme/widget: localhost:PORT/acme/widget 1.4.0 is signed by <key GOOD>; there is no trust file that would remember it
+    note[signer-not-pinned]: localhost:PORT/acme/widget 1.4.0 is signed by <key GOOD>; there is no trust file that would remember it
       --> .terraform.lock.hcl:15:17
     passed: 4 hashes proven, 4 unknown
     ");
@@ -220,114 +220,65 @@ fn what_is_missing_is_a_warning_where_the_rest_is_proven() {
     }
 }
 
-/// A registry that is not what it was when the lock file was written.
+fn widget(registry: Registry) -> Registry {
+    registry.of("acme/widget", "1.4.0")
+}
+
+fn republished(registry: Registry) -> Registry {
+    registry.republish("acme/widget", "1.4.0");
+    widget(registry)
+}
+
+type World = fn(Registry) -> Registry;
+
+/// A registry that is not what it was when the lock file was written, and what is denied then.
+const BROKEN: &[(&str, World, &[&str])] = &[
+    ("published again by the same key", republished, &["republished"]),
+    ("by another key", |it| republished(it).signed_by(keys::OTHER), &["republished", "signer-changed"]),
+    ("another key", |it| widget(it).signed_by(keys::OTHER), &["signer-changed"]),
+    (
+        "withdrawn",
+        |it| {
+            it.withdraw("acme/widget", "1.4.0");
+            it.release("acme/widget", "1.4.1", PLATFORMS)
+        },
+        &["version-withdrawn"],
+    ),
+    ("a key that is not listed", |it| widget(it).signed_by(keys::OTHER).listing(&[keys::GOOD]), &["bad-signature"]),
+    ("signed before, unsigned now", |it| widget(it).unsigned(), &["bad-signature"]),
+    ("revoked", |it| widget(it).signed_by(keys::REVOKED), &["revoked-key"]),
+    ("a stale signature", |it| widget(it).flawed(Flaw::StaleSignature), &["bad-signature"]),
+    ("no signature", |it| widget(it).flawed(Flaw::MissingSignature), &["bad-signature"]),
+    ("an armored signature", |it| widget(it).flawed(Flaw::ArmoredSignature), &["bad-signature"]),
+    (
+        "sums of another version",
+        |it| widget(it).named("terraform-provider-{type}_1.3.0_{platform}.zip"),
+        &["unbound-signature"],
+    ),
+    (
+        "sums of another provider",
+        |it| widget(it).named("terraform-provider-other_{version}_{platform}.zip"),
+        &["unbound-signature"],
+    ),
+    ("a false shasum", |it| widget(it).flawed(Flaw::WrongShasum), &["wrong-checksum"]),
+    ("false archives", |it| widget(it).flawed(Flaw::TamperedZip), &["wrong-checksum"]),
+    ("packages with false zh", |it| widget(it).with_packages().flawed(Flaw::PackagesWrongZh), &["packages-differ"]),
+];
+
 #[test]
 fn broken_worlds_are_refused() {
-    let widget = |registry: Registry| registry.of("acme/widget", "1.4.0");
-    let worlds: Vec<(&str, Box<dyn Fn(Registry) -> Registry>, &[&str], i32)> = vec![
-        (
-            "published again by the same key",
-            Box::new(|registry| {
-                registry.republish("acme/widget", "1.4.0");
-                registry
-            }),
-            &["republished"],
-            3,
-        ),
-        (
-            "published again by another key",
-            Box::new(move |registry| {
-                registry.republish("acme/widget", "1.4.0");
-                widget(registry).signed_by(keys::OTHER)
-            }),
-            &["republished", "signer-changed"],
-            3,
-        ),
-        ("another key", Box::new(move |registry| widget(registry).signed_by(keys::OTHER)), &["signer-changed"], 3),
-        (
-            "withdrawn",
-            Box::new(|registry| {
-                registry.withdraw("acme/widget", "1.4.0");
-                registry.release("acme/widget", "1.4.1", PLATFORMS)
-            }),
-            &["version-withdrawn"],
-            3,
-        ),
-        (
-            "signed by a key that is not listed",
-            Box::new(move |registry| widget(registry).signed_by(keys::OTHER).listing(&[keys::GOOD])),
-            &["bad-signature"],
-            3,
-        ),
-        ("signed before, unsigned now", Box::new(move |registry| widget(registry).unsigned()), &["bad-signature"], 3),
-        ("revoked", Box::new(move |registry| widget(registry).signed_by(keys::REVOKED)), &["revoked-key"], 3),
-        (
-            "a stale signature",
-            Box::new(move |registry| widget(registry).flawed(Flaw::StaleSignature)),
-            &["bad-signature"],
-            3,
-        ),
-        (
-            "no signature",
-            Box::new(move |registry| widget(registry).flawed(Flaw::MissingSignature)),
-            &["bad-signature"],
-            3,
-        ),
-        (
-            "an armored signature",
-            Box::new(move |registry| widget(registry).flawed(Flaw::ArmoredSignature)),
-            &["bad-signature"],
-            3,
-        ),
-        (
-            "sums of another version",
-            Box::new(move |registry| widget(registry).named("terraform-provider-{type}_1.3.0_{platform}.zip")),
-            &["unbound-signature"],
-            3,
-        ),
-        (
-            "sums of another provider",
-            Box::new(move |registry| widget(registry).named("terraform-provider-other_{version}_{platform}.zip")),
-            &["unbound-signature"],
-            3,
-        ),
-        (
-            "a false shasum",
-            Box::new(move |registry| widget(registry).flawed(Flaw::WrongShasum)),
-            &["wrong-checksum"],
-            3,
-        ),
-        (
-            "false archives",
-            Box::new(move |registry| widget(registry).flawed(Flaw::TamperedZip)),
-            &["wrong-checksum"],
-            3,
-        ),
-        (
-            "packages with false zh",
-            Box::new(move |registry| widget(registry).with_packages().flawed(Flaw::PackagesWrongZh)),
-            &["packages-differ"],
-            3,
-        ),
-    ];
-    for (name, change, wanted, code) in worlds {
+    for (name, world, wanted) in BROKEN {
         let registry = honest();
         let workspace = locked(&registry);
         let pins = ["acme/gadget", "acme/widget"].map(|provider| {
-            format!(
-                "provider \"{}/{provider}\" {{\n  signers = [\"{}\"]\n}}\n",
-                registry.host(),
-                keys::GOOD.fingerprint()
-            )
+            let key = keys::GOOD.fingerprint();
+            format!("provider \"{}/{provider}\" {{\n  signers = [\"{key}\"]\n}}\n", registry.host())
         });
         workspace.write(".tflock.trust.hcl", &pins.join("\n"));
-        let registry = change(registry);
+        let registry = world(registry);
         let run = verify(&workspace, &registry, &[]);
-        assert_eq!(
-            (run.code, rules(&run, "deny")),
-            (Some(code), wanted.iter().map(ToString::to_string).collect()),
-            "{name}: {run}"
-        );
+        let wanted = wanted.iter().map(ToString::to_string).collect();
+        assert_eq!((run.code, rules(&run, "deny")), (Some(3), wanted), "{name}: {run}");
     }
 }
 
@@ -352,14 +303,29 @@ fn pins_count_once_there_is_a_trust_file() {
 }
 
 #[test]
-fn a_false_h1_of_the_origin_is_caught_in_depth() {
+fn a_false_h1_of_the_origin_accuses_nobody_but_the_origin() {
     let registry = honest().of("acme/widget", "1.4.0").with_packages().flawed(Flaw::PackagesWrongH1);
     let workspace = locked(&registry);
-    verify(&workspace, &registry, &["--deep"]).ended_with(0);
+    let run = verify(&workspace, &registry, &["--deep"]).ended_with(0);
+    assert_eq!(run.json()["proven"], 8, "{run}");
     let workspace = locked(&registry);
-    let run = verify(&workspace, &registry, &[]);
-    // The registry's word against the recorded hashes, which a look at the archives proves.
-    assert_eq!(run.code, Some(3), "{run}");
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["packages-differ".to_owned()].into(), "{run}");
+    assert_eq!(run.json()["proven"], 8, "{run}");
+}
+
+#[test]
+fn a_hash_that_the_origin_alone_vouches_for_falls_in_depth() {
+    let registry = honest().of("acme/widget", "1.4.0").with_packages();
+    let workspace = locked(&registry);
+    let run = verify(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!((&run.json()["proven"], registry.downloads("acme/widget")), (&8.into(), 0), "{run}");
+    // The lock file and the registry tell the same lie.
+    let registry = registry.flawed(Flaw::PackagesWrongH1);
+    let workspace = locked(&registry);
+    workspace.write(LOCK, &planted(&workspace.lock_file(), "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
+    let run = verify(&workspace, &registry, &["--deep"]).ended_with(3);
+    assert!(rules(&run, "deny").contains("unattested-hash"), "{run}");
 }
 
 #[test]

@@ -31,9 +31,12 @@ fn address(text: &str, roots: &[(PathBuf, Root)], known: &Known) -> Result<Strin
         return Err(Error::new(ErrorKind::LockFile, "there is no dependency lock file here"));
     };
     let addr = ProviderAddr::parse(text, first.settings().dialect).map_err(|wrong| explain::unknown(text, &wrong))?;
-    explain::address(&addr, roots, known).ok_or_else(|| match text.contains('/') {
-        true => Error::new(ErrorKind::NotFound, format!("no lock file here has an entry for {addr}")),
-        false => explain::unknown(text, &"no lock file here has an entry for it"),
+    explain::address(&addr, roots, known).ok_or_else(|| {
+        if text.contains('/') {
+            Error::new(ErrorKind::NotFound, format!("no lock file here has an entry for {addr}"))
+        } else {
+            explain::unknown(text, &"no lock file here has an entry for it")
+        }
     })
 }
 

@@ -16,10 +16,10 @@ use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::worktree;
-use crate::engine::Events;
 use crate::engine::gather::GatherOptions;
+use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Client, ClientOptions, Credentials, Discovery};
+use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::outcome::Outcome;
 use crate::source::Registry;
 
@@ -28,11 +28,10 @@ pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Stream
     let targets = Targets::of(session, &arguments.below, arguments.create)?;
     let prepare = |root: Root, _: &RunSettings| Ok(root);
     let asked = Asked { command: "lock", session, below: &arguments.below, options, prepare: &prepare };
-    run(&asked, targets, streams)
+    Ok(run(&asked, targets, streams))
 }
 
 /// An option that does not work yet.
-#[expect(clippy::needless_pass_by_value, reason = "goes where an error is mapped")]
 pub(super) fn unsupported(Unsupported(option): Unsupported) -> Error {
     Error::new(ErrorKind::Usage, format!("{option} is not supported yet"))
         .hint("download the packages and use `--fs-mirror DIR`")
@@ -50,7 +49,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// Runs a command that makes lock files what it was asked to make them.
-pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams<'_>) -> Result<Done, Error> {
+pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams<'_>) -> Done {
     let (session, options) = (asked.session, LockOptions { found: targets.found, ..asked.options.clone() });
     let progress = progress(session, targets.dialect(), streams);
     let cache = Arc::new(open_cache_of(session, &targets.directories()));
@@ -79,7 +78,7 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     }
     let outcome = Outcome { command: asked.command, roots, many: targets.many(), notes };
     let code = ExitCode::of_outcome(&outcome, options.check);
-    Ok(Done { outcome, code, dialect: targets.dialect() })
+    Done { outcome, code, dialect: targets.dialect() }
 }
 
 /// Progress on standard error, as far as people want to see it.
@@ -144,7 +143,7 @@ pub(super) fn source(
     }
     let variables = &session.environment.variables;
     let config = CliConfig::load(variables, dialect)?;
-    let client = Client::new(ClientOptions::configured(variables, config.registry_protocols));
+    let client = Client::watched(ClientOptions::configured(variables, config.registry_protocols), watch(events));
     let credentials = Arc::new(Credentials::new(variables, &config));
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
     Ok(Source::Registries(Box::new(GatherOptions {
@@ -153,4 +152,19 @@ pub(super) fn source(
         events: events.clone(),
         now: session.environment.now,
     })))
+}
+
+/// What the client does, as events.
+fn watch(events: &Events) -> Watch {
+    let events = events.clone();
+    Watch::by(move |doing| {
+        events.emit(match doing {
+            Doing::Asking(url) => Event::Request { url: url.to_string() },
+            Doing::Again(error, delay) => {
+                // Our own delays are short and at random; one that a server asked for may be long.
+                let wait = if delay.as_secs() < 5 { String::new() } else { format!(" in {} s", delay.as_secs()) };
+                Event::Note { text: format!("{error}; asking again{wait}") }
+            }
+        });
+    })
 }

@@ -22,7 +22,7 @@ mod why;
 use std::path::PathBuf;
 
 use super::args::{Arguments, Command, ProvidersCommand};
-use super::settings::{of_roots, one_dialect};
+use super::settings::{of_directories, one_dialect};
 use super::{Environment, ExitCode, Streams};
 use crate::commands::RunSettings;
 use crate::dialect::Dialect;
@@ -50,7 +50,7 @@ impl Session<'_> {
     ///
     /// All that is wrong with directories and settings files.
     fn roots(&self) -> Result<Vec<RunSettings>, Error> {
-        of_roots(&self.directories(), self.arguments, self.environment)
+        of_directories(&self.directories(), self.arguments, self.environment)
     }
 
     /// True if more than one root module was asked for.

@@ -34,7 +34,7 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
     let roots = match arguments.command {
         TrustCommand::Init { recursive: true, .. } => {
             let below: Vec<PathBuf> = all_below(session)?;
-            settings::of_roots(&below, session.arguments, session.environment)?
+            settings::of_directories(&below, session.arguments, session.environment)?
         }
         _ => session.roots()?,
     };

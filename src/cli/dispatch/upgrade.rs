@@ -39,7 +39,7 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
         }
     };
     let asked = Asked { command: "upgrade", session, below: &arguments.below, options, prepare: &prepare };
-    run(&asked, targets, streams)
+    Ok(run(&asked, targets, streams))
 }
 
 pub(super) fn outdated(session: &Session<'_>, arguments: &OutdatedArgs, streams: &Streams<'_>) -> Result<Done, Error> {

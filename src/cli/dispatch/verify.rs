@@ -19,6 +19,9 @@ use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::outcome::{Body, Outcome};
 
+/// A root module with all that was read for it, or why it could not be read.
+type Opened = (PathBuf, Result<Root, Error>);
+
 pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let roots = roots_of(session, arguments.recursive)?;
     let dialect = settings::one_dialect(&roots);
@@ -47,11 +50,11 @@ pub(super) fn roots_of(session: &Session<'_>, recursive: bool) -> Result<Vec<Run
     if !recursive {
         return session.roots();
     }
-    settings::of_roots(&all_below(session)?, session.arguments, session.environment)
+    settings::of_directories(&all_below(session)?, session.arguments, session.environment)
 }
 
 /// All that is read for each root module; each trust file is read once.
-pub(super) fn open(roots: &[RunSettings]) -> Result<Vec<(PathBuf, Result<Root, Error>)>, Error> {
+pub(super) fn open(roots: &[RunSettings]) -> Result<Vec<Opened>, Error> {
     let mut memories: BTreeMap<&TrustPlace, Memory> = BTreeMap::new();
     for root in roots {
         if !memories.contains_key(&root.trust) {
@@ -66,13 +69,12 @@ fn ask(
     session: &Session<'_>,
     arguments: &VerifyArgs,
     streams: &Streams<'_>,
-    (roots, opened): (&[RunSettings], &[(PathBuf, Result<Root, Error>)]),
+    (roots, opened): (&[RunSettings], &[Opened]),
     cache: &Arc<Cache>,
 ) -> Result<Known, Error> {
     let detail = session.arguments.global.detail();
     let bars = Bars::choose(detail, streams.stderr_is_terminal, session.environment.ci());
-    let one = settings::one_dialect(roots);
-    let progress = Progress::new(bars, detail, one, Box::new(std::io::stderr()));
+    let progress = Progress::new(bars, detail, settings::one_dialect(roots), Box::new(std::io::stderr()));
     let dialect = roots.first().map_or(Dialect::Terraform, |root| root.dialect);
     match source(session, dialect, None, cache, &progress.events())? {
         Source::Registries(options) => verify_online::ask(opened, *options, arguments.depth()),

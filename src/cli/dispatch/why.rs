@@ -6,7 +6,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::args::WhyArgs;
 use crate::commands::RunSettings;
 use crate::commands::why::why as required;
-use crate::disk::roots::{MissingModules, TreeError, load_tree};
+use crate::disk::roots::{MissingModules, load_tree};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome, Required};
 
@@ -21,7 +21,7 @@ fn requirements(root: &RunSettings, providers: &[String], notes: &mut Vec<String
     let only = addresses(root, providers)?;
     let lock = decoded(root)?.map(|file| file.lock);
     let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).map_err(|errors| {
-        let all = Error::all(errors.into_iter().map(|error| of_tree(error, root)));
+        let all = Error::all(errors.into_iter().map(|error| root.tree_error(error)));
         all.unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))
     })?;
     notes.extend(tree.warnings.iter().map(ToString::to_string));
@@ -29,16 +29,6 @@ fn requirements(root: &RunSettings, providers: &[String], notes: &mut Vec<String
         format!("module {} ({}) is not installed; what it requires is not known", module.key, module.source)
     }));
     Ok(Body::Requirements(required(&tree.requirements, lock.as_ref(), &only)))
-}
-
-/// An error of the configuration, whose file is told from the directory of the process.
-fn of_tree(error: TreeError, root: &RunSettings) -> Error {
-    let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
-    let mut error = Error::from(error);
-    if within {
-        error.file = error.file.map(|file| root.path.join(file));
-    }
-    error
 }
 
 fn addresses(root: &RunSettings, providers: &[String]) -> Result<Vec<ProviderAddr>, Error> {

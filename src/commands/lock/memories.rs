@@ -19,14 +19,9 @@ pub(super) type Stored = BTreeMap<TrustPlace, Result<bool, Error>>;
 impl Memories {
     /// Reads a trust file, unless that is done.
     pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
-        self.with(|memories| match memories.get(place) {
-            Some(memory) => memory.as_ref().map(|_| ()).map_err(Error::clone),
-            None => {
-                let memory = Memory::load(place);
-                let result = memory.as_ref().map(|_| ()).map_err(Error::clone);
-                memories.insert(place.clone(), memory);
-                result
-            }
+        self.with(|memories| {
+            let memory = memories.entry(place.clone()).or_insert_with(|| Memory::load(place));
+            memory.as_ref().map(|_| ()).map_err(Error::clone)
         })
     }
 

@@ -185,8 +185,8 @@ impl Prepared {
         let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
         changes.edited = self.root.edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {
-            _ if needless => {}
             Mode::Check => {}
+            Mode::DryRun | Mode::Write if needless => {}
             Mode::DryRun => changes.diff = Some(self.diff(&text)),
             Mode::Write => match self.store(&text)? {
                 Some(written) => changes.written = written,

@@ -187,7 +187,7 @@ fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Req
         Ok(tree) => Ok(Some(tree.requirements)),
         Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
         Err(errors) => {
-            let errors = errors.into_iter().map(Error::from);
+            let errors = errors.into_iter().map(|error| settings.tree_error(error));
             Err(Error::all(errors)
                 .unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read")))
         }
@@ -198,6 +198,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
     let parse = |text: &String| {
         ProviderAddr::parse(text, settings.dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}")))
+            .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
     };
     let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
     let republished = options.accept_republished.iter();

@@ -27,6 +27,9 @@ pub struct VerifyOptions {
     pub tolerate_inconclusive: bool,
 }
 
+/// Root modules as reports name them, each with what was read for it or why that failed.
+pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
+
 /// What is known of the locked releases of all root modules.
 pub type Known = BTreeMap<(ProviderAddr, Version), Knowledge>;
 
@@ -44,7 +47,7 @@ pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Know
 }
 
 /// Judges each root module by what is known; what is wrong with one does not stop the others.
-pub fn verify(roots: Vec<(PathBuf, Result<Root, Error>)>, known: &Known, options: VerifyOptions) -> Outcome {
+pub fn verify(roots: Roots, known: &Known, options: VerifyOptions) -> Outcome {
     let releases: Vec<Arc<Release>> = known
         .values()
         .filter_map(|knowledge| match knowledge {

@@ -102,7 +102,6 @@ fn is_skipped(path: &Path) -> bool {
 /// Keeps the names that matter, each once.
 fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
-    #[expect(clippy::case_sensitive_file_extension_comparisons, reason = "the tools compare so")]
     let matters = name == lockfile::FILE_NAME
         || [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
     if matters {

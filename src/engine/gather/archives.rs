@@ -5,12 +5,12 @@ use std::path::Path;
 use super::{Gatherer, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{IndexEntry, Origin};
-use crate::disk::package::Spool;
+use crate::disk::package::{PackageError, Spool};
 use crate::engine::Event;
 use crate::engine::facts::Refusal;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::archive::{ArchiveError, ArchiveHasher, ArchiveHashes, Limits, Refusal as ArchiveRefusal};
+use crate::hash::archive::{ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Body, NetError, ShownUrl};
 use crate::source::Package;
@@ -180,7 +180,7 @@ impl Gatherer {
             Sink::Spool(spool) => {
                 checked(key, package, spool.zh(), archive)?;
                 let name = Path::new(&package.file_name);
-                spool.finish(name).map_err(|error| Pass::Refused(Refusal::Error(error.into())))
+                spool.finish(name).map_err(|error| Pass::Refused(damaged(key, package, error)))
             }
         }
     }
@@ -201,7 +201,20 @@ fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest, archive: bool)
 
 fn refused(key: &PackageKey, package: &Package, error: &ArchiveError) -> Pass {
     let ArchiveError::Bad(bad) = error else { return Pass::NeedsSpool };
+    Pass::Refused(unusable(key, package, bad))
+}
+
+/// What was spooled to read it by its directory is a temporary file, which says nothing to anybody.
+fn damaged(key: &PackageKey, package: &Package, error: PackageError) -> Refusal {
+    match error {
+        PackageError::Archive { source, .. } => unusable(key, package, &source),
+        error => Refusal::Error(error.into()),
+    }
+}
+
+fn unusable(key: &PackageKey, package: &Package, bad: &BadArchive) -> Refusal {
     let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
     let url = ShownUrl::new(&package.url);
-    Pass::Refused(Error::new(ErrorKind::Package, message).about_url(url.as_str()).into())
+    let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
+    error.hint("tell the registry; until it is mended, another version may do").into()
 }

@@ -15,7 +15,7 @@ use crate::engine::inquiry::Inquiry;
 use crate::engine::{naming, recollect, signers};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
-use crate::finding::Level;
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::source::{Offer, Package};
@@ -160,7 +160,7 @@ impl Gatherer {
                     gatherer.hashed_archive(&addr, &version, &package).await
                 };
             for (platform, hashed) in self.each(items, hash).await {
-                search.computed(platform, hashed);
+                search.computed(&platform, hashed);
             }
         }
     }
@@ -195,6 +195,8 @@ struct Search<'a> {
     listed: BTreeMap<Platform, Sha256Digest>,
     /// Platforms whose `h1:` is known.
     known: BTreeSet<Platform>,
+    /// Those of them where it was computed, not reported.
+    computed: BTreeSet<Platform>,
     /// Platforms that can still be looked at, the likeliest last.
     left: Vec<Platform>,
 }
@@ -208,11 +210,22 @@ impl<'a> Search<'a> {
         left.retain(|platform| listed.is_empty() || listed.contains_key(platform));
         left.extend(listed.keys().filter(|platform| !left.contains(platform)).cloned().collect::<Vec<_>>());
         left.reverse();
-        Self { inquiry, sums: Arc::clone(&signed.sums), release, listed, known: BTreeSet::new(), left }
+        Self {
+            inquiry,
+            sums: Arc::clone(&signed.sums),
+            release,
+            listed,
+            known: BTreeSet::new(),
+            computed: BTreeSet::new(),
+            left,
+        }
     }
 
     fn vouch(&mut self, platform: &Platform, h1: PackageHash, evidence: Evidence) {
         self.known.insert(platform.clone());
+        if evidence == Evidence::Computed {
+            self.computed.insert(platform.clone());
+        }
         self.release.h1.entry(h1).or_insert(Vouched { platform: Some(platform.clone()), evidence });
     }
 
@@ -233,26 +246,40 @@ impl<'a> Search<'a> {
     }
 
     /// The next archives to look at: as many as there are hashes that nobody vouches for.
+    ///
+    /// Those of which nothing is known come first; then those of which there is only a report, which must not refute a
+    /// recorded hash as long as the archive itself can be asked.
     fn batch(&mut self) -> Vec<Platform> {
         let open = self.inquiry.h1.iter().filter(|hash| !self.release.h1.contains_key(*hash)).count();
-        let count = if self.inquiry.depth.all_platforms { self.left.len() } else { open };
-        let mut batch = Vec::new();
-        while batch.len() < count {
-            match self.left.pop() {
-                // What the index or the origin told of a platform is told.
-                Some(platform) if self.known.contains(&platform) && !self.inquiry.depth.all_platforms => {}
-                Some(platform) => batch.push(platform),
-                None => break,
-            }
-        }
-        batch
+        let all = self.inquiry.depth.all_platforms;
+        let computed = &self.computed;
+        self.left.retain(|platform| all || !computed.contains(platform));
+        let known = &self.known;
+        self.left.sort_by_key(|platform| !known.contains(platform));
+        let count = if all { self.left.len() } else { open.min(self.left.len()) };
+        self.left.split_off(self.left.len() - count)
     }
 
-    fn computed(&mut self, platform: Platform, hashed: Result<Hashed, NoHashes>) {
+    /// Drops what the origin reported of a package, if that is not what the archive has.
+    fn correct(&mut self, platform: &Platform, h1: &PackageHash) {
+        let reported = self.release.h1.iter().find(|(hash, vouched)| {
+            vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform) && *hash != h1
+        });
+        let Some(reported) = reported.map(|(hash, _)| hash.clone()) else { return };
+        self.release.h1.remove(&reported);
+        let message = format!(
+            "the registry reports {reported} for {} {} for {platform}, but its archive has {h1}",
+            self.release.address, self.release.version,
+        );
+        self.release.findings.push(Finding::new(Rule::PackagesDiffer, message).about(&self.release.address));
+    }
+
+    fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, NoHashes>) {
         match hashed {
             Ok(Hashed { h1, archive_form }) => {
+                self.correct(platform, &h1);
                 for hash in [Some(h1), archive_form].into_iter().flatten() {
-                    self.vouch(&platform, hash, Evidence::Computed);
+                    self.vouch(platform, hash, Evidence::Computed);
                 }
             }
             Err(NoHashes::Refused(Refusal::Finding(finding))) => self.release.findings.push(finding),

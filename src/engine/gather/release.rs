@@ -290,9 +290,10 @@ impl<'a> Gathering<'a> {
         (self.addr.clone(), self.version.clone())
     }
 
-    /// The newest version that the constraints allow and that has a package for the platform, else the newest of all.
+    /// The newest other version that the constraints allow and that has a package for the platform, else the newest of
+    /// all. The release itself may list a platform that it has no package for.
     fn newest_with(&self, platform: &Platform) -> Option<Version> {
-        self.newest(|offer| offer.platforms.contains(platform))
+        self.newest(|offer| offer.version != *self.version && offer.platforms.contains(platform))
     }
 
     fn newest_supported(&self) -> Option<Version> {

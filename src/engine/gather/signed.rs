@@ -27,7 +27,7 @@ pub(super) struct SignedSums {
     pub(super) signature_digest: Sha256Digest,
     pub(super) keys_digest: Sha256Digest,
     pub(super) signature: Signature,
-    /// When the signature was made; none if it was not checked.
+    /// When it was signed, by the signature's own word.
     pub(super) made: Option<SystemTime>,
     pub(super) findings: Vec<Finding>,
 }

@@ -38,7 +38,11 @@ fn one(text: &mut String, finding: &Finding, style: Style) {
         Some(addr) if !finding.message.contains(&addr.to_string()) => {
             writeln!(text, "{label} {}: {}", style.addr(addr), printable(&finding.message))
         }
-        _ => writeln!(text, "{label} {}", printable(&finding.message)),
+        Some(addr) => {
+            let message = finding.message.replace(&addr.to_string(), &style.addr(addr));
+            writeln!(text, "{label} {}", printable(&message))
+        }
+        None => writeln!(text, "{label} {}", printable(&finding.message)),
     };
     place(text, finding.file.as_deref(), finding.position);
 }

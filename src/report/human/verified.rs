@@ -1,5 +1,7 @@
 //! What `verify` found, for people.
 
+use std::fmt::Write;
+
 use super::findings::findings;
 use crate::finding::{Finding, Level};
 use crate::outcome::Verified;
@@ -25,7 +27,8 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
     if warned > 0 {
         told.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
     }
-    text.push_str(&format!("{verdict}: {}\n", told.join(", ")));
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{verdict}: {}", told.join(", "));
     text
 }
 

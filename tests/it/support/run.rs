@@ -62,6 +62,7 @@ impl Invocation<'_> {
     /// Runs the process to its end.
     pub fn run(self) -> Run {
         let work = self.sandbox.join("work");
+        let began = today();
         let before = files_below(&work);
         let mut process = self.command().spawn().expect("the program starts");
         // Small texts only: nobody reads the other pipes yet. Who does not read it has ended already.
@@ -72,7 +73,11 @@ impl Invocation<'_> {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             files: fates(&before, files_below(&work)),
-            filters: filters(self.sandbox, self.registry),
+            filters: [began, today()]
+                .map(|day| (day, "<today>".to_owned()))
+                .into_iter()
+                .chain(filters(self.sandbox, self.registry))
+                .collect(),
         }
     }
 }
@@ -133,6 +138,11 @@ fn fates(before: &BTreeMap<String, String>, after: BTreeMap<String, String>) -> 
     fates
 }
 
+/// The day by the clock of this machine, UTC, as the trust file records it.
+fn today() -> String {
+    tflock::settings::Date::of(std::time::SystemTime::now()).to_string()
+}
+
 fn filters(sandbox: &Path, registry: Option<&Registry>) -> Vec<(String, String)> {
     let mut filters = Vec::new();
     if let Some(registry) = registry {
@@ -186,6 +196,14 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Standard error. Whether a download ends before its run is refused is a matter of luck.
+    fn without_racing_lines(&self) -> String {
+        let lines = self.stderr.split_inclusive('\n');
+        lines.filter(|line| self.code == Some(0) || !line.starts_with("fetched ")).collect()
+    }
+}
+
 /// Exit code, standard output and error, and each file as written; stable from run to run.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,7 +218,7 @@ impl fmt::Display for Run {
             write!(f, "----- {title}\n{text}{separator}{end}")
         };
         section("stdout", &self.stdout)?;
-        section("stderr", &self.stderr)?;
+        section("stderr", &self.without_racing_lines())?;
         for (path, fate) in &self.files {
             match fate {
                 Fate::Written(text) => section(path, text)?,

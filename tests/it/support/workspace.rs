@@ -69,10 +69,15 @@ impl Workspace {
     }
 
     /// Writes a file below `work`, with its folders.
-    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub fn write(&self, path: &str, text: &str) {
+        self.write_bytes(path, text.as_bytes());
+    }
+
+    /// The same with contents that are no text.
+    pub fn write_bytes(&self, path: &str, contents: &[u8]) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        std::fs::write(path, contents).unwrap();
     }
 
     /// The text of a file below `work`.

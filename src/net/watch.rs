@@ -1,0 +1,40 @@
+//! What a client tells while it works, to whoever watches.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::NetError;
+use super::redact::ShownUrl;
+
+/// Something that a client is about to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doing {
+    /// It asks for this, after a redirect too.
+    Asking(ShownUrl),
+    /// It will ask again after this long.
+    Again(NetError, Duration),
+}
+
+/// A callback, which must not block; cheap to clone.
+#[derive(Clone, Default)]
+pub struct Watch(Option<Arc<dyn Fn(Doing) + Send + Sync>>);
+
+impl Watch {
+    /// Everything is told to a callback.
+    pub fn by(callback: impl Fn(Doing) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(callback)))
+    }
+
+    pub(super) fn tell(&self, doing: impl FnOnce() -> Doing) {
+        if let Some(callback) = &self.0 {
+            callback(doing());
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Watch(by a callback)" } else { "Watch(by nobody)" })
+    }
+}
