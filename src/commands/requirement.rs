@@ -8,7 +8,7 @@ use super::RunSettings;
 use super::lock::Root;
 use crate::addr::ProviderAddr;
 use crate::config::SourceFile;
-use crate::config::edit::{self, AddRequest, EditError, FileEdit};
+use crate::config::edit::{self, AddRequest, EditError};
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::engine::held;
@@ -223,11 +223,6 @@ fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) 
 
 fn sources(settings: &RunSettings) -> Result<Vec<SourceFile>, Error> {
     roots::sources(&settings.root, settings.dialect).map_err(Error::from)
-}
-
-/// What is written to configuration files, for people.
-pub fn told(edits: &[FileEdit]) -> Vec<String> {
-    edits.iter().map(|edit| edit.path.display().to_string()).collect()
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(super) fn add(session: &Session<'_>, arguments: &AddArgs, streams: &Streams<
     }
     let offered = match (options.fs_mirror.as_ref(), roots.first()) {
         (None, Some((settings, _))) => offered(session, settings.dialect, wanted, streams)?,
-        _ => Default::default(),
+        _ => super::offered::Answers::new(),
     };
     let offered = known(offered, &roots)?;
     let prepare = |root: Root, settings: &RunSettings| requirement::add(root, settings, &additions, &offered);

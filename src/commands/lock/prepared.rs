@@ -182,25 +182,25 @@ impl Prepared {
         // Where nothing is required no lock file is wanted, unless somebody named the place.
         let needless = self.root.intent.lenient && old.is_none() && new.is_empty();
         let changed = (old != Some(text.as_bytes()) || !self.root.edits.is_empty()) && !needless;
-        let mut changes = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
-        changes.edited = self.root.edits.iter().map(|edit| edit.shown.clone()).collect();
+        let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
+        outcome.edited = self.root.edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {
             Mode::Check => {}
             Mode::DryRun | Mode::Write if needless => {}
-            Mode::DryRun => changes.diff = Some(self.diff(&text)),
+            Mode::DryRun => outcome.diff = Some(self.diff(&text)),
             Mode::Write => match self.store(&text)? {
-                Some(written) => changes.written = written,
+                Some(written) => outcome.written = written,
                 None => return Ok(None),
             },
         }
-        Ok(Some(changes))
+        Ok(Some(outcome))
     }
 
     /// The diff of all files that would be written.
     fn diff(&self, text: &str) -> String {
         let mut diff = String::new();
-        for Edit { shown, edit, .. } in &self.root.edits {
-            diff += &unified(edit.old.as_deref().unwrap_or_default(), &edit.new, &shown.to_string_lossy());
+        for Edit { shown, texts, .. } in &self.root.edits {
+            diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &shown.to_string_lossy());
         }
         let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
         diff + &unified(&old, text, lockfile::FILE_NAME)
@@ -217,7 +217,7 @@ impl Prepared {
             .root
             .edits
             .iter()
-            .map(|edit| commit::Edit { path: &edit.place, old: edit.edit.old.as_deref(), new: &edit.edit.new })
+            .map(|edit| commit::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
             .collect();
         let write = Write { path: self.root.path.clone(), text: text.to_owned(), boundary: self.root.boundary.clone() };
         commit::commit(&write, &edits).map(Some)

@@ -64,7 +64,7 @@ pub(super) struct Edit {
     pub(super) place: PathBuf,
     /// The same, as reports name it.
     pub(super) shown: PathBuf,
-    pub(super) edit: FileEdit,
+    pub(super) texts: FileEdit,
 }
 
 impl Root {
@@ -124,10 +124,10 @@ impl Root {
     /// The same, with edits of configuration that are written together with the lock file.
     #[must_use]
     pub fn editing(mut self, edits: Vec<FileEdit>, settings: &RunSettings) -> Self {
-        let edit = |edit: FileEdit| Edit {
-            place: settings.root.join(&edit.path),
-            shown: settings.path.join(&edit.path),
-            edit,
+        let edit = |texts: FileEdit| Edit {
+            place: settings.root.join(&texts.path),
+            shown: settings.path.join(&texts.path),
+            texts,
         };
         self.edits = edits.into_iter().map(edit).collect();
         self
