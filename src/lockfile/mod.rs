@@ -1,6 +1,6 @@
 //! The dependency lock file: `.terraform.lock.hcl`.
 //!
-//! [`LockFile`] is what the file says, whatever its layout. [`decode`] reads the text strictly and tells all that is
+//! [`LockFile`] is what the file says, whatever its layout. [`decode()`] reads the text strictly and tells all that is
 //! wrong with it; [`LockFile::encode`] writes the one canonical text, byte for byte as the tools do. Where something
 //! stands in the text is kept beside the model, in [`Spans`]. The folder reads no files and asks nobody.
 //!
