@@ -2,7 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::finding::Finding;
-use crate::lockfile::{decode, detect_dialect};
+use crate::lockfile::{decode, detect_dialect, is_canonical};
 
 /// A lock file as the tools would write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +24,10 @@ pub struct Formatted {
 /// All findings of the file when the tool refuses it.
 pub fn fmt(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
-    let decoded = decode(text, dialect)?;
-    if decoded.canonical && decoded.header == Some(dialect) {
+    if is_canonical(text, dialect) {
         return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
     }
-    let formatted = decoded.lock.encode(dialect);
+    let formatted = decode(text, dialect)?.lock.encode(dialect);
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
 }
 

@@ -61,6 +61,11 @@ impl PackageHash {
         (digest.to_hex() == hex).then_some(digest)
     }
 
+    /// What stands before the first colon of a text, if that is a scheme.
+    pub fn scheme_of(text: &str) -> Option<&str> {
+        text.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| !scheme.is_empty())
+    }
+
     /// The whole text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -71,9 +76,9 @@ impl FromStr for PackageHash {
     type Err = HashError;
 
     fn from_str(text: &str) -> Result<Self, HashError> {
-        match text.find(':') {
-            Some(1..) => Ok(Self(text.into())),
-            _ => Err(HashError(text.to_owned())),
+        match Self::scheme_of(text) {
+            Some(_) => Ok(Self(text.into())),
+            None => Err(HashError(text.to_owned())),
         }
     }
 }

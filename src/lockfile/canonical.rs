@@ -20,12 +20,21 @@ pub(super) struct Canonical {
     pub(super) header: Dialect,
 }
 
+/// True if a text is exactly what `dialect` writes. Keeps nothing of it, which spares the time of all those hashes.
+pub(super) fn holds(text: &[u8], dialect: Dialect) -> bool {
+    read(text, dialect, false).is_some_and(|found| found.header == dialect)
+}
+
 /// Reads a canonical text with either header; addresses are judged as `dialect` does. None for any other text.
 pub(super) fn scan(text: &[u8], dialect: Dialect) -> Option<Canonical> {
+    read(text, dialect, true)
+}
+
+fn read(text: &[u8], dialect: Dialect, keep: bool) -> Option<Canonical> {
     let text = std::str::from_utf8(text).ok()?;
     let of = |dialect: Dialect| Some((dialect, text.strip_prefix(header(dialect))?));
     let (header, rest) = of(Dialect::Terraform).or_else(|| of(Dialect::OpenTofu))?;
-    let mut lines = Lines { rest, line: 2 };
+    let mut lines = Lines { rest, line: 2, keep };
     let mut found = Canonical { lock: LockFile::new(), spans: Spans::default(), header };
     while !lines.rest.is_empty() {
         if !lines.take()?.is_empty() {
@@ -46,6 +55,8 @@ struct Lines<'a> {
     rest: &'a str,
     /// The number of the line last taken.
     line: usize,
+    /// False if hashes are looked at and forgotten.
+    keep: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -98,17 +109,21 @@ impl<'a> Lines<'a> {
 
     /// Takes the hashes and the line that ends their list.
     fn hashes(&mut self) -> Option<Vec<(PackageHash, Position)>> {
-        let mut hashes: Vec<(PackageHash, Position)> = Vec::with_capacity(16);
+        let mut hashes: Vec<(PackageHash, Position)> = Vec::new();
+        let mut last: Option<&str> = None;
         loop {
             let line = self.take()?;
             if line == "  ]" {
-                return (!hashes.is_empty()).then_some(hashes);
+                return last.is_some().then_some(hashes);
             }
             let text = plain(line.strip_prefix("    \"")?.strip_suffix("\",")?)?;
-            if hashes.last().is_some_and(|(last, _)| last.as_str() >= text) {
+            if last.is_some_and(|last| last >= text) || PackageHash::scheme_of(text).is_none() {
                 return None;
             }
-            hashes.push((text.parse().ok()?, self.at(5)));
+            last = Some(text);
+            if self.keep {
+                hashes.push((text.parse().ok()?, self.at(5)));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The dependency lock file: `.terraform.lock.hcl`.
 //!
-//! [`LockFile`] is what the file says, whatever its layout. [`decode`] reads the text strictly and tells all that is
+//! [`LockFile`] is what the file says, whatever its layout. [`decode()`] reads the text strictly and tells all that is
 //! wrong with it; [`LockFile::encode`] writes the one canonical text, byte for byte as the tools do. Where something
 //! stands in the text is kept beside the model, in [`Spans`]. The folder reads no files and asks nobody.
 //!
@@ -27,8 +27,15 @@ pub use header::{detect_dialect, header_dialect as detect_header};
 pub use spans::{EntrySpans, Spans};
 
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::hash::PackageHashes;
 use crate::version::{Constraints, Version};
+
+/// True if a text is exactly what a tool writes, so that there is nothing to format. False may also mean that a closer
+/// look is needed.
+pub fn is_canonical(text: &[u8], dialect: Dialect) -> bool {
+    canonical::holds(text, dialect)
+}
 
 /// The name of the file in every root module.
 pub const FILE_NAME: &str = ".terraform.lock.hcl";

@@ -1,8 +1,8 @@
 //! Reports: an [`Outcome`] as text, one format a file.
 //!
 //! A format is a pure function to a string; it knows neither where the text goes nor what the terminal can. What goes
-//! to standard output ([`render`], [`failure`]) is kept apart from what is said beside it ([`remarks`]). Text from
-//! outside passes [`printable`] before people see it.
+//! to standard output ([`render`], [`failure()`]) is kept apart from what is said beside it ([`remarks`]). Text from
+//! outside passes [`printable()`] before people see it.
 
 mod commit;
 pub mod diff;

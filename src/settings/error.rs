@@ -14,7 +14,7 @@ use crate::version::{ConstraintError, VersionError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct SettingsError {
-    /// The file, as handed to [`super::decode`].
+    /// The file, as handed to [`super::decode()`].
     pub file: PathBuf,
     /// Where in it.
     pub position: Position,

@@ -1,6 +1,6 @@
 //! What a project wants: `.tflock.hcl`.
 //!
-//! [`decode`] reads one file and tells all that is wrong with it; [`Settings::over`] lays a nested file over the one
+//! [`decode()`] reads one file and tells all that is wrong with it; [`Settings::over`] lays a nested file over the one
 //! around it. Every value is optional here, so that a file can be silent; the accessors know the defaults. The folder
 //! reads no files and does not know where they are searched.
 //!
