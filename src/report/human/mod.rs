@@ -76,15 +76,16 @@ fn name(root: &RootOutcome) -> String {
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
     for root in &outcome.roots {
+        let failed = root.body.as_ref().err();
+        if failed.is_some() && outcome.many {
+            heading(&mut text, root, style);
+        }
         if let Ok(Body::Verified(verified)) = &root.body {
             text.push_str(&verified::reasons(verified, style));
         } else if !matches!(root.body, Ok(Body::Changes(_))) {
             text.push_str(&findings::findings(&root.findings, style));
         }
-        if let Err(error) = &root.body {
-            if outcome.many {
-                heading(&mut text, root, style);
-            }
+        if let Some(error) = failed {
             text.push_str(&failure::human(error, style));
         }
     }
