@@ -47,9 +47,9 @@ impl PackageHash {
 
     /// The scheme.
     pub fn scheme(&self) -> HashScheme {
-        match self.0.split_once(':') {
-            Some(("h1", _)) => HashScheme::H1,
-            Some(("zh", _)) => HashScheme::Zh,
+        match self.0.as_bytes() {
+            [b'h', b'1', b':', ..] => HashScheme::H1,
+            [b'z', b'h', b':', ..] => HashScheme::Zh,
             _ => HashScheme::Other,
         }
     }
@@ -57,13 +57,15 @@ impl PackageHash {
     /// The digest of a `zh:` hash in the one form that can match: 64 lower-case hex digits.
     pub fn zh_digest(&self) -> Option<Sha256Digest> {
         let hex = self.0.strip_prefix("zh:")?;
-        let digest = Sha256Digest::from_hex(hex)?;
-        (digest.to_hex() == hex).then_some(digest)
+        let lower_case = !hex.bytes().any(|byte| byte.is_ascii_uppercase());
+        Sha256Digest::from_hex(hex).filter(|_| lower_case)
     }
 
     /// What stands before the first colon of a text, if that is a scheme.
     pub fn scheme_of(text: &str) -> Option<&str> {
-        text.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| !scheme.is_empty())
+        // Schemes are short: a plain walk finds their end sooner than a searcher is set up.
+        let colon = text.bytes().position(|byte| byte == b':')?;
+        text.get(..colon).filter(|scheme| !scheme.is_empty())
     }
 
     /// The whole text.
