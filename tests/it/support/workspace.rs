@@ -32,6 +32,11 @@ impl Workspace {
         let source = Path::new(TESTDATA).join(case);
         assert!(source.is_dir(), "testdata has no folder {case}");
         copy(&source, &workspace.path(""));
+        // Whoever tried the example left a lock file there, which git ignores and tests must not see.
+        let ignored = std::fs::read_to_string(source.join(".gitignore")).unwrap_or_default();
+        for name in ignored.lines().filter(|line| !line.starts_with('#')) {
+            let _absent = std::fs::remove_file(workspace.path(name));
+        }
         workspace
     }
 
