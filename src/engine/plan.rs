@@ -60,7 +60,7 @@ pub struct Plan {
 }
 
 /// What has to be found out about one provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The constraints to record.
     pub constraints: Constraints,

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
 use super::facts::{Answer, Refusal, SignedRelease};
 use super::gather::{GatherOptions, Gatherer};
 use super::inquiry::Inquiry;
@@ -96,11 +99,20 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
     done
 }
 
+/// Root modules asked about at once: more questions than any host has permits for, and so few that a thousand root
+/// modules need hardly more memory than fifty. A question in flight takes about 17 KB.
+const ROOTS_ABREAST: usize = 32;
+
 async fn all(gatherer: &Arc<Gatherer>, roots: &[&BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
-    let mut tasks = tokio::task::JoinSet::new();
+    let permits = Arc::new(Semaphore::new(ROOTS_ABREAST));
+    let mut tasks = JoinSet::new();
     for (at, steps) in roots.iter().enumerate() {
-        let (gatherer, steps) = (Arc::clone(gatherer), (*steps).clone());
-        tasks.spawn(async move { (at, gatherer.gather(&steps).await) });
+        let (gatherer, steps, permits) = (Arc::clone(gatherer), (*steps).clone(), Arc::clone(&permits));
+        tasks.spawn(async move {
+            // Nobody closes the semaphore.
+            let _permit = permits.acquire_owned().await;
+            (at, gatherer.gather(&steps).await)
+        });
     }
     let answers: BTreeMap<usize, _> = tasks.join_all().await.into_iter().collect();
     answers.into_values().collect()

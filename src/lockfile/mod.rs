@@ -47,7 +47,7 @@ pub struct LockFile {
 }
 
 /// The selected version of one provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LockEntry {
     /// The version.
     pub version: Version,

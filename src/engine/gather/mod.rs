@@ -50,6 +50,7 @@ pub struct Gatherer {
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     signed: Shared<(SignedUrls, SignatureRule, ExpiredKeyRule), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<Hashed, NoHashes>>,
+    releases: Shared<(ProviderAddr, Step), Answer>,
 }
 
 /// Why there is no package.
@@ -96,13 +97,19 @@ impl Gatherer {
             packages: Shared::new(),
             signed: Shared::new(),
             archives: Shared::new(),
+            releases: Shared::new(),
         }
     }
 
-    /// The answers for all steps, asked side by side.
+    /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
+    /// it takes 15 KB.
     pub async fn gather(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
         let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
-        self.each(steps, |gatherer, addr, step| async move { Box::pin(gatherer.release(&addr, &step)).await }).await
+        let release = |gatherer: Arc<Self>, addr: ProviderAddr, step: Step| async move {
+            let key = (addr.clone(), step.clone());
+            gatherer.releases.answer(key, Box::pin(gatherer.release(&addr, &step))).await
+        };
+        self.each(steps, release).await
     }
 
     /// The versions of some providers, asked side by side.
