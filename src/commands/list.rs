@@ -11,7 +11,7 @@ use crate::requirements::Requirements;
 pub struct Attribution {
     /// The platforms of its hashes.
     pub platforms: Vec<Platform>,
-    /// The fingerprint of its signer.
+    /// The fingerprint of its signer, or `unsigned`.
     pub signer: Option<String>,
 }
 

@@ -8,9 +8,12 @@ use crate::commands::RunSettings;
 use crate::commands::list::{Attribution, list as listed};
 use crate::disk::cache::Cache;
 use crate::disk::roots::{MissingModules, Tree, load_tree};
+use crate::engine::recollect::recollect;
 use crate::error::Error;
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
 use crate::outcome::Body;
+use crate::verify::Knowledge;
 
 pub(super) fn list(session: &Session<'_>) -> Result<Done, Error> {
     let roots = session.roots()?;
@@ -22,7 +25,7 @@ fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
     let file = decoded(root)?.ok_or_else(|| absent(root.lock_file_shown()))?;
     // Entries can be listed whether or not the configuration can be read.
     let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).ok();
-    let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(cache, addr, entry);
+    let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
     let mut entries = listed(&file.lock, tree.as_ref().map(|tree| &tree.requirements), &attribute);
     if tree.is_some_and(|Tree { complete, .. }| !complete) {
         // A module that is missing may require it.
@@ -33,15 +36,17 @@ fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
     Ok(Body::Entries(entries))
 }
 
-/// The platforms whose `h1:` is recorded, as far as the cache knows which archive is for which.
-fn attribution(cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
-    let packages = cache.release(addr, &entry.version).map(|release| release.packages).unwrap_or_default();
-    let recorded = packages.into_iter().filter_map(|package| {
-        let h1 = cache.h1_of(&package.zh).map(|(h1, _)| h1).or(package.h1)?;
-        entry.hashes.contains(&h1).then_some(package.platform)
-    });
-    let mut platforms: Vec<_> = recorded.collect();
+/// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still
+/// verifies and is about one of the recorded hashes.
+fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
+    let Knowledge::Known(release) = recollect(cache, addr, &entry.version, root.now) else {
+        return Attribution::default();
+    };
+    let recorded = release.h1.iter().filter(|(hash, _)| entry.hashes.contains(hash));
+    let mut platforms: Vec<_> = recorded.filter_map(|(_, vouched)| vouched.platform.clone()).collect();
     platforms.sort();
     platforms.dedup();
-    Attribution { platforms, signer: None }
+    let is_signed = |digest: &Sha256Digest| entry.hashes.contains(&PackageHash::zh(*digest));
+    let signer = release.lines.keys().any(is_signed).then(|| release.signer.to_string());
+    Attribution { platforms, signer }
 }
