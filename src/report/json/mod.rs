@@ -1,7 +1,7 @@
 //! JSON documents: one whole document for each run, an error included.
 //!
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
-//! each with its `path`.
+//! each with its `path`, the directory; the file that a body on its own calls `path` is called `file` there.
 
 mod trust;
 
@@ -31,7 +31,10 @@ pub(super) fn render(outcome: &Outcome) -> String {
     if outcome.many {
         let roots = outcome.roots.iter().map(|root| {
             let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
-            object.append(&mut body(root));
+            // The file that a body is about must not hide which root module it is.
+            let body = body(root).into_iter();
+            object
+                .extend(body.map(|(key, value)| if key == "path" { ("file".to_owned(), value) } else { (key, value) }));
             Value::Object(object)
         });
         document.insert("roots".to_owned(), roots.collect());
