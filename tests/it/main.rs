@@ -12,6 +12,7 @@ mod lock_network;
 mod lock_options;
 mod lock_trust;
 mod merge;
+mod migrate;
 mod offline;
 mod outdated;
 mod recursive;

@@ -38,7 +38,7 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
             Ok(root)
         }
     };
-    let asked = Asked { command: "upgrade", session, below: &arguments.below, options, prepare: &prepare };
+    let asked = Asked { command: "upgrade", session, below: &arguments.below, options, prepare: &prepare, to: None };
     Ok(run(&asked, targets, streams))
 }
 

@@ -153,7 +153,7 @@ fn listed(listed: &Listed) -> Value {
 }
 
 fn changes(changes: &Changes) -> Map<String, Value> {
-    let one = if changes.sides.is_some() { reviewed } else { change };
+    let one = if changes.sides.is_some() { reviewed } else { made };
     let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
         ("path".to_owned(), json!(slashed(&changes.path))),
@@ -171,6 +171,18 @@ fn changes(changes: &Changes) -> Map<String, Value> {
     }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));
+    }
+    object
+}
+
+/// What is told of a move that was made beside its versions and hashes: from where, and who vouches for it now.
+fn made(change: &Change) -> Value {
+    let mut object = self::change(change);
+    if let Some(from) = &change.moved_from {
+        object["moved_from"] = json!(from.to_string());
+        object["archives"] = json!(change.identical.then_some("identical"));
+        object["signer"] = json!(change.signer.as_ref().map(trust::signer));
+        object["first_use"] = json!(change.signer.is_some() && !change.pinned);
     }
     object
 }
