@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Rules;
-use super::wish::{Wish, Within};
+use super::wish::{Bar, Wish, Within};
 use crate::addr::{ProviderAddr, default_host};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -48,6 +48,8 @@ pub struct Upgrade {
     pub prereleases: bool,
     /// Releases without a package for a wanted platform are passed over.
     pub complete: bool,
+    /// All root modules of the run get the same version, if there is one that suits them all.
+    pub same: bool,
 }
 
 /// What one root module needs to know.
@@ -107,6 +109,16 @@ impl Step {
         match &self.selection {
             Selection::Keep(version) => (entry.version == *version).then_some(entry),
             Selection::Exactly(_) | Selection::Newest(_) => None,
+        }
+    }
+
+    /// What a release must be beside its number, for this root module.
+    pub fn bar(&self, complete: bool) -> Bar {
+        let platforms = self.platforms.iter().filter(|platform| complete && !self.rules.optional.contains(platform));
+        Bar {
+            recorded: self.recorded.as_ref().map(|entry| entry.version.clone()),
+            platforms: platforms.cloned().collect(),
+            not_after: self.rules.not_after,
         }
     }
 }
@@ -229,6 +241,7 @@ fn anew(
             within: upgrade.within.zip(entry.map(|entry| entry.version.clone())),
             prereleases: upgrade.prereleases,
             complete: upgrade.complete,
+            joint: None,
         }));
     };
     if constraints.allows(version) {

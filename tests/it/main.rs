@@ -16,6 +16,7 @@ mod migrate;
 mod offline;
 mod outdated;
 mod recursive;
+mod same_versions;
 mod support;
 mod trust;
 mod upgrade;

@@ -3,6 +3,7 @@
 //! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
 //! until everything has been asked, each question once for all of them.
 
+mod agreement;
 mod memories;
 mod prepared;
 mod root;
@@ -25,6 +26,7 @@ use crate::engine::{Events, abreast, mirrors, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
+use agreement::Agreement;
 use memories::{Memories, Stored};
 use prepared::{Finished, Learning, Prepared, Settled};
 
@@ -119,6 +121,7 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
 #[derive(Default)]
 struct Shared {
     memories: Memories,
+    agreement: Agreement,
     /// True once one of them has failed.
     stop: AtomicBool,
 }
@@ -143,9 +146,10 @@ enum State {
 
 /// One attempt at the root modules with these numbers.
 fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, Finished)> {
-    let states = abreast::each(numbers.len(), abreast::cores(), |at| {
+    let mut states = abreast::each(numbers.len(), abreast::cores(), |at| {
         begin(run, roots.open, (numbers[at], &roots.paths[numbers[at]]), shared)
     });
+    shared.agreement.join(states.iter_mut().filter_map(State::waiting_mut).collect());
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
     let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
@@ -200,7 +204,7 @@ fn decide(
     (shared, begun_well): (&Shared, bool),
 ) -> (Decided, Stored, Mode) {
     let halted = || shared.is_halted(run);
-    let settled = settle(waiting, answers, (&shared.memories, Learning::Everything), halted);
+    let mut settled = settle(waiting, answers, (&shared.memories, Learning::Everything), halted);
     let refused =
         |settled: &Option<Result<Settled, Error>>| !matches!(settled, Some(Ok(settled)) if !settled.is_refused());
     shared.stop.fetch_or(settled.iter().flatten().flatten().any(Settled::is_refused), Ordering::Relaxed);
@@ -215,6 +219,7 @@ fn decide(
         let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
         return (settled, memories.commit(run.mode), mode);
     }
+    shared.agreement.tell(waiting, &mut settled);
     // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
     (settled, shared.memories.commit(run.mode), run.mode)
 }
@@ -241,6 +246,13 @@ fn settle(
 impl State {
     fn is_failure(&self) -> bool {
         matches!(self, State::Finished(finished) if finished.is_failure())
+    }
+
+    fn waiting_mut(&mut self) -> Option<&mut Prepared> {
+        match self {
+            State::Waiting(prepared) => Some(prepared),
+            State::Finished(_) => None,
+        }
     }
 
     fn waiting(&self) -> Option<&Prepared> {

@@ -23,6 +23,7 @@ use crate::lockfile;
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::report::diff::unified;
 use crate::trust::pins::Pins;
+use crate::version::Version;
 
 /// How an attempt at a root module ended.
 pub(super) enum Finished {
@@ -65,12 +66,22 @@ impl Settled {
     pub(super) fn is_refused(&self) -> bool {
         self.settlement.is_refused()
     }
+
+    /// The version that was decided on for a provider.
+    pub(super) fn version(&self, addr: &ProviderAddr) -> Option<&Version> {
+        self.settlement.entries.get(addr).map(|settled| &settled.entry.version)
+    }
+
+    /// Adds a finding.
+    pub(super) fn add(&mut self, finding: Finding) {
+        self.settlement.findings.push(finding);
+    }
 }
 
 /// A root module whose plan is made.
 pub(super) struct Prepared {
-    root: Root,
-    plan: Plan,
+    pub(super) root: Root,
+    pub(super) plan: Plan,
     /// The steps of the plan that local facts do not answer.
     pub(super) open: BTreeMap<ProviderAddr, Step>,
 }
