@@ -1,7 +1,7 @@
 //! Lock files move from one tool to the other.
 
 use crate::support::keys;
-use crate::support::registry::{Endpoint, Registry};
+use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::hashes;
@@ -179,6 +179,43 @@ fn explicit_hosts_stay_or_are_edited() {
     let again = migrate(&workspace, &terraform, "tofu", &["-r", "--edit-config"]).ended_with(0);
     assert!(again.touched().is_empty(), "{again}");
     workspace.tflock(&terraform, ["lock", "-r", "--check", "--platform", "linux_amd64"]).ended_with(0);
+}
+
+#[test]
+fn both_addresses_at_once() {
+    let (terraform, tofu) = registries();
+    let root = main(&[&format!("{TERRAFORM}/acme/widget")]) + "module \"net\" {\n  source = \"./net\"\n}\n";
+    let workspace = locked(&terraform, &tofu, &[("main.tf", &root), ("net/main.tf", &main(&["acme/widget"]))]);
+    let before = workspace.lock_file();
+    let run = migrate(&workspace, &terraform, "tofu", &[]).ended_with(0);
+    assert!(run.stdout.contains("+ acme/widget 1.4.0") && run.stdout.contains("(identical archives, pinned)"), "{run}");
+    let text = workspace.lock_file();
+    let (tofu_at, terraform_at) = (text.find(TOFU).unwrap(), text.find(TERRAFORM).unwrap());
+    assert!(tofu_at < terraform_at && text.matches("\"1.4.0\"").count() == 2, "{text}");
+    migrate(&workspace, &terraform, "tofu", &["--edit-config"]).ended_with(0);
+    assert_eq!(workspace.lock_file(), before.replace(TERRAFORM, TOFU).replace("\"terraform init\"", "\"tofu init\""));
+    assert_eq!(workspace.read("main.tf"), root.replace(TERRAFORM, TOFU));
+}
+
+#[test]
+fn a_denied_signer_is_refused_everywhere() {
+    let (terraform, tofu) = registries();
+    let tofu = tofu.of("acme/gadget", "2.0.0").signed_by(keys::OTHER);
+    let (widget, gadget) = (main(&["acme/widget"]), main(&["acme/gadget"]));
+    let workspace = workspace(&tofu, &[("a/main.tf", &widget), ("b/main.tf", &gadget)]);
+    workspace.git(["init", "--quiet"]);
+    terraform.withdraw("acme/widget", "1.5.0");
+    let args = ["lock", "-r", "--create", "--tool", "terraform", "--platform", "linux_amd64"];
+    workspace.tflock(&terraform, args).ended_with(0);
+    let deny = ["trust", "deny", &keys::OTHER.fingerprint(), "--reason", "lost"];
+    workspace.tflock(&terraform, deny).ended_with(0);
+    let run = migrate(&workspace, &terraform, "tofu", &["-r"]).ended_with(3);
+    assert!(run.touched().is_empty() && run.stdout.contains("denied[signer-denied]"), "{run}");
+    assert!(run.stderr.contains("nothing was written, since not every root module can be migrated"), "{run}");
+    let away = tofu.answers(Endpoint::Versions, Answer::status(503));
+    let run = migrate(&workspace, &terraform, "tofu", &["-r", "--no-cache"]).ended_with(4);
+    assert!(run.touched().is_empty(), "{run}");
+    drop(away);
 }
 
 #[test]

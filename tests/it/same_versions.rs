@@ -117,3 +117,17 @@ fn with_rewritten_constraints() {
     upgrade(&workspace, &registry, &["--bump"]).ended_with(0);
     assert_eq!(versions(&workspace), ["2.1.0"; 3]);
 }
+
+#[test]
+fn from_a_mirror() {
+    let registry = registry();
+    let workspace = roots(&registry, &[("a", ">= 1.0"), ("b", "~> 1.0"), ("c", "")]);
+    let folder = format!("mirror/{}/acme/widget", registry.host());
+    for version in ["1.0.0", "1.1.0", "2.0.0"] {
+        let path = format!("{folder}/terraform-provider-widget_{version}_linux_amd64.zip");
+        workspace.write_bytes(&path, &registry.package("acme/widget", version, "linux_amd64").zip);
+    }
+    upgrade(&workspace, &registry, &["--fs-mirror", "mirror"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.1.0"; 3]);
+    assert!(registry.requests().is_empty());
+}
