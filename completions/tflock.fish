@@ -54,6 +54,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "add" -d 'Require a pr
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "remove" -d 'Take out a requirement and its lock file entry'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "upgrade" -d 'Select the newest versions that the constraints allow'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "outdated" -d 'Show what `upgrade` would select, and what is newer'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "migrate" -d 'Move the lock file to the other tool, at the same versions'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
@@ -297,6 +298,7 @@ never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l bump -d 'Also rewrite the constraint of the root module that does not allow the version'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l pre -d 'Let pre-releases count; the tools accept one only where a constraint names it'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l newest-with-platforms -d 'Pass over releases without a package for a wanted platform'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l same-versions -d 'With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l check -d 'Write nothing; exit 1 if the file would change'
@@ -332,6 +334,39 @@ complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l no-cache -d '
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l to -d 'The tool to move to' -r -f -a "tofu\t'OpenTofu, with registry.opentofu.org'
+terraform\t'Terraform, with registry.terraform.io'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l platform -d 'Record hashes for this platform; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
+verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l edit-config -d 'Also write the new host where source addresses in the configuration name the old one'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l check -d 'Write nothing; exit 1 if a file would change'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

@@ -15,6 +15,15 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The other tool.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Dialect::Terraform => Dialect::OpenTofu,
+            Dialect::OpenTofu => Dialect::Terraform,
+        }
+    }
+
     /// The name of the program: `terraform` or `tofu`.
     pub fn program(self) -> &'static str {
         match self {

@@ -208,6 +208,8 @@ pub struct Change {
     pub position: Option<Position>,
     /// True if that signer was remembered already; else it is a first use.
     pub pinned: bool,
+    /// True if a provider that moved is known to have the same archives at its new address, by signed checksums.
+    pub identical: bool,
 }
 
 /// What is known of a hash that came or went.

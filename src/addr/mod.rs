@@ -229,7 +229,8 @@ impl fmt::Display for ProviderAddr {
     }
 }
 
-fn default_host(dialect: Dialect) -> Hostname {
+/// The host of source addresses that name none.
+pub fn default_host(dialect: Dialect) -> Hostname {
     match Hostname::parse(dialect.default_registry_host()) {
         Ok(host) => host,
         Err(_) => unreachable!("the default registry hosts are valid"),

@@ -38,6 +38,9 @@ pub struct LockOptions {
     pub not_after: Option<SystemTime>,
     /// True if a root module need not have configuration yet.
     pub accept_no_configuration: bool,
+    /// True if modules may be those that the other tool installed, or not be installed at all: what they ask for is then
+    /// not known.
+    pub accept_missing_modules: bool,
     /// True for root modules that were found, not named: one without configuration counts as `from_lock`, and providers
     /// that it does not require are passed over.
     pub found: bool,

@@ -16,6 +16,8 @@ pub mod lock;
 mod lock_options;
 pub mod memory;
 #[cfg(feature = "online")]
+pub mod migrate;
+#[cfg(feature = "online")]
 pub mod outdated;
 #[cfg(feature = "online")]
 pub mod requirement;

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::addr::Hostname;
+use crate::addr::{Hostname, default_host};
 use crate::dialect::Dialect;
 
 /// The source address of a module call.
@@ -72,6 +72,13 @@ impl ModuleSource {
         } else {
             Err(ModuleSourceError::Unknown(text.to_owned()))
         }
+    }
+
+    /// The module of the same name at the default registry of the other tool; none for modules of other places.
+    pub fn of_other_tool(&self, dialect: Dialect) -> Option<Self> {
+        let Self::Registry(module) = self else { return None };
+        let is_default = module.host.as_ascii() == dialect.default_registry_host();
+        is_default.then(|| Self::Registry(RegistryModule { host: default_host(dialect.other()), ..module.clone() }))
     }
 
     /// True if a record of `modules.json` with this source can be of this module.

@@ -80,6 +80,7 @@ fn change(
         signer: None,
         position: None,
         pinned: false,
+        identical: false,
     })
 }
 

@@ -79,6 +79,18 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, offered: &Offered) -> Verdict {
     }
 }
 
+/// True if a signed release at another address has the archives of an entry: every recorded `zh:` stands in its sums.
+///
+/// What only `h1:` says is not enough: equal contents of one package tell nothing of the others.
+pub fn has_same_archives(recorded: &PackageHashes, offered: &Offered) -> bool {
+    let recorded: BTreeSet<&PackageHash> = recorded.of(HashScheme::Zh).collect();
+    match judge_sums(&recorded, offered) {
+        Verdict::Shown { unexplained } => unexplained.is_empty(),
+        Verdict::Grew { .. } => true,
+        Verdict::FirstUse | Verdict::Republished { .. } | Verdict::NotReproduced => false,
+    }
+}
+
 /// Judges one package that no signed list vouches for: its own `zh:` or `h1:` must be recorded.
 pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
     let known = |scheme| recorded.of(scheme).next().is_some();
@@ -141,6 +153,24 @@ mod tests {
         let verdict = judge(&recorded(&[1, 9]), &offer(&[3], &[9]));
         assert_eq!(verdict, Verdict::Republished { gone: vec![zh(1)], new: 1 });
         assert!(matches!(judge(&recorded(&[9]), &offer(&[3], &[9])), Verdict::Republished { .. }));
+    }
+
+    #[test]
+    fn the_same_archives_at_another_address() {
+        for (zh, archives, others, same) in [
+            (&[1, 2][..], &[1, 2][..], &[][..], true),
+            (&[1, 2, 9], &[1, 2], &[9], true),
+            (&[1, 2], &[1, 2, 3], &[], true),
+            (&[1, 2, 9], &[1, 2], &[], false),
+            (&[1, 2], &[1, 3], &[], false),
+            (&[9], &[1], &[9], false),
+            (&[], &[1], &[], false),
+        ] {
+            assert_eq!(has_same_archives(&recorded(zh), &offer(archives, others)), same, "{zh:?} {archives:?}");
+        }
+        let h1: PackageHash = "h1:a".parse().unwrap();
+        let computed = Offered { computed: [h1.clone()].into_iter().collect(), ..offer(&[1], &[]) };
+        assert!(!has_same_archives(&[h1].into_iter().collect(), &computed));
     }
 
     #[test]

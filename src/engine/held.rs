@@ -44,6 +44,13 @@ fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &ReleaseFacts,
     if let Some((within, from)) = wish.within.as_ref().filter(|(within, from)| !within.allows(from, newest)) {
         reasons.push(format!("it is more than a {within} step from {from}"));
     }
+    if let Some(joint) = wish.joint.as_ref().filter(|_| reasons.is_empty()) {
+        let against = joint.opposed(&[newest]);
+        reasons.extend(against.iter().map(|demand| format!("{demand} of another root module does not allow it")));
+        if reasons.is_empty() && !joint.allows(newest) {
+            reasons.push("it is too great a step for another root module".to_owned());
+        }
+    }
     for (version, why) in &facts.passed_over {
         let subject = if version == newest { String::new() } else { format!("{version} is passed over: ") };
         reasons.push(format!("{subject}{why}"));

@@ -91,6 +91,7 @@ mod tests {
             selection: Selection::Keep(version),
             platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
             recorded: Some(entry),
+            moved: None,
             accept_republished: false,
             rules: Rules::default(),
         }

@@ -10,7 +10,7 @@ use std::thread;
 
 use super::facts::{Answer, Origin, PackageFacts, Refusal, ReleaseFacts};
 use super::plan::{Selection, Step};
-use super::wish::Wish;
+use super::wish::Bar;
 use super::{Event, Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
@@ -60,7 +60,13 @@ fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result
     let versions = mirror.versions(addr)?;
     let chosen = match &step.selection {
         Selection::Keep(version) | Selection::Exactly(version) => versions.iter().find(|offered| *offered == version),
-        Selection::Newest(wish) => versions.iter().filter(|version| will_do(mirror, addr, step, (wish, version))).max(),
+        Selection::Newest(wish) => {
+            let newest = |allows: &dyn Fn(&Version) -> bool, bar: &Bar| {
+                versions.iter().filter(|version| allows(version) && will_do(mirror, addr, bar, version)).max()
+            };
+            let joint = wish.joint.as_ref().and_then(|joint| newest(&|version| joint.allows(version), &joint.bar()));
+            joint.or_else(|| newest(&|version| wish.allows(version), &step.bar(wish.complete)))
+        }
     };
     chosen.cloned().ok_or_else(|| {
         let message = match (&step.selection, versions.is_empty()) {
@@ -84,13 +90,9 @@ fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result
 }
 
 /// True if a version may be selected. A mirror signs nothing, so that nobody knows the age of what is not recorded.
-fn will_do(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step, (wish, version): (&Wish, &Version)) -> bool {
-    let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
-    let has = |platform: &Platform| {
-        step.rules.optional.contains(platform) || matches!(mirror.package(addr, version, platform), Ok(Some(_)))
-    };
-    wish.allows(version)
-        && (is_recorded || step.rules.not_after.is_none() && (!wish.complete || step.platforms.iter().all(has)))
+fn will_do(mirror: &FilesystemMirror, addr: &ProviderAddr, bar: &Bar, version: &Version) -> bool {
+    let has = |platform: &Platform| matches!(mirror.package(addr, version, platform), Ok(Some(_)));
+    bar.recorded.as_ref() == Some(version) || bar.not_after.is_none() && bar.platforms.iter().all(has)
 }
 
 fn release(

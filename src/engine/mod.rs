@@ -14,6 +14,7 @@ mod event;
 pub mod facts;
 pub mod held;
 pub mod inquiry;
+pub mod joint;
 pub mod known;
 pub mod mirrors;
 pub mod naming;

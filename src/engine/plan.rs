@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Rules;
-use super::wish::{Wish, Within};
-use crate::addr::{Hostname, ProviderAddr};
+use super::wish::{Bar, Wish, Within};
+use crate::addr::{ProviderAddr, default_host};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::{LockEntry, LockFile};
@@ -33,6 +33,8 @@ pub struct Intent {
     pub upgrade: Option<Upgrade>,
     /// Releases that may replace what is recorded under their version.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
+    /// Providers that take over the version of an entry at another address: the new address, and the old one.
+    pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
 }
 
 /// How versions are selected anew.
@@ -46,6 +48,8 @@ pub struct Upgrade {
     pub prereleases: bool,
     /// Releases without a package for a wanted platform are passed over.
     pub complete: bool,
+    /// All root modules of the run get the same version, if there is one that suits them all.
+    pub same: bool,
 }
 
 /// What one root module needs to know.
@@ -70,10 +74,21 @@ pub struct Step {
     pub platforms: Vec<Platform>,
     /// The entry as it stands.
     pub recorded: Option<LockEntry>,
+    /// The entry at another address whose version is wanted here.
+    pub moved: Option<Moved>,
     /// Whether another release under the recorded version may take its place.
     pub accept_republished: bool,
     /// What holds for this provider.
     pub rules: Rules,
+}
+
+/// An entry that goes to another address.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Moved {
+    /// The address that it has.
+    pub from: ProviderAddr,
+    /// The entry.
+    pub entry: LockEntry,
 }
 
 /// How the version of a step is chosen.
@@ -94,6 +109,16 @@ impl Step {
         match &self.selection {
             Selection::Keep(version) => (entry.version == *version).then_some(entry),
             Selection::Exactly(_) | Selection::Newest(_) => None,
+        }
+    }
+
+    /// What a release must be beside its number, for this root module.
+    pub fn bar(&self, complete: bool) -> Bar {
+        let platforms = self.platforms.iter().filter(|platform| complete && !self.rules.optional.contains(platform));
+        Bar {
+            recorded: self.recorded.as_ref().map(|entry| entry.version.clone()),
+            platforms: platforms.cloned().collect(),
+            not_after: self.rules.not_after,
         }
     }
 }
@@ -126,6 +151,7 @@ pub fn plan(
                     selection,
                     platforms: intent.platforms.clone(),
                     recorded: lock.get(addr).cloned(),
+                    moved: moved(addr, lock, intent),
                     rules: rules(addr),
                 };
                 plan.steps.insert(addr.clone(), step);
@@ -173,7 +199,9 @@ fn select(
     lock: &LockFile,
     (intent, dialect): (&Intent, Dialect),
 ) -> Result<Selection, Error> {
-    let entry = lock.get(addr).or_else(|| predecessor(addr, lock, dialect).map(|(_, entry)| entry));
+    let moved = moved(addr, lock, intent);
+    let entry = lock.get(addr).or(moved.as_ref().map(|moved| &moved.entry));
+    let entry = entry.or_else(|| predecessor(addr, lock, dialect).map(|(_, entry)| entry));
     if let Some(upgrade) = &intent.upgrade {
         return anew(addr, constraints, upgrade, (entry, dialect));
     }
@@ -190,7 +218,14 @@ fn select(
             .hint(format!("`tflock why {name}` shows which module asks for what"))
             .hint(format!("`tflock upgrade {name}` selects a version that does")));
     }
-    Ok(Selection::Keep(entry.version.clone()))
+    let version = entry.version.clone();
+    Ok(if moved.is_some() { Selection::Exactly(version) } else { Selection::Keep(version) })
+}
+
+/// The entry whose version a provider takes over; none if the provider has one of its own.
+fn moved(addr: &ProviderAddr, lock: &LockFile, intent: &Intent) -> Option<Moved> {
+    let from = intent.moves.get(addr).filter(|_| lock.get(addr).is_none())?;
+    Some(Moved { from: from.clone(), entry: lock.get(from)?.clone() })
 }
 
 /// Selects anew, whatever is recorded.
@@ -206,6 +241,7 @@ fn anew(
             within: upgrade.within.zip(entry.map(|entry| entry.version.clone())),
             prereleases: upgrade.prereleases,
             complete: upgrade.complete,
+            joint: None,
         }));
     };
     if constraints.allows(version) {
@@ -235,7 +271,44 @@ fn predecessor<'a>(addr: &ProviderAddr, lock: &'a LockFile, dialect: Dialect) ->
     let moved = dialect == Dialect::OpenTofu
         && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
         && addr.namespace() == "hashicorp";
-    let host = Hostname::parse(Dialect::Terraform.default_registry_host()).ok()?;
-    let old = addr.at(host);
+    let old = addr.at(default_host(Dialect::Terraform));
     lock.get(&old).filter(|_| moved).map(|entry| (old, entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addr(text: &str) -> ProviderAddr {
+        ProviderAddr::parse(text, Dialect::OpenTofu).unwrap()
+    }
+
+    /// The selection for `acme/widget`, whose entry at another registry has version 1.2.0; with or without its own.
+    fn moved(constraints: &str, own: Option<&str>) -> Result<(Selection, bool), Vec<Error>> {
+        let (new, old) = (addr("acme/widget"), addr("registry.terraform.io/acme/widget"));
+        let entry = |version: &str| LockEntry {
+            version: version.parse().unwrap(),
+            constraints: constraints.parse().unwrap(),
+            hashes: crate::hash::PackageHashes::new(),
+        };
+        let mut lock = LockFile::new();
+        lock.insert(old.clone(), entry("1.2.0"));
+        let mut requirements = Requirements::new();
+        requirements.add_entry(&new, &entry("1.2.0"));
+        own.map(|version| lock.insert(new.clone(), entry(version)));
+        let intent = Intent { moves: [(new.clone(), old)].into(), ..Intent::default() };
+        let plan = plan(&requirements, &lock, &intent, (Dialect::OpenTofu, &|_| Rules::default()))?;
+        let step = plan.steps.get(&new).unwrap();
+        Ok((step.selection.clone(), step.moved.is_some()))
+    }
+
+    #[test]
+    fn a_version_is_taken_over_from_another_address() {
+        let version = |text: &str| text.parse().unwrap();
+        assert_eq!(moved("~> 1.0", None).unwrap(), (Selection::Exactly(version("1.2.0")), true));
+        // Who has an entry keeps it.
+        assert_eq!(moved("~> 1.0", Some("1.1.0")).unwrap(), (Selection::Keep(version("1.1.0")), false));
+        let errors = moved("~> 2.0", None).unwrap_err();
+        assert!(errors[0].message.contains("the locked version 1.2.0 of provider acme/widget does not match"));
+    }
 }

@@ -34,6 +34,8 @@ pub struct Settled {
     pub signer: Option<Signer>,
     /// True if another release under the recorded version was accepted.
     pub republished: bool,
+    /// True if the entry had the same archives at another address.
+    pub identical: bool,
     /// Notes and warnings; nothing at level deny.
     pub findings: Vec<Finding>,
 }
@@ -74,11 +76,12 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
     let has_known = |entry: &LockEntry| {
         [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| entry.hashes.of(*scheme).next().is_some())
     };
+    let identical = identical(addr, step, facts);
     let republished = first_use && recorded.is_some_and(has_known);
     let kept = match recorded {
         Some(_) if republished => PackageHashes::new(),
         Some(entry) => entry.hashes.clone(),
-        None => PackageHashes::new(),
+        None => identical.map(|entry| entry.hashes.clone()).unwrap_or_default(),
     };
     let unsigned_entry = recorded.filter(|_| !first_use && !is_signed(facts));
     let added: Vec<AddedHash> = claims
@@ -86,13 +89,35 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         .filter(|added| !kept.contains(&added.hash))
         .filter(|added| unsigned_entry.is_none() || is_of_looked_at_package(facts, &added.hash))
         .collect();
-    if let (Some(entry), Origin::Registry { sums, .. }) = (recorded.filter(|_| !republished), &facts.origin) {
+    let entry = recorded.filter(|_| !republished).or(identical);
+    if let (Some(entry), Origin::Registry { sums, .. }) = (entry, &facts.origin) {
         findings.extend(unattributed(addr, entry, facts, sums));
     }
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));
+    findings.extend(fewer(addr, step, &hashes));
     let entry = LockEntry { version: facts.version.clone(), constraints: step.constraints.clone(), hashes };
-    Ok(Settled { entry, added, signer, republished, findings })
+    Ok(Settled { entry, added, signer, republished, identical: identical.is_some(), findings })
+}
+
+/// The entry that a release had at another address, if it has the same archives there, by signed checksums.
+fn identical<'a>(addr: &ProviderAddr, step: &'a Step, facts: &ReleaseFacts) -> Option<&'a LockEntry> {
+    let Origin::Registry { signer: Signature::By(_), sums } = &facts.origin else { return None };
+    let entry = &step.moved.as_ref().filter(|_| step.recorded.is_none())?.entry;
+    let is_same =
+        entry.version == facts.version && continuity::has_same_archives(&entry.hashes, &offered(addr, facts, sums));
+    is_same.then_some(entry)
+}
+
+/// A note where an entry knows the contents of fewer packages than it did at its old address.
+fn fewer(addr: &ProviderAddr, step: &Step, hashes: &PackageHashes) -> Option<Finding> {
+    let moved = step.moved.as_ref()?;
+    let [old, new] = [&moved.entry.hashes, hashes].map(|hashes| hashes.of(HashScheme::H1).count());
+    let message = format!(
+        "{addr} has {new} h1, where {} had {old}: platforms that were not named with --platform may be missing now",
+        moved.from,
+    );
+    (new < old).then(|| Finding::new(Rule::UnknownPlatformHash, message).about(addr))
 }
 
 /// What the release lacks: errors, or warnings where the settings call it optional.

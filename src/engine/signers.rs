@@ -36,6 +36,18 @@ pub enum Lesson {
         /// Who signed it.
         signer: Signer,
     },
+    /// Who signed a release of a provider that nobody was remembered for, where the same archives at another address
+    /// are those of a remembered signer.
+    Carried {
+        /// The other address, whose pin holds for this one too.
+        from: ProviderAddr,
+        /// The provider.
+        address: ProviderAddr,
+        /// Which release.
+        version: Version,
+        /// Who signed it.
+        signer: Signer,
+    },
     /// A key whose owner revoked it.
     Revoked {
         /// The key.
@@ -84,6 +96,16 @@ impl Lesson {
                     Err(Error::new(ErrorKind::Trust, finding.map_or(String::new(), |finding| finding.message)))
                 }
             },
+            Self::Carried { from, address, version, signer } => {
+                let pin = pins.pin(from).map(|(_, pin)| pin.clone()).filter(|pin| pin.accepts(signer, version));
+                let first =
+                    Self::FirstUse { address: address.clone(), version: version.clone(), signer: signer.clone() };
+                let new = first.apply(pins)?;
+                if let Some(pin) = pin.filter(|_| new) {
+                    *pins.exact(address) = pin;
+                }
+                Ok(new)
+            }
             Self::Revoked { key, reason } => {
                 let new = !pins.denied.contains_key(key);
                 pins.denied.entry(key.clone()).or_insert_with(|| reason.clone());
@@ -120,6 +142,16 @@ pub fn remembered(
             None => Ok(Signed::Pinned),
         },
     }
+}
+
+/// The pin of the old address of a release whose archives are the same at a new one, where nobody is remembered; none
+/// if it does not hold for who signed here.
+pub fn carried(pins: &Pins, (from, addr): (&ProviderAddr, &ProviderAddr), facts: &ReleaseFacts) -> Option<Lesson> {
+    let signer = signer(&facts.origin)?;
+    let known = judge(pins, from, &facts.version, &signer).accepts();
+    let unknown = judge(pins, addr, &facts.version, &signer) == Verdict::FirstUse;
+    let (from, address, version) = (from.clone(), addr.clone(), facts.version.clone());
+    (known && unknown).then_some(Lesson::Carried { from, address, version, signer })
 }
 
 /// Who signed, where that can be told.
@@ -195,6 +227,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::addr::Hostname;
     use crate::dialect::Dialect;
 
     const A: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -252,6 +285,25 @@ mod tests {
         assert_eq!(recorded, Ok(Signed::Unknown));
         let mirror = remembered(&pins, &addr(), &facts(Origin::Mirror), (FirstUseRule::Refuse, true));
         assert_eq!(mirror, Ok(Signed::Unknown));
+    }
+
+    #[test]
+    fn a_pin_is_carried_to_another_address_whole() {
+        let from = addr().at(Hostname::parse("registry.opentofu.org").unwrap());
+        let key = |text: &str| Signer::Key(text.parse().unwrap());
+        let by_a = signed(Signature::By(A.to_owned()));
+        let mut pins = Pins::default();
+        assert_eq!(carried(&pins, (&from, &addr()), &by_a), None);
+        pins.exact(&from).signers = [key(A), key(B)].into();
+        let lesson = carried(&pins, (&from, &addr()), &by_a).unwrap();
+        assert!(lesson.apply(&mut pins).unwrap() && !lesson.apply(&mut pins).unwrap());
+        assert_eq!(pins.exact(&addr()).signers, [key(A), key(B)].into());
+        // Who is remembered here already counts.
+        pins.exact(&addr()).signers = [key(B)].into();
+        assert_eq!(carried(&pins, (&from, &addr()), &by_a), None);
+        assert_eq!(lesson.apply(&mut pins).unwrap_err().kind, ErrorKind::Trust);
+        pins.denied.insert(A.parse().unwrap(), "lost".to_owned());
+        assert_eq!(carried(&pins, (&from, &addr()), &by_a), None);
     }
 
     #[test]

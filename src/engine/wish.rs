@@ -1,7 +1,11 @@
 //! Which versions may be selected anew, beside what the constraints say.
 
 use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
 
+use super::joint::Joint;
+use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
 /// What a new version must be. The newest that will do is taken.
@@ -15,6 +19,19 @@ pub struct Wish {
     pub prereleases: bool,
     /// True if releases without a package for a wanted platform are passed over.
     pub complete: bool,
+    /// What all root modules ask, if one version is wanted for all of them; it goes before, as long as there is one.
+    pub joint: Option<Arc<Joint>>,
+}
+
+/// What a release must be beside its number.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Bar {
+    /// This version will do at any age and with any platforms.
+    pub recorded: Option<Version>,
+    /// The platforms that it must have packages for.
+    pub platforms: Vec<Platform>,
+    /// It must not have been signed later.
+    pub not_after: Option<SystemTime>,
 }
 
 /// The greatest step that an upgrade may take.
@@ -63,11 +80,16 @@ impl Wish {
 
     /// True if the constraints allow a version.
     pub fn allows_by_constraints(&self, version: &Version) -> bool {
-        if self.prereleases {
-            return !version.is_unspecified() && self.constraints.terms().iter().all(|term| term.contains(version));
-        }
-        self.constraints.allows(version)
+        allows(&self.constraints, self.prereleases, version)
     }
+}
+
+/// True if constraints allow a version, where pre-releases count like any other, or as the tools count them.
+pub(super) fn allows(constraints: &Constraints, prereleases: bool, version: &Version) -> bool {
+    if prereleases {
+        return !version.is_unspecified() && constraints.terms().iter().all(|term| term.contains(version));
+    }
+    constraints.allows(version)
 }
 
 #[cfg(test)]

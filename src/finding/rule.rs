@@ -98,6 +98,9 @@ rules! {
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
+    VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so that each has the newest that suits itself.", "Make their constraints agree; `tflock why ADDR` shows who asks for what.";
+    ExplicitHost, "explicit-host", Warn, Other, "Configuration names the registry of the other tool, so that its provider stays there.", "Leave the host out of the source address, or run `tflock migrate` with --edit-config.";
+    ModuleNotInstalled, "module-not-installed", Warn, Other, "A module is not installed, so that nobody knows what it requires.", "Install the modules (`init` or `get` of the tool), then run `tflock lock`.";
     LockFileMissing, "lock-file-missing", Deny, Other, "A root module that needs providers has no dependency lock file.", "Run `tflock lock` and commit the file.";
     UnknownPlatformHash, "unknown-platform-hash", Note, Other, "A recorded h1 belongs to a platform that nobody named.", "Set `platforms` in `.tflock.hcl`.";
     EntryMissing, "entry-missing", Deny, Other, "The configuration requires a provider that has no entry in the lock file.", "Run `tflock lock` and review what it adds.";

@@ -55,6 +55,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         signer: None,
         position: None,
         pinned: false,
+        identical: false,
     }
 }
 

@@ -55,6 +55,13 @@ pub struct Origin {
     pub constraint: Option<String>,
 }
 
+impl Origin {
+    /// What the constraint means; no terms if there is none.
+    pub fn constraints(&self) -> Constraints {
+        self.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok()).unwrap_or_default()
+    }
+}
+
 /// The construct that asks for a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OriginKind {
@@ -97,9 +104,9 @@ impl Requirements {
 
     /// What the entries of a lock file say that was required when it was written.
     pub fn of_entries(lock: &LockFile) -> Self {
-        let requirement =
-            |entry: &LockEntry| Requirement { constraints: entry.constraints.clone(), origins: Vec::new() };
-        Self { providers: lock.iter().map(|(addr, entry)| (addr.clone(), requirement(entry))).collect() }
+        let mut requirements = Self::new();
+        lock.iter().for_each(|(addr, entry)| requirements.add_entry(addr, entry));
+        requirements
     }
 
     /// Adds one place that asks, with its constraint in parsed form.
@@ -111,13 +118,27 @@ impl Requirements {
         self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
+    /// Adds what the entry of a lock file says, for a provider that nobody is known to ask for.
+    pub fn add_entry(&mut self, addr: &ProviderAddr, entry: &LockEntry) {
+        let requirement = self.providers.entry(addr.clone()).or_default();
+        requirement.constraints = requirement.constraints.and(&entry.constraints);
+    }
+
     /// Takes out places that ask for a provider; the constraints are those of the others. Nobody left means that the
     /// provider is not needed.
     pub fn remove_origins(&mut self, addr: &ProviderAddr, gone: impl Fn(&Origin) -> bool) {
         let Some(requirement) = self.providers.remove(addr) else { return };
         for origin in requirement.origins.into_iter().filter(|origin| !gone(origin)) {
-            let constraints = origin.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok());
-            self.add(addr, &constraints.unwrap_or_default(), origin);
+            self.add(addr, &origin.constraints(), origin);
+        }
+    }
+
+    /// Has places ask for another provider than they did.
+    pub fn move_origins(&mut self, from: &ProviderAddr, to: &ProviderAddr, moved: impl Fn(&Origin) -> bool) {
+        let origins = self.get(from).map(|requirement| requirement.origins.clone()).unwrap_or_default();
+        self.remove_origins(from, &moved);
+        for origin in origins.into_iter().filter(moved) {
+            self.add(to, &origin.constraints(), origin);
         }
     }
 
@@ -139,5 +160,35 @@ impl Requirements {
     /// True if nothing is needed.
     pub fn is_empty(&self) -> bool {
         self.providers.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn places_move_to_another_provider_with_their_constraints() {
+        let [old, new] = ["example.com/a/b", "a/b"].map(|text| ProviderAddr::parse(text, Dialect::Terraform).unwrap());
+        let origin = |module: &str, constraint: &str| Origin {
+            module: module.to_owned(),
+            file: "main.tf".into(),
+            position: Position::default(),
+            kind: OriginKind::RequiredProviders,
+            local_name: "b".to_owned(),
+            constraint: Some(constraint.to_owned()),
+        };
+        let mut requirements = Requirements::new();
+        for origin in [origin("", "~> 1.0"), origin("net", ">= 1.2")] {
+            requirements.add(&old, &origin.constraints(), origin.clone());
+        }
+        requirements.move_origins(&old, &new, |origin| origin.module == "net");
+        let text = |addr| requirements.get(addr).map(|requirement| requirement.constraints.to_string());
+        assert_eq!((text(&old).as_deref(), text(&new).as_deref()), (Some("~> 1.0"), Some(">= 1.2.0")));
+        requirements.move_origins(&old, &new, |_| true);
+        let moved = requirements.get(&new).unwrap();
+        assert_eq!((requirements.get(&old), moved.origins.len()), (None, 2));
+        assert_eq!(moved.constraints.to_string(), "~> 1.0, >= 1.2.0");
     }
 }

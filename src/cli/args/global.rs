@@ -72,6 +72,25 @@ pub(in crate::cli) enum Tool {
     Tofu,
 }
 
+/// The values of `--to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Target {
+    /// OpenTofu, with registry.opentofu.org.
+    Tofu,
+    /// Terraform, with registry.terraform.io.
+    Terraform,
+}
+
+impl Target {
+    /// The dialect.
+    pub(in crate::cli) fn dialect(self) -> Dialect {
+        match self {
+            Target::Tofu => Dialect::OpenTofu,
+            Target::Terraform => Dialect::Terraform,
+        }
+    }
+}
+
 /// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum FormatName {

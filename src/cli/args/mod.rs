@@ -6,6 +6,7 @@ mod git;
 mod global;
 mod lock;
 mod locking;
+mod migrate;
 mod single_dash;
 mod trust;
 mod upgrade;
@@ -23,6 +24,7 @@ pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
 pub(super) use global::{Below, Global, Tool, Within};
 pub(super) use lock::LockArgs;
 pub(super) use locking::{Locking, Unsupported};
+pub(super) use migrate::MigrateArgs;
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::{TrustArgs, TrustCommand};
 pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
@@ -78,6 +80,7 @@ pub(super) enum Command {
     Remove(RemoveArgs),
     Upgrade(UpgradeArgs),
     Outdated(OutdatedArgs),
+    Migrate(MigrateArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
     List(ListArgs),
@@ -207,6 +210,7 @@ impl Command {
             Command::Remove(_) => "remove",
             Command::Upgrade(_) => "upgrade",
             Command::Outdated(_) => "outdated",
+            Command::Migrate(_) => "migrate",
             Command::Verify(_) => "verify",
             Command::Explain(_) => "explain",
             Command::Fmt(_) => "fmt",
@@ -231,6 +235,7 @@ impl Command {
             Command::Remove(remove) => Some(&remove.within),
             Command::Upgrade(upgrade) => Some(&upgrade.within),
             Command::Outdated(outdated) => Some(&outdated.within),
+            Command::Migrate(migrate) => Some(&migrate.within),
             Command::Verify(verify) => Some(&verify.within),
             Command::Explain(explain) => Some(&explain.within),
             Command::Fmt(fmt) => Some(&fmt.within),

@@ -45,6 +45,12 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Pass over releases without a package for a wanted platform.
     #[arg(long)]
     newest_with_platforms: bool,
+    /// With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules.
+    ///
+    /// That may be an older one than a root module has. Where no release suits all of them, each root module gets the newest that its own constraints allow, and a warning
+    /// names the constraints that disagree.
+    #[arg(long)]
+    pub(in crate::cli) same_versions: bool,
     #[command(flatten)]
     locking: Locking,
     /// Write nothing; exit 1 if the file would change.
@@ -121,6 +127,7 @@ impl UpgradeArgs {
             }),
             prereleases: self.pre,
             complete: self.newest_with_platforms,
+            same: self.same_versions,
         };
         Ok(LockOptions {
             check: self.check,

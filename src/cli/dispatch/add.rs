@@ -36,7 +36,7 @@ pub(super) fn add(session: &Session<'_>, arguments: &AddArgs, streams: &Streams<
     };
     let offered = known(offered, &roots)?;
     let prepare = |root: Root, settings: &RunSettings| requirement::add(root, settings, &additions, &offered);
-    let asked = Asked { command: "add", session, below: &Below::default(), options, prepare: &prepare };
+    let asked = Asked { command: "add", session, below: &Below::default(), options, prepare: &prepare, to: None };
     let mut done = run(&asked, targets, streams);
     suggestions(&mut done.outcome, &roots, &additions);
     Ok(done)
@@ -97,7 +97,7 @@ pub(super) fn remove(session: &Session<'_>, arguments: &RemoveArgs, streams: &St
     let targets = Targets::of(session, &Below::default(), false)?;
     let how = (arguments.force, arguments.lock_only);
     let prepare = |root: Root, settings: &RunSettings| requirement::remove(root, settings, &arguments.providers, how);
-    let asked = Asked { command: "remove", session, below: &Below::default(), options, prepare: &prepare };
+    let asked = Asked { command: "remove", session, below: &Below::default(), options, prepare: &prepare, to: None };
     let mut done = run(&asked, targets, streams);
     let gone = |body: &Result<Body, Error>| matches!(body, Ok(Body::Changes(changes)) if changes.written);
     if done.outcome.roots.iter().any(|root| gone(&root.body)) {

@@ -27,7 +27,7 @@ pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Stream
     let options = arguments.options().map_err(unsupported)?;
     let targets = Targets::of(session, &arguments.below, arguments.create)?;
     let prepare = |root: Root, _: &RunSettings| Ok(root);
-    let asked = Asked { command: "lock", session, below: &arguments.below, options, prepare: &prepare };
+    let asked = Asked { command: "lock", session, below: &arguments.below, options, prepare: &prepare, to: None };
     Ok(run(&asked, targets, streams))
 }
 
@@ -46,12 +46,14 @@ pub(super) struct Asked<'a> {
     pub(super) options: LockOptions,
     /// Changes what was read of a root module before anything is planned.
     pub(super) prepare: &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync),
+    /// The tool that all root modules are for from now on, whatever they were for. All of them are written, or none.
+    pub(super) to: Option<Dialect>,
 }
 
 /// Runs a command that makes lock files what it was asked to make them.
 pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams<'_>) -> Done {
     let (session, options) = (asked.session, LockOptions { found: targets.found, ..asked.options.clone() });
-    let progress = progress(session, targets.dialect(), streams);
+    let progress = progress(session, asked.to.or_else(|| targets.dialect()), streams);
     let cache = Arc::new(open_cache_of(session, &targets.directories()));
     let mode = match (options.dry_run, options.check) {
         (true, _) => Mode::DryRun,
@@ -59,9 +61,16 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
         _ => Mode::Write,
     };
     let first_outcomes = std::mem::take(&mut targets.outcomes);
-    let run = Run { cache: &cache, mode, fail_fast: asked.below.fail_fast, local: options.fs_mirror.is_none() };
+    let run = Run {
+        cache: &cache,
+        mode,
+        fail_fast: asked.below.fail_fast,
+        local: options.fs_mirror.is_none(),
+        all_or_none: asked.to.is_some(),
+    };
     let open = |at| {
         let settings = targets.settings(at)?;
+        let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
         (asked.prepare)(Root::open(&settings, &options, &cache)?, &settings)
     };
     let source = |dialect| source(session, dialect, options.fs_mirror.as_ref(), &cache, &progress.events());
@@ -78,7 +87,7 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     }
     let outcome = Outcome { command: asked.command, roots, many: targets.many(), notes };
     let code = ExitCode::of_outcome(&outcome, options.check);
-    Done { outcome, code, dialect: targets.dialect() }
+    Done { outcome, code, dialect: asked.to.or_else(|| targets.dialect()) }
 }
 
 /// Progress on standard error, as far as people want to see it.

@@ -11,6 +11,7 @@ mod hash;
 mod list;
 mod lock;
 mod merge;
+mod migrate;
 mod offered;
 mod targets;
 mod text;
@@ -121,6 +122,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Remove(arguments) => add::remove(session, arguments, streams),
         Command::Upgrade(arguments) => upgrade::upgrade(session, arguments, streams),
         Command::Outdated(arguments) => upgrade::outdated(session, arguments, streams),
+        Command::Migrate(arguments) => migrate::migrate(session, arguments, streams),
         Command::Verify(arguments) => verify::verify(session, arguments, streams),
         Command::Explain(arguments) => explain::explain(session, arguments),
         Command::Completions(completions) => Ok(generate::completions(completions)),

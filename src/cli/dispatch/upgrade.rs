@@ -22,6 +22,13 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
     if arguments.precise.is_some() && arguments.providers.len() != 1 {
         return Err(Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named"));
     }
+    if arguments.same_versions && !arguments.below.recursive && !session.many() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "--same-versions is about several root modules, but there is only one",
+        )
+        .hint("pass -r, or -C more than once"));
+    }
     let options = arguments.options(session.environment.now).map_err(unsupported)?;
     let targets = Targets::of(session, &arguments.below, false)?;
     let mut newest = Offered::new();
@@ -38,7 +45,7 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
             Ok(root)
         }
     };
-    let asked = Asked { command: "upgrade", session, below: &arguments.below, options, prepare: &prepare };
+    let asked = Asked { command: "upgrade", session, below: &arguments.below, options, prepare: &prepare, to: None };
     Ok(run(&asked, targets, streams))
 }
 

@@ -3,6 +3,7 @@
 //! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
 //! until everything has been asked, each question once for all of them.
 
+mod agreement;
 mod memories;
 mod prepared;
 mod root;
@@ -10,7 +11,7 @@ mod rules;
 mod settlement;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,8 +26,9 @@ use crate::engine::{Events, abreast, mirrors, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
-use memories::Memories;
-use prepared::{Finished, Prepared, Settled};
+use agreement::Agreement;
+use memories::{Memories, Stored};
+use prepared::{Finished, Learning, Prepared, Settled};
 
 pub use root::Root;
 pub(super) use rules::RuleBook;
@@ -70,26 +72,31 @@ pub struct Run<'a> {
     pub fail_fast: bool,
     /// False if facts of earlier runs about registries do not count, as with a mirror.
     pub local: bool,
+    /// True if nothing is written unless every root module can be.
+    pub all_or_none: bool,
 }
+
+/// Opens a root module by its number.
+pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);
 
 /// The root modules of a run.
 pub struct Roots<'a> {
     /// Their paths, as reports name them.
     pub paths: &'a [PathBuf],
     /// Opens one by its number.
-    pub open: &'a (dyn Fn(usize) -> Result<Root, Error> + Sync),
+    pub open: Opener<'a>,
     /// Whom to ask, for a tool; called only if there is something to ask.
     pub source: &'a dyn Fn(Dialect) -> Result<Source, Error>,
 }
 
 /// Makes the lock files of some root modules what the intents of each want; what one of them cannot get does not stop
-/// the others. One result for each that was begun, in the order given.
+/// the others, unless all or none are to be written. One result for each that was begun, in the order given.
 pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
-    let (stop, memories) = (AtomicBool::new(false), Memories::default());
+    let mut shared = Shared::default();
     let mut pending: Vec<usize> = (0..roots.paths.len()).collect();
     let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
     for _ in 0..ATTEMPTS {
-        let results = pass(run, roots, &pending, (&memories, &stop));
+        let results = pass(run, roots, &pending, &mut shared);
         pending.clear();
         for (at, result) in results {
             match result {
@@ -110,6 +117,27 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
     outcomes.into_values().collect()
 }
 
+/// What the root modules of a run have in common.
+#[derive(Default)]
+struct Shared {
+    memories: Memories,
+    agreement: Agreement,
+    /// True once one of them has failed.
+    stop: AtomicBool,
+}
+
+impl Shared {
+    fn note(&self, finished: Finished) -> Finished {
+        self.stop.fetch_or(finished.is_failure(), Ordering::Relaxed);
+        finished
+    }
+
+    /// True if no further root module is begun.
+    fn is_halted(&self, run: Run<'_>) -> bool {
+        run.fail_fast && self.stop.load(Ordering::Relaxed)
+    }
+}
+
 /// A root module on its way.
 enum State {
     Waiting(Box<Prepared>),
@@ -117,46 +145,24 @@ enum State {
 }
 
 /// One attempt at the root modules with these numbers.
-fn pass(
-    run: Run<'_>,
-    roots: &Roots<'_>,
-    numbers: &[usize],
-    (memories, stop): (&Memories, &AtomicBool),
-) -> Vec<(usize, Finished)> {
-    let halted = || run.fail_fast && stop.load(Ordering::Relaxed);
-    let done = |finished: Finished| {
-        stop.fetch_or(finished.is_failure(), Ordering::Relaxed);
-        finished
-    };
-    let states = abreast::each(numbers.len(), abreast::cores(), |at| {
-        let path = &roots.paths[numbers[at]];
-        if halted() {
-            return State::Finished(Finished::NotBegun);
-        }
-        match (roots.open)(numbers[at]).and_then(|root| Prepared::new(root, run, memories)) {
-            Ok(prepared) if prepared.open.is_empty() => {
-                // Nothing can be learned where nothing was asked.
-                let settled = prepared.settle(&BTreeMap::new(), memories);
-                State::Finished(done(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
-            }
-            Ok(prepared) => State::Waiting(Box::new(prepared)),
-            Err(error) => State::Finished(done(Finished::failed(path.clone(), error))),
-        }
+fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, Finished)> {
+    let mut states = abreast::each(numbers.len(), abreast::cores(), |at| {
+        begin(run, roots.open, (numbers[at], &roots.paths[numbers[at]]), shared)
     });
+    shared.agreement.join(states.iter_mut().filter_map(State::waiting_mut).collect());
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
-    let answers = if halted() { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
-    let settled = settle(&waiting, answers, memories, halted, stop);
-    // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
-    let stored = memories.commit(run.mode);
+    let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
+    let begun_well = !states.iter().any(State::is_failure);
+    let (settled, stored, mode) = decide(run, &waiting, &answers, (shared, begun_well));
     let threads = if run.fail_fast { 1 } else { WRITERS };
     let cells: Vec<Mutex<Option<Result<Settled, Error>>>> = settled.into_iter().map(Mutex::new).collect();
     let answered = abreast::each(waiting.len(), threads, |at| {
         let (number, prepared) = waiting[at];
         let path = &roots.paths[number];
         match cells[at].lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(Ok(settled)) => done(prepared.finish(path, settled, &stored, run.mode)),
-            Some(Err(error)) => done(Finished::failed(path.clone(), error)),
+            Some(Ok(settled)) => shared.note(prepared.finish(path, settled, &stored, mode)),
+            Some(Err(error)) => shared.note(Finished::failed(path.clone(), error)),
             None => Finished::NotBegun,
         }
     });
@@ -168,30 +174,87 @@ fn pass(
     numbers.iter().copied().zip(finished).collect()
 }
 
-/// Decides the entries of each, one after the other: what is learned from one counts for the next. None where an earlier
-/// one has failed, and that counts.
+/// Opens a root module. One that local facts answer is done at once, unless all or none are to be written.
+fn begin(run: Run<'_>, open: Opener<'_>, (number, path): (usize, &Path), shared: &Shared) -> State {
+    if shared.is_halted(run) {
+        return State::Finished(Finished::NotBegun);
+    }
+    match open(number).and_then(|root| Prepared::new(root, run, &shared.memories)) {
+        Ok(prepared) if prepared.open.is_empty() && !run.all_or_none => {
+            // Nothing can be learned where nothing was asked.
+            let settled = prepared.settle(&BTreeMap::new(), &shared.memories, Learning::Everything);
+            State::Finished(shared.note(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
+        }
+        Ok(prepared) => State::Waiting(Box::new(prepared)),
+        Err(error) => State::Finished(shared.note(Finished::failed(path.to_owned(), error))),
+    }
+}
+
+/// What is known of the providers of each root module, or why nobody knows.
+type Answers = Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error>;
+
+/// What was decided for each root module: none where an earlier one has failed, and that counts.
+type Decided = Vec<Option<Result<Settled, Error>>>;
+
+/// Decides all entries and writes the trust files, and says how far to go from there.
+fn decide(
+    run: Run<'_>,
+    waiting: &[(usize, &Prepared)],
+    answers: &Answers,
+    (shared, begun_well): (&Shared, bool),
+) -> (Decided, Stored, Mode) {
+    let halted = || shared.is_halted(run);
+    let mut settled = settle(waiting, answers, (&shared.memories, Learning::Everything), halted);
+    let refused =
+        |settled: &Option<Result<Settled, Error>>| !matches!(settled, Some(Ok(settled)) if !settled.is_refused());
+    shared.stop.fetch_or(settled.iter().flatten().flatten().any(Settled::is_refused), Ordering::Relaxed);
+    if run.all_or_none && (!begun_well || settled.iter().any(refused)) {
+        // As if it had not been: of releases that are not written nothing is learned.
+        let memories = Memories::default();
+        for (_, prepared) in waiting {
+            // It could be read before.
+            let _ = prepared.load(&memories);
+        }
+        let settled = settle(waiting, answers, (&memories, Learning::Revocations), || false);
+        let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
+        return (settled, memories.commit(run.mode), mode);
+    }
+    shared.agreement.tell(waiting, &mut settled);
+    // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
+    (settled, shared.memories.commit(run.mode), run.mode)
+}
+
+/// Decides the entries of each, one after the other: what is learned from one counts for the next.
 fn settle(
     waiting: &[(usize, &Prepared)],
-    answers: Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error>,
-    memories: &Memories,
+    answers: &Answers,
+    (memories, learning): (&Memories, Learning),
     halted: impl Fn() -> bool,
-    stop: &AtomicBool,
-) -> Vec<Option<Result<Settled, Error>>> {
+) -> Decided {
     let answers = match answers {
         Ok(answers) => answers,
         Err(error) => return waiting.iter().map(|_| Some(Err(error.clone()))).collect(),
     };
-    let mut answers = answers.into_iter();
+    let mut answers = answers.iter();
     let decided = waiting.iter().map(|(_, prepared)| {
         let answers = answers.next().filter(|_| !halted())?;
-        let settled = prepared.settle(&answers, memories);
-        stop.fetch_or(settled.is_refused(), Ordering::Relaxed);
-        Some(Ok(settled))
+        Some(Ok(prepared.settle(answers, memories, learning)))
     });
     decided.collect()
 }
 
 impl State {
+    fn is_failure(&self) -> bool {
+        matches!(self, State::Finished(finished) if finished.is_failure())
+    }
+
+    fn waiting_mut(&mut self) -> Option<&mut Prepared> {
+        match self {
+            State::Waiting(prepared) => Some(prepared),
+            State::Finished(_) => None,
+        }
+    }
+
     fn waiting(&self) -> Option<&Prepared> {
         match self {
             State::Waiting(prepared) => Some(prepared),
@@ -205,6 +268,9 @@ fn ask(
     waiting: &[(usize, &Prepared)],
 ) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
     let Some((_, first)) = waiting.first() else { return Ok(Vec::new()) };
+    if waiting.iter().all(|(_, prepared)| prepared.open.is_empty()) {
+        return Ok(waiting.iter().map(|_| BTreeMap::new()).collect());
+    }
     let steps: Vec<&BTreeMap<ProviderAddr, Step>> = waiting.iter().map(|(_, prepared)| &prepared.open).collect();
     match source(first.dialect())? {
         Source::Registries(options) => run::gather(*options, &steps),

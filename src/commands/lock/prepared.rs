@@ -23,6 +23,7 @@ use crate::lockfile;
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::report::diff::unified;
 use crate::trust::pins::Pins;
+use crate::version::Version;
 
 /// How an attempt at a root module ended.
 pub(super) enum Finished {
@@ -44,6 +45,15 @@ impl Finished {
     }
 }
 
+/// What may be learned about signers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Learning {
+    /// All of it, if the root module is not refused.
+    Everything,
+    /// What is true whatever becomes of the run.
+    Revocations,
+}
+
 /// A root module whose entries are decided.
 pub(super) struct Settled {
     settlement: Settlement,
@@ -56,12 +66,22 @@ impl Settled {
     pub(super) fn is_refused(&self) -> bool {
         self.settlement.is_refused()
     }
+
+    /// The version that was decided on for a provider.
+    pub(super) fn version(&self, addr: &ProviderAddr) -> Option<&Version> {
+        self.settlement.entries.get(addr).map(|settled| &settled.entry.version)
+    }
+
+    /// Adds a finding.
+    pub(super) fn add(&mut self, finding: Finding) {
+        self.settlement.findings.push(finding);
+    }
 }
 
 /// A root module whose plan is made.
 pub(super) struct Prepared {
-    root: Root,
-    plan: Plan,
+    pub(super) root: Root,
+    pub(super) plan: Plan,
     /// The steps of the plan that local facts do not answer.
     pub(super) open: BTreeMap<ProviderAddr, Step>,
 }
@@ -81,13 +101,23 @@ impl Prepared {
         Ok(Self { root, plan, open })
     }
 
+    /// Reads the trust file, unless that is done.
+    pub(super) fn load(&self, memories: &Memories) -> Result<(), Error> {
+        memories.load(&self.root.trust)
+    }
+
     pub(super) fn dialect(&self) -> Dialect {
         self.root.rules.dialect()
     }
 
     /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
     /// after this one.
-    pub(super) fn settle(&self, answers: &BTreeMap<ProviderAddr, Answer>, memories: &Memories) -> Settled {
+    pub(super) fn settle(
+        &self,
+        answers: &BTreeMap<ProviderAddr, Answer>,
+        memories: &Memories,
+        learning: Learning,
+    ) -> Settled {
         let mut settlement = Settlement { findings: self.root.findings.clone(), ..Settlement::default() };
         if !answers.is_empty() {
             settlement.pins = memories.pins(&self.root.trust);
@@ -106,7 +136,7 @@ impl Prepared {
         }
         settlement.findings.extend(self.unrequired());
         // A revocation is true whatever else is wrong; everything else is learned from what is written only.
-        let refused = settlement.is_refused();
+        let refused = settlement.is_refused() || learning == Learning::Revocations;
         let lessons = std::mem::take(&mut settlement.lessons).into_iter();
         let lessons = lessons.filter(|lesson| !refused || matches!(lesson, Lesson::Revoked { .. })).collect();
         let lessons = memories.learn(&self.root.trust, lessons).unwrap_or_else(|error| {
@@ -175,12 +205,13 @@ impl Prepared {
             let Some(settled) = entries.get(&change.address) else { continue };
             change.signer.clone_from(&settled.signer);
             change.pinned = settlement.pinned.contains(&change.address);
+            change.identical = settled.identical;
             change.hashes_added.clone_from(&settled.added);
         }
         let text = new.encode(self.dialect());
         let old = self.root.bytes.as_deref();
         // Where nothing is required no lock file is wanted, unless somebody named the place.
-        let needless = self.root.intent.lenient && old.is_none() && new.is_empty();
+        let needless = self.root.untouched || self.root.intent.lenient && old.is_none() && new.is_empty();
         let changed = (old != Some(text.as_bytes()) || !self.root.edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
         outcome.edited = self.root.edits.iter().map(|edit| edit.shown.clone()).collect();
@@ -228,7 +259,9 @@ fn trust_change(root: &Root, lessons: &[Lesson], written: bool) -> Option<TrustC
     let mut change = TrustChange { path: root.trust.shown.clone(), written, ..TrustChange::default() };
     for lesson in lessons {
         match lesson {
-            Lesson::FirstUse { address, signer, .. } => change.pinned.push((address.clone(), signer.clone().into())),
+            Lesson::FirstUse { address, signer, .. } | Lesson::Carried { address, signer, .. } => {
+                change.pinned.push((address.clone(), signer.clone().into()));
+            }
             Lesson::Revoked { key, .. } => change.denied.push(key.to_string()),
             Lesson::Republished { republication, .. } => {
                 change.republished.push((republication.address.clone(), republication.version.clone()));

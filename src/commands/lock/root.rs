@@ -1,6 +1,6 @@
 //! One root module, with all that is read for it before anybody is asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::super::memory::TrustPlace;
@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, TreeError, TreeOptions};
+use crate::disk::roots::{self, MissingModules, Tree, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::Intent;
 use crate::engine::recall;
@@ -32,15 +32,15 @@ pub struct Root {
     /// The directory that a symbolic link at `path` must not lead out of.
     pub(super) boundary: PathBuf,
     /// The bytes of the lock file, if there is one.
-    pub(super) bytes: Option<Vec<u8>>,
+    pub(in crate::commands) bytes: Option<Vec<u8>>,
     /// What they say; empty if there is none.
     pub(super) lock: LockFile,
     /// What is needed: by the configuration, or by the lock file itself.
     pub(super) requirements: Requirements,
     /// Whether the configuration was read.
-    pub(super) configured: bool,
+    pub(in crate::commands) configured: bool,
     /// What is asked.
-    pub(super) intent: Intent,
+    pub(in crate::commands) intent: Intent,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
     /// Where the signers are remembered.
@@ -54,7 +54,11 @@ pub struct Root {
     /// What is written to configuration, together with the lock file.
     pub(super) edits: Vec<Edit>,
     /// Warnings about what was read.
-    pub(super) findings: Vec<Finding>,
+    pub(in crate::commands) findings: Vec<Finding>,
+    /// Modules that are not installed, by their names, where that is accepted.
+    pub(in crate::commands) missing_modules: Vec<String>,
+    /// True if the lock file stays as it is, whether or not it is canonical.
+    pub(in crate::commands) untouched: bool,
 }
 
 /// An edit of a configuration file.
@@ -79,11 +83,8 @@ impl Root {
             Some(bytes) => decode(bytes, settings)?,
             None => (LockFile::new(), Vec::new()),
         };
-        let requirements = if options.from_lock {
-            None
-        } else {
-            configuration(settings, options.found || options.accept_no_configuration)?
-        };
+        let tree = if options.from_lock { None } else { configuration(settings, options)? };
+        let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let configured = requirements.is_some();
         Ok(Self {
             path: settings.lock_file(),
@@ -101,6 +102,8 @@ impl Root {
             lock,
             edits: Vec::new(),
             findings,
+            missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
+            untouched: false,
         })
     }
 }
@@ -126,7 +129,7 @@ impl Root {
     pub fn editing(mut self, edits: Vec<FileEdit>, settings: &RunSettings) -> Self {
         let edit = |texts: FileEdit| Edit {
             place: settings.root.join(&texts.path),
-            shown: settings.path.join(&texts.path),
+            shown: roots::join(&settings.path, &texts.path.to_string_lossy()),
             texts,
         };
         self.edits = edits.into_iter().map(edit).collect();
@@ -177,14 +180,14 @@ fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding
     }
 }
 
-/// What the configuration requires; none where there is no configuration and that is accepted.
-fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Requirements>, Error> {
-    let mut options = TreeOptions::new(settings.dialect);
-    options.data_dir = settings.variables.get("TF_DATA_DIR").map(PathBuf::from);
-    options.variables =
-        settings.variables.with_prefix("TF_VAR_").map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+/// The module tree; none where there is no configuration and that is accepted.
+fn configuration(settings: &RunSettings, options: &LockOptions) -> Result<Option<Tree>, Error> {
+    let accept_none = options.found || options.accept_no_configuration;
+    let missing = if options.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse };
+    let of_either_tool = options.accept_missing_modules;
+    let options = TreeOptions { of_either_tool, ..settings.tree_options(missing) };
     match roots::load_tree(&settings.root, &options) {
-        Ok(tree) => Ok(Some(tree.requirements)),
+        Ok(tree) => Ok(Some(tree)),
         Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
         Err(errors) => {
             let errors = errors.into_iter().map(|error| settings.tree_error(error));
@@ -212,6 +215,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
         lenient: options.found,
         dropped: BTreeSet::new(),
         upgrade: options.upgrade.clone(),
+        moves: BTreeMap::new(),
         platforms: platforms(settings, options, lock, cache),
         prune: options.prune,
         state,

@@ -42,8 +42,13 @@ impl Settlement {
         let settled = settle::settle(addr, step, facts);
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
         // Where there is no package nothing was signed, nor should it be.
+        let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
+        let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
         let judged = if facts.packages.is_empty() && !facts.missing.is_empty() {
             Ok(Signed::Unknown)
+        } else if let Some(lesson) = from.and_then(|from| signers::carried(&self.pins, (from, addr), facts)) {
+            self.lessons.push(lesson);
+            Ok(Signed::Pinned)
         } else {
             signers::remembered(&self.pins, addr, facts, (root.first_use, is_new))
         };
@@ -84,7 +89,14 @@ impl Settlement {
     pub(super) fn keep(&mut self, addr: &ProviderAddr, step: &Step) {
         if let Some(recorded) = &step.recorded {
             let entry = LockEntry { constraints: step.constraints.clone(), ..recorded.clone() };
-            let settled = Settled { entry, added: Vec::new(), signer: None, republished: false, findings: Vec::new() };
+            let settled = Settled {
+                entry,
+                added: Vec::new(),
+                signer: None,
+                republished: false,
+                identical: false,
+                findings: Vec::new(),
+            };
             self.entries.insert(addr.clone(), settled);
         }
     }

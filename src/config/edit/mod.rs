@@ -8,6 +8,7 @@
 mod align;
 mod cells;
 mod error;
+mod host;
 mod json;
 mod lines;
 mod native;
@@ -22,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use error::EditError;
+pub use host::change_host;
 pub use suggest::suggest;
 pub use uses::Use;
 

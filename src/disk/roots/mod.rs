@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use error::{ModuleProblem, TreeError};
-pub(super) use read::join;
+pub use read::join;
 
 use crate::config::{Place, SourceFile};
 use crate::dialect::Dialect;
@@ -31,6 +31,8 @@ pub struct TreeOptions {
     pub with_tests: bool,
     /// What to do about modules that are not installed.
     pub missing: MissingModules,
+    /// Whether a module counts as installed where the other tool installed it, from its own default registry.
+    pub of_either_tool: bool,
     /// The values of `TF_VAR_*`, for sources of modules that depend on them. Files of variables go before them.
     pub variables: BTreeMap<String, String>,
 }
@@ -113,7 +115,14 @@ impl fmt::Display for TreeWarning {
 impl TreeOptions {
     /// As `providers lock` reads a tree.
     pub fn new(dialect: Dialect) -> Self {
-        Self { dialect, data_dir: None, with_tests: false, missing: MissingModules::Refuse, variables: BTreeMap::new() }
+        Self {
+            dialect,
+            data_dir: None,
+            with_tests: false,
+            missing: MissingModules::Refuse,
+            of_either_tool: false,
+            variables: BTreeMap::new(),
+        }
     }
 }
 

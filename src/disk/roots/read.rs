@@ -81,7 +81,7 @@ pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> 
 }
 
 /// A path relative to another, by their text: without `.` and inner `..`.
-pub(in crate::disk) fn join(base: &Path, path: &str) -> PathBuf {
+pub fn join(base: &Path, path: &str) -> PathBuf {
     let mut joined = PathBuf::new();
     for component in base.join(path).components() {
         match component {

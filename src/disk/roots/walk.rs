@@ -168,6 +168,7 @@ impl Walk<'_> {
         key: &str,
     ) -> Result<Option<PathBuf>, ModuleProblem> {
         let constraints = call.version.as_ref().and_then(|version| version.constraints.as_ref());
+        let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
         let Some(record) = self.manifest().get(key) else {
             let source = source.map(ToString::to_string).unwrap_or_default();
             if self.options.missing == MissingModules::Refuse {
@@ -177,7 +178,11 @@ impl Walk<'_> {
             self.missing.push(MissingModule { key: key.to_owned(), source, version, place: call.place.clone() });
             return Ok(None);
         };
-        if let Some(source) = source.filter(|source| !source.matches_record(&record.source)) {
+        let is_installed = |source: &ModuleSource| {
+            let by_other = || source.of_other_tool(dialect).is_some_and(|other| other.matches_record(&record.source));
+            source.matches_record(&record.source) || either && by_other()
+        };
+        if let Some(source) = source.filter(|source| !is_installed(source)) {
             let installed = record.source.clone();
             return Err(ModuleProblem::SourceChanged { installed, source_text: source.to_string() });
         }

@@ -7,7 +7,7 @@ use super::{Gatherer, Miss};
 use crate::addr::ProviderAddr;
 use crate::engine::facts::{PassedOver, Refusal};
 use crate::engine::plan::Step;
-use crate::engine::wish::Wish;
+use crate::engine::wish::{Bar, Wish};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::platform::Platform;
@@ -29,30 +29,53 @@ impl Gatherer {
         wish: &Wish,
         offers: &[Offer],
     ) -> Result<Choice, Refusal> {
+        let allowed = |allows: &dyn Fn(&Version) -> bool| {
+            let mut candidates: Vec<&Offer> = offers.iter().filter(|offer| allows(&offer.version)).collect();
+            candidates.sort_by(|one, other| other.version.cmp(&one.version));
+            candidates
+        };
+        if let Some(joint) = &wish.joint {
+            let candidates = allowed(&|version| joint.allows(version));
+            if let (Some(version), passed_over) = self.newest(addr, step, &joint.bar(), candidates).await? {
+                return Ok(Choice { version, passed_over });
+            }
+        }
+        let candidates = allowed(&|version| wish.allows(version));
+        match self.newest(addr, step, &step.bar(wish.complete), candidates).await? {
+            (Some(version), passed_over) => Ok(Choice { version, passed_over }),
+            (None, passed_over) => Err(nothing_allowed(addr, wish, offers, &passed_over).into()),
+        }
+    }
+
+    /// The first of some offers that will do, and those before it.
+    async fn newest(
+        &self,
+        addr: &ProviderAddr,
+        step: &Step,
+        bar: &Bar,
+        candidates: Vec<&Offer>,
+    ) -> Result<(Option<Version>, Vec<(Version, PassedOver)>), Refusal> {
         let mut passed_over = Vec::new();
-        let recorded = step.recorded.as_ref().map(|entry| &entry.version);
-        let mut candidates: Vec<&Offer> = offers.iter().filter(|offer| wish.allows(&offer.version)).collect();
-        candidates.sort_by(|one, other| other.version.cmp(&one.version));
         for offer in candidates {
-            let against = if recorded == Some(&offer.version) {
+            let against = if bar.recorded.as_ref() == Some(&offer.version) {
                 None
             } else {
-                match lacks(offer, step).filter(|_| wish.complete) {
+                match lacks(offer, &bar.platforms) {
                     Some(platforms) => Some(PassedOver::Lacks(platforms)),
-                    None => self.too_young(addr, &offer.version, step).await?,
+                    None => self.too_young(addr, &offer.version, step, bar.not_after).await?,
                 }
             };
             match against {
-                None => return Ok(Choice { version: offer.version.clone(), passed_over }),
+                None => return Ok((Some(offer.version.clone()), passed_over)),
                 Some(why) => passed_over.push((offer.version.clone(), why)),
             }
         }
-        Err(nothing_allowed(addr, wish, offers, &passed_over).into())
+        Ok((None, passed_over))
     }
 
     /// Refuses a release that was asked for by its number and is too young.
     pub(super) async fn old_enough(&self, addr: &ProviderAddr, version: &Version, step: &Step) -> Result<(), Refusal> {
-        match self.too_young(addr, version, step).await? {
+        match self.too_young(addr, version, step, step.rules.not_after).await? {
             None => Ok(()),
             Some(why) => {
                 let message = format!("{addr} {version} cannot be selected: {why}");
@@ -66,8 +89,9 @@ impl Gatherer {
         addr: &ProviderAddr,
         version: &Version,
         step: &Step,
+        limit: Option<SystemTime>,
     ) -> Result<Option<PassedOver>, Refusal> {
-        let Some(limit) = step.rules.not_after else { return Ok(None) };
+        let Some(limit) = limit else { return Ok(None) };
         let signed = self.signed_on(addr, version, step).await?;
         Ok((signed.is_none_or(|signed| signed > limit)).then_some(PassedOver::TooYoung(signed)))
     }
@@ -93,13 +117,10 @@ impl Gatherer {
     }
 }
 
-/// The wanted platforms that a release is said to lack, if any.
-fn lacks(offer: &Offer, step: &Step) -> Option<Vec<Platform>> {
-    let lacks = |platform: &&Platform| {
-        // A source that says nothing of platforms may have them all.
-        !offer.platforms.is_empty() && !offer.platforms.contains(platform) && !step.rules.optional.contains(platform)
-    };
-    let platforms: Vec<Platform> = step.platforms.iter().filter(lacks).cloned().collect();
+/// The platforms that a release is said to lack, if any. A source that says nothing of platforms may have them all.
+fn lacks(offer: &Offer, platforms: &[Platform]) -> Option<Vec<Platform>> {
+    let lacks = |platform: &&Platform| !offer.platforms.is_empty() && !offer.platforms.contains(platform);
+    let platforms: Vec<Platform> = platforms.iter().filter(lacks).cloned().collect();
     (!platforms.is_empty()).then_some(platforms)
 }
 

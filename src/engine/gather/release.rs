@@ -9,9 +9,10 @@ use super::{Gatherer, Miss, binding, not_offered};
 use crate::addr::ProviderAddr;
 use crate::engine::continuity::{self, Verdict};
 use crate::engine::facts::{Answer, Origin, PackageFacts, PassedOver, Refusal, ReleaseFacts, Signature};
-use crate::engine::plan::{Selection, Step};
+use crate::engine::plan::{Moved, Selection, Step};
 use crate::engine::rules::ReportedRule;
 use crate::engine::{naming, settle};
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
@@ -67,10 +68,13 @@ impl Gatherer {
         match &step.selection {
             Selection::Keep(version) | Selection::Exactly(version) => {
                 let (offers, packages) = tokio::join!(self.offers(addr), self.packages_of(addr, version, step));
-                let offers = offers?;
+                let offers = offers.map_err(|refusal| no_provider_there(refusal, step))?;
                 if !offers.iter().any(|offer| offer.version == *version) {
                     let recorded = step.recorded.as_ref().map(|entry| &entry.version);
-                    return Err(not_offered(addr, version, recorded).into());
+                    return Err(match &step.moved {
+                        Some(moved) => not_offered_there(addr, moved, &offers).into(),
+                        None => not_offered(addr, version, recorded).into(),
+                    });
                 }
                 let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
                 if matches!(step.selection, Selection::Exactly(_)) && !is_recorded {
@@ -225,6 +229,25 @@ impl Gatherer {
             known.packages.extend(self.hashed(facts, lines).await?);
         }
         Ok(())
+    }
+}
+
+/// The locked version of a provider does not exist where the provider is to go.
+fn not_offered_there(addr: &ProviderAddr, Moved { from, entry }: &Moved, offers: &[Offer]) -> Error {
+    let message = format!("provider {addr} has no release {}, the locked version of {from}", entry.version);
+    let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
+    let error = Error::new(ErrorKind::NotFound, message);
+    let error = newest.into_iter().fold(error, |error, newest| error.hint(format!("the newest there is {newest}")));
+    error.hint(format!("first select a version that both have: `tflock upgrade --precise VERSION {from}`"))
+}
+
+/// The refusal, with what to do about a provider that does not exist where it is to go.
+fn no_provider_there(refusal: Refusal, step: &Step) -> Refusal {
+    match (refusal, &step.moved) {
+        (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::NotFound => Refusal::Error(
+            error.hint(format!("to leave the provider where it is, name its host in its source: {}", moved.from)),
+        ),
+        (refusal, _) => refusal,
     }
 }
 

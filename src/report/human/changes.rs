@@ -207,7 +207,12 @@ fn counted(hashes: &[PackageHash]) -> String {
 }
 
 fn signer(text: &mut String, change: &Change, style: Style) {
-    let known = if change.pinned { "pinned" } else { "first use" };
+    let known = match (change.identical, change.pinned) {
+        (true, true) => "identical archives, pinned",
+        (true, false) => "identical archives, first use",
+        (false, true) => "pinned",
+        (false, false) => "first use",
+    };
     let _ = match &change.signer {
         Some(Signer::Key(fingerprint)) => writeln!(text, "    signed by {} ({known})", printable(fingerprint)),
         Some(Signer::Unsigned) => {

@@ -1,7 +1,7 @@
 //! JSON documents: one whole document for each run, an error included.
 //!
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
-//! each with its `path`.
+//! each with its `path`, the directory; the file that a body on its own calls `path` is called `file` there.
 
 mod trust;
 
@@ -31,7 +31,10 @@ pub(super) fn render(outcome: &Outcome) -> String {
     if outcome.many {
         let roots = outcome.roots.iter().map(|root| {
             let mut object = Map::from_iter([("path".to_owned(), json!(slashed(&root.path)))]);
-            object.append(&mut body(root));
+            // The file that a body is about must not hide which root module it is.
+            let body = body(root).into_iter();
+            object
+                .extend(body.map(|(key, value)| if key == "path" { ("file".to_owned(), value) } else { (key, value) }));
             Value::Object(object)
         });
         document.insert("roots".to_owned(), roots.collect());
@@ -150,7 +153,7 @@ fn listed(listed: &Listed) -> Value {
 }
 
 fn changes(changes: &Changes) -> Map<String, Value> {
-    let one = if changes.sides.is_some() { reviewed } else { change };
+    let one = if changes.sides.is_some() { reviewed } else { made };
     let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
         ("path".to_owned(), json!(slashed(&changes.path))),
@@ -168,6 +171,18 @@ fn changes(changes: &Changes) -> Map<String, Value> {
     }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));
+    }
+    object
+}
+
+/// What is told of a move that was made beside its versions and hashes: from where, and who vouches for it now.
+fn made(change: &Change) -> Value {
+    let mut object = self::change(change);
+    if let Some(from) = &change.moved_from {
+        object["moved_from"] = json!(from.to_string());
+        object["archives"] = json!(change.identical.then_some("identical"));
+        object["signer"] = json!(change.signer.as_ref().map(trust::signer));
+        object["first_use"] = json!(change.signer.is_some() && !change.pinned);
     }
     object
 }

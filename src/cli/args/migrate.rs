@@ -1,0 +1,50 @@
+//! The options of `migrate`.
+
+use super::global::Target;
+use super::{Locking, Unsupported, Within};
+use crate::commands::LockOptions;
+
+/// Move the lock file to the other tool, at the same versions.
+///
+/// Entries of registry.terraform.io go to registry.opentofu.org, or the other way round; each release is asked for and
+/// checked afresh. Where its signed checksums list the recorded archives, the archives are identical: then hashes are
+/// kept, and the pin of the old address holds for the new one. All others are first uses. Providers of other registries
+/// stay as they are. If a version does not exist there, nothing is written, in no root module.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock migrate --to tofu --dry-run\n  tflock migrate -r --to tofu --edit-config\n  tflock migrate --to terraform"
+)]
+pub(in crate::cli) struct MigrateArgs {
+    /// The tool to move to.
+    #[arg(long, value_name = "TOOL", value_enum)]
+    pub(in crate::cli) to: Target,
+    /// Also write the new host where source addresses in the configuration name the old one.
+    #[arg(long)]
+    pub(in crate::cli) edit_config: bool,
+    #[command(flatten)]
+    locking: Locking,
+    /// Write nothing; exit 1 if a file would change.
+    #[arg(long)]
+    check: bool,
+    /// Work in every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+impl MigrateArgs {
+    /// How it is locked.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsupported`] names an option that does not work yet.
+    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
+        Ok(LockOptions {
+            check: self.check,
+            accept_no_configuration: true,
+            accept_missing_modules: true,
+            ..self.locking.options()?
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! One version of each provider for all root modules of a run, where that was asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::prepared::{Prepared, Settled};
+use crate::addr::ProviderAddr;
+use crate::disk::roots;
+use crate::engine::joint::Joint;
+use crate::engine::plan::{Selection, Step};
+use crate::engine::wish::Wish;
+use crate::error::Error;
+use crate::finding::{Finding, Position, Rule};
+use crate::version::Version;
+
+/// What all root modules ask, by provider; empty where that was not asked for.
+///
+/// Root modules that are begun anew ask for the same once more, which changes nothing.
+#[derive(Default)]
+pub(super) struct Agreement(BTreeMap<ProviderAddr, Joint>);
+
+impl Agreement {
+    /// Has the steps of all root modules look for a version that suits all of them.
+    pub(super) fn join(&mut self, roots: Vec<&mut Prepared>) {
+        let mut roots: Vec<_> = roots.into_iter().filter(|prepared| wants_same(prepared)).collect();
+        for prepared in &roots {
+            for (addr, step) in &prepared.plan.steps {
+                if let Some(wish) = wish(step) {
+                    let places = places(prepared, addr).into_iter().map(|(file, at)| match at {
+                        Some(position) => format!("{}:{position}", file.display()),
+                        None => file.display().to_string(),
+                    });
+                    self.0.entry(addr.clone()).or_default().add(step, wish, places);
+                }
+            }
+        }
+        let joints: BTreeMap<&ProviderAddr, Arc<Joint>> =
+            self.0.iter().map(|(addr, joint)| (addr, Arc::new(joint.clone()))).collect();
+        for prepared in &mut roots {
+            for (addr, step) in prepared.plan.steps.iter_mut().chain(&mut prepared.open) {
+                if let Selection::Newest(wish) = &mut step.selection {
+                    wish.joint = joints.get(addr).cloned();
+                }
+            }
+        }
+    }
+
+    /// Says of which providers there are several versions nevertheless, and whose constraints disagree.
+    pub(super) fn tell(&self, waiting: &[(usize, &Prepared)], settled: &mut [Option<Result<Settled, Error>>]) {
+        for (addr, joint) in &self.0 {
+            let own: Vec<Option<Version>> =
+                settled.iter().map(|settled| settled.as_ref()?.as_ref().ok()?.version(addr).cloned()).collect();
+            let versions: Vec<&Version> = own.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
+            if versions.len() < 2 {
+                continue;
+            }
+            // Where the constraints leave one of them, something else has kept it from all.
+            let by_constraints = !versions.iter().any(|version| joint.opposed(&[version]).is_empty());
+            let opposed = if by_constraints { joint.opposed(&versions) } else { Vec::new() };
+            for (((_, prepared), settled), own) in waiting.iter().zip(settled.iter_mut()).zip(&own) {
+                if let (Some(Ok(settled)), Some(own)) = (settled, own) {
+                    settled.add(differs(prepared, addr, (own, &versions), &opposed));
+                }
+            }
+        }
+    }
+}
+
+fn differs(
+    prepared: &Prepared,
+    addr: &ProviderAddr,
+    (own, versions): (&Version, &[&Version]),
+    opposed: &[String],
+) -> Finding {
+    let others: Vec<String> = versions.iter().filter(|version| **version != own).map(ToString::to_string).collect();
+    let why = if opposed.is_empty() {
+        "the constraints would allow one for all, but not the step, the age or the platforms that are asked for"
+            .to_owned()
+    } else {
+        opposed.join(", ")
+    };
+    let message = format!("{addr} is {own} here and {} in other root modules: {why}", others.join(", "));
+    let finding = Finding::new(Rule::VersionsDiffer, message).about(addr);
+    match places(prepared, addr).into_iter().next() {
+        Some((file, Some(position))) => finding.in_file(&file).at(position),
+        Some((file, None)) => finding.in_file(&file),
+        None => finding,
+    }
+}
+
+fn wants_same(prepared: &Prepared) -> bool {
+    prepared.root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.same)
+}
+
+fn wish(step: &Step) -> Option<&Wish> {
+    match &step.selection {
+        Selection::Newest(wish) => Some(wish),
+        Selection::Keep(_) | Selection::Exactly(_) => None,
+    }
+}
+
+/// Where the constraints of a root module on a provider stand: in configuration, or only in the lock file.
+fn places(prepared: &Prepared, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
+    let lock_file = &prepared.root.shown;
+    let directory = lock_file.parent().map(PathBuf::from).unwrap_or_default();
+    let origins = prepared.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
+    let constrained = origins.filter(|origin| origin.constraint.is_some());
+    let places: Vec<_> = constrained
+        .map(|origin| (roots::join(&directory, &origin.file.to_string_lossy()), Some(origin.position)))
+        .collect();
+    if places.is_empty() { vec![(lock_file.clone(), None)] } else { places }
+}

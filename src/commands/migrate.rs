@@ -1,0 +1,171 @@
+//! `migrate`: the entries of the other tool's registry go to the registry of this one, at the same versions.
+//!
+//! A source address that names no host means another provider once the tool is another one; its entry follows. One that
+//! names its host means what it did, whatever the tool, so that its entry stays, unless the configuration is edited.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::RunSettings;
+use super::lock::Root;
+use crate::addr::{Hostname, ProviderAddr, default_host};
+use crate::config::edit::{self, FileEdit};
+use crate::dialect::Dialect;
+use crate::disk::{roots, worktree};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::lockfile;
+use crate::requirements::{Origin, OriginKind};
+
+/// From which registry to which one.
+struct Way {
+    from: Hostname,
+    to: Hostname,
+}
+
+/// Has a root module that was read as one of the new tool's take over the entries of the other tool's registry. With
+/// `edit_config` also those that configuration in the work tree names with their host.
+///
+/// # Errors
+///
+/// A root module without a lock file, and configuration that cannot be edited.
+pub fn migrate(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
+    let to = settings.dialect;
+    let Some(bytes) = &root.bytes else {
+        let message = format!("there is no dependency lock file to migrate: {}", settings.lock_file_shown().display());
+        let hint = format!("`tflock lock --tool {}` writes one", to.program());
+        return Err(Error::new(ErrorKind::LockFile, message).hint(hint));
+    };
+    let is_written_so = lockfile::detect_header(bytes) == Some(to);
+    let way = Way { from: default_host(to.other()), to: default_host(to) };
+    let edits = if edit_config { edited(&mut root, settings, &way)? } else { Vec::new() };
+    root.findings.extend(explicit(&root, settings, (&way, edit_config)));
+    root.findings.extend(root.missing_modules.iter().map(|module| missing_module(module, settings)));
+    let (moves, dropped) = moves(&mut root, &way);
+    root.untouched = is_written_so && dropped.is_empty() && moves.is_empty() && edits.is_empty();
+    let only = moves.keys().cloned().collect();
+    root.intent.moves = moves;
+    Ok(root.editing(edits, settings).only(only).dropping(dropped))
+}
+
+/// What people should know beside the result: what will make tflock, or the tool, take the root module for the other
+/// tool's.
+pub fn remarks(settings: &RunSettings) -> Vec<String> {
+    let to = settings.dialect;
+    let mut remarks = Vec::new();
+    if settings.settings.dialect().is_some_and(|stated| stated != to) {
+        remarks.push(format!(
+            "the settings (.tflock.hcl) say tool = \"{}\"; change that to \"{}\", or take it out",
+            to.other().program(),
+            to.program(),
+        ));
+    }
+    if to == Dialect::Terraform {
+        // Who cannot read the directory is told so elsewhere.
+        let files = roots::sources(&settings.root, Dialect::OpenTofu).unwrap_or_default();
+        let only_tofu = files.iter().map(|file| settings.path.join(&file.path)).filter(|path| is_tofu(path));
+        remarks.extend(only_tofu.map(|path| format!("Terraform does not read {}", path.display())));
+    }
+    remarks
+}
+
+fn is_tofu(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".json").unwrap_or(&name);
+    Path::new(stem).extension().is_some_and(|extension| extension == "tofu")
+}
+
+/// Which provider takes over the entry of which, and the entries that go.
+///
+/// An entry that nothing requires goes too: the state that may need it is read by the new tool as its own. One that is
+/// there already at the new address is left alone.
+fn moves(root: &mut Root, way: &Way) -> (BTreeMap<ProviderAddr, ProviderAddr>, Vec<ProviderAddr>) {
+    let (mut moves, mut dropped) = (BTreeMap::new(), Vec::new());
+    let lock = root.lock().clone();
+    for (old, entry) in lock.iter().filter(|(addr, _)| *addr.host() == way.from) {
+        let new = old.at(way.to.clone());
+        let stays = root.configured && root.requirements().get(old).is_some();
+        if !stays {
+            dropped.push(old.clone());
+        }
+        let is_required = root.requirements().get(&new).is_some();
+        if lock.get(&new).is_some() || stays && !is_required {
+            continue;
+        }
+        // What modules that are not there ask for stands in the entry only.
+        if !is_required || !root.missing_modules.is_empty() {
+            root.requirements_mut().add_entry(&new, entry);
+        }
+        moves.insert(new, old.clone());
+    }
+    (moves, dropped)
+}
+
+/// The entries of `required_providers` that name the host that is left.
+fn named<'a>(root: &'a Root, way: &'a Way) -> impl Iterator<Item = (&'a ProviderAddr, &'a Origin)> {
+    let of_host = root.requirements().iter().filter(|(addr, _)| *addr.host() == way.from);
+    let origins = of_host.flat_map(|(addr, requirement)| requirement.origins.iter().map(move |origin| (addr, origin)));
+    origins.filter(|(_, origin)| origin.kind == OriginKind::RequiredProviders)
+}
+
+fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Way, bool)) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for (addr, origin) in named(root, way) {
+        let why = if edit_config {
+            "and the module is not one of this work tree, which could be edited"
+        } else {
+            "so that it stays there; --edit-config writes the new host"
+        };
+        let message = format!("the source of {addr} names its host, {why}");
+        let file = roots::join(&settings.path, &origin.file.to_string_lossy());
+        let finding = Finding::new(Rule::ExplicitHost, message).about(addr).in_file(&file).at(origin.position);
+        // A module may be called more than once.
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+fn missing_module(module: &str, settings: &RunSettings) -> Finding {
+    let message = format!(
+        "module.{module} is not installed for {}: what it asks for is taken from the lock file",
+        settings.dialect,
+    );
+    Finding::new(Rule::ModuleNotInstalled, message).in_file(settings.lock_file_shown())
+}
+
+/// Writes the new host into the sources of all modules of the work tree that name the old one.
+///
+/// Whether a provider is locked does not count: what becomes of a file must not depend on who calls its module.
+fn edited(root: &mut Root, settings: &RunSettings, way: &Way) -> Result<Vec<FileEdit>, Error> {
+    let directory = |origin: &Origin| origin.file.parent().map(Path::to_owned).unwrap_or_default();
+    let directories: BTreeSet<PathBuf> = named(root, way).map(|(_, origin)| directory(origin)).collect();
+    let directories: BTreeSet<PathBuf> = directories.into_iter().filter(|path| is_own(path, settings)).collect();
+    let mut edits = Vec::new();
+    for path in &directories {
+        let in_module = |file: &Path| path.join(file);
+        let shown = |mut error: Error| {
+            error.file = error.file.map(|file| settings.path.join(in_module(&file)));
+            error
+        };
+        let files = roots::sources(&settings.root.join(path), settings.dialect)?;
+        let changed = edit::change_host(&files, settings.dialect, &way.from, &way.to);
+        let changed = changed.map_err(|error| shown(error.into()))?;
+        edits.extend(changed.into_iter().map(|edit| FileEdit { path: in_module(&edit.path), ..edit }));
+    }
+    let old: BTreeSet<ProviderAddr> = named(root, way).map(|(addr, _)| addr.clone()).collect();
+    for addr in old {
+        let new = addr.at(way.to.clone());
+        root.requirements_mut().move_origins(&addr, &new, |origin| directories.contains(&directory(origin)));
+    }
+    Ok(edits)
+}
+
+/// True for a module that people write: in the work tree, and not where the tool installs modules.
+fn is_own(path: &Path, settings: &RunSettings) -> bool {
+    let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
+    let module = worktree::absolute(&settings.root.join(path));
+    module.starts_with(worktree::absolute(&settings.boundary))
+        && !module.starts_with(worktree::absolute(&settings.root.join(data)))
+}

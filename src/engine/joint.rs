@@ -1,0 +1,199 @@
+//! One version for many root modules.
+//!
+//! If a release suits all of them, each gets the newest such release; else each gets the newest that suits itself, as if
+//! the others were not there. There is nothing in between, so that people can tell beforehand what they get.
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use super::plan::Step;
+use super::wish::{self, Bar, Wish, Within};
+use crate::platform::Platform;
+use crate::version::{Constraints, Version};
+
+/// How many places are told of those that ask the same.
+const PLACES: usize = 3;
+
+/// What several root modules together ask of one provider.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Joint {
+    /// Each once.
+    demands: Vec<Demand>,
+    prereleases: bool,
+    /// How far from which versions.
+    within: Vec<(Within, Version)>,
+    platforms: BTreeSet<Platform>,
+    not_after: Option<SystemTime>,
+    /// The recorded versions; none for a root module that records none.
+    recorded: BTreeSet<Option<Version>>,
+}
+
+/// Constraints, and where they stand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Demand {
+    constraints: Constraints,
+    places: Vec<String>,
+}
+
+impl Joint {
+    /// Takes in what one more root module asks. `places` are where its constraints stand, `FILE:LINE:COLUMN`.
+    pub fn add(&mut self, step: &Step, wish: &Wish, places: impl IntoIterator<Item = String>) {
+        let same = |demand: &&mut Demand| demand.constraints == wish.constraints;
+        match self.demands.iter_mut().find(same) {
+            Some(demand) => {
+                let new: Vec<String> = places.into_iter().filter(|place| !demand.places.contains(place)).collect();
+                demand.places.extend(new);
+            }
+            None => self
+                .demands
+                .push(Demand { constraints: wish.constraints.clone(), places: places.into_iter().collect() }),
+        }
+        self.within
+            .extend(wish.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
+        self.prereleases |= wish.prereleases;
+        let Bar { recorded, platforms, not_after } = step.bar(wish.complete);
+        self.platforms.extend(platforms);
+        self.not_after = self.not_after.into_iter().chain(not_after).min();
+        self.recorded.insert(recorded);
+    }
+
+    /// True if the number of a version suits all.
+    pub fn allows(&self, version: &Version) -> bool {
+        self.demands.iter().all(|demand| self.is_met(demand, version))
+            && self.within.iter().all(|(within, from)| within.allows(from, version))
+    }
+
+    /// What a release must be beside its number. A recorded one is excused only if all record it.
+    pub fn bar(&self) -> Bar {
+        let recorded = self.recorded.first().filter(|_| self.recorded.len() == 1).cloned().flatten();
+        Bar { recorded, platforms: self.platforms.iter().cloned().collect(), not_after: self.not_after }
+    }
+
+    /// The constraints that do not allow all of some versions, with their places, in words.
+    pub fn opposed(&self, versions: &[&Version]) -> Vec<String> {
+        let against = |demand: &&Demand| versions.iter().any(|version| !self.is_met(demand, version));
+        self.demands.iter().filter(against).map(Demand::words).collect()
+    }
+
+    fn is_met(&self, demand: &Demand, version: &Version) -> bool {
+        wish::allows(&demand.constraints, self.prereleases, version)
+    }
+}
+
+impl Demand {
+    /// `"~> 1.0" (a/main.tf:3:5, b/main.tf:3:5 and 7 more)`
+    fn words(&self) -> String {
+        let (told, others) = self.places.split_at(self.places.len().min(PLACES));
+        let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        format!("\"{}\" ({}{others})", self.constraints, told.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::plan::Selection;
+    use crate::engine::rules::Rules;
+    use crate::lockfile::LockEntry;
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    fn step(recorded: Option<&str>, platforms: &[&str], rules: Rules) -> Step {
+        Step {
+            constraints: Constraints::default(),
+            selection: Selection::Newest(Wish::default()),
+            platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
+            recorded: recorded.map(|text| LockEntry {
+                version: version(text),
+                constraints: Constraints::default(),
+                hashes: crate::hash::PackageHashes::new(),
+            }),
+            moved: None,
+            accept_republished: false,
+            rules,
+        }
+    }
+
+    /// What root modules with these constraints ask, which record these versions.
+    fn joint(roots: &[(&str, Option<&str>)]) -> Joint {
+        let mut joint = Joint::default();
+        for (at, (constraints, recorded)) in roots.iter().enumerate() {
+            let constraints =
+                if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
+            joint.add(&step(*recorded, &[], Rules::default()), &Wish::of(constraints), [format!("r{at}/main.tf:3:5")]);
+        }
+        joint
+    }
+
+    /// The newest of some versions that suits all.
+    fn newest<'a>(joint: &Joint, offered: &[&'a str]) -> Option<&'a str> {
+        offered.iter().copied().filter(|text| joint.allows(&version(text))).max_by_key(|text| version(text))
+    }
+
+    const OFFERED: [&str; 6] = ["1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0", "3.0.0-rc1"];
+
+    #[test]
+    fn the_newest_that_suits_all() {
+        for (constraints, wanted) in [
+            (&["", ""][..], Some("2.1.0")),
+            (&[">= 1.0", "~> 1.1"], Some("1.2.0")),
+            (&["~> 1.0", "!= 1.2.0", "< 2.1"], Some("1.1.0")),
+            (&["~> 1.0", "~> 2.0"], None),
+            // A pre-release must be asked for exactly by each.
+            (&["3.0.0-rc1", ">= 1.0"], None),
+            (&["3.0.0-rc1", "3.0.0-rc1"], Some("3.0.0-rc1")),
+        ] {
+            let roots: Vec<_> = constraints.iter().map(|constraint| (*constraint, None)).collect();
+            assert_eq!(newest(&joint(&roots), &OFFERED), wanted, "{constraints:?}");
+        }
+    }
+
+    #[test]
+    fn every_step_counts() {
+        let mut joint = Joint::default();
+        for from in ["1.0.0", "1.1.0", "1.1.0"] {
+            let wish = Wish { within: Some((Within::Minor, version(from))), ..Wish::default() };
+            joint.add(&step(Some(from), &[], Rules::default()), &wish, []);
+        }
+        assert_eq!((newest(&joint, &OFFERED), joint.within.len()), (Some("1.2.0"), 2));
+        let wish = Wish { within: Some((Within::Patch, version("2.0.0"))), ..Wish::default() };
+        joint.add(&step(None, &[], Rules::default()), &wish, []);
+        assert_eq!(newest(&joint, &OFFERED), None);
+    }
+
+    #[test]
+    fn the_bar_is_the_highest_of_all() {
+        let early = SystemTime::UNIX_EPOCH;
+        let rules =
+            Rules { not_after: Some(early), optional: ["linux_arm64".parse().unwrap()].into(), ..Rules::default() };
+        let wish = Wish { complete: true, ..Wish::default() };
+        let mut joint = Joint::default();
+        joint.add(&step(Some("1.0.0"), &["linux_amd64", "linux_arm64"], rules), &wish, []);
+        joint.add(&step(Some("1.0.0"), &["darwin_arm64"], Rules::default()), &wish, []);
+        let platforms = ["darwin_arm64", "linux_amd64"].map(|platform| platform.parse().unwrap()).to_vec();
+        let bar = Bar { recorded: Some(version("1.0.0")), platforms, not_after: Some(early) };
+        assert_eq!(joint.bar(), bar);
+        joint.add(&step(None, &[], Rules::default()), &wish, []);
+        assert_eq!(joint.bar().recorded, None);
+    }
+
+    #[test]
+    fn who_disagrees_is_named_with_some_places() {
+        let joint = joint(&[
+            ("~> 1.0", None),
+            ("~> 2.0", None),
+            ("", None),
+            ("~> 2.0", None),
+            ("~> 2.0", None),
+            ("~> 2.0", None),
+        ]);
+        let versions = [version("1.2.0"), version("2.1.0")];
+        assert_eq!(
+            joint.opposed(&[&versions[0], &versions[1]]),
+            ["\"~> 1.0\" (r0/main.tf:3:5)", "\"~> 2.0\" (r1/main.tf:3:5, r3/main.tf:3:5, r4/main.tf:3:5 and 1 more)"]
+        );
+        assert_eq!(joint.opposed(&[&versions[0]]).len(), 1);
+    }
+}
