@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::*;
-use crate::commands::diff::{Knowledge, Pair, Side, diff};
+use crate::commands::diff::{Knowledge, Pair, Side, Trust, diff};
 use crate::diff::{ArchiveFacts, Attribution, ReleaseFacts};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Change, Changes, RootOutcome};
@@ -39,7 +39,7 @@ fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution)
         new: side("the work tree", new),
         dialect: None,
     };
-    diff(&pair, &Knowledge { packages, requirements: &|_| None })
+    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust: &Trust::default() })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
@@ -63,10 +63,11 @@ fn signed(changes: &[Change]) -> Attribution {
             let zh = |hash: &&PackageHash| hash.scheme() == HashScheme::Zh;
             let package = |zh: &PackageHash| ArchiveFacts { zh: zh.clone(), platform: "linux_amd64".parse().ok() };
             let facts = ReleaseFacts {
-                signer: Some("C874011F0AB405110D02105534365D9472D7468F".to_owned()),
+                signer: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
                 packages: entry.hashes.iter().filter(zh).map(package).collect(),
                 reported: change.hashes_added.iter().skip(1).map(|added| (added.hash.clone(), None)).collect(),
                 asked: true,
+                complete: true,
                 ..ReleaseFacts::default()
             };
             known.releases.insert((change.address.clone(), entry.version.clone()), facts);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::wire::{self, WireError};
-use super::{Offer, ReportedPackages};
+use super::{Offer, ReportedPackages, link};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::helper::HelperError;
 use crate::error::{Error, ErrorKind};
@@ -195,6 +195,22 @@ impl Registry {
         let download: wire::Download =
             wire::read(&document.body).map_err(|reason| answer(addr, &document.final_url, reason))?;
         package_of(addr, platform, &document.final_url, download)
+    }
+
+    /// Where the publisher of a release tells about it, if its package or the registry names a place.
+    ///
+    /// The package's own URL names it on hosts of the usual kind. Else the registry is asked as Terraform's public one
+    /// can be, outside of any protocol; an answer that is none counts as no place.
+    pub async fn link(&self, addr: &ProviderAddr, version: &Version, package: &Package) -> Option<Url> {
+        if let Some(page) = link::beside_download(&package.url) {
+            return Some(page);
+        }
+        let path = format!("{}/{}/{version}", addr.namespace(), addr.kind());
+        let url = self.endpoint(addr, &path).await.ok()?;
+        let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
+        let document = self.metadata(addr, url, absent).await.ok()?;
+        let about: wire::About = wire::read(&document.body).ok()?;
+        link::of_source(about.source.as_deref()?, about.tag.as_deref())
     }
 
     /// The checksums of a release, or their signature.
