@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::dialect::Dialect;
 use super::diff_signers::sign;
+use crate::dialect::Dialect;
 use crate::diff::{self, Attribution, ReleaseFacts};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;

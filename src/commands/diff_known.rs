@@ -58,7 +58,8 @@ pub fn questions(changes: &[Change]) -> LockFile {
     let mut questions = LockFile::new();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(new) = &change.new else { continue };
-        let mut entry = LockEntry { hashes: change.hashes_added.iter().map(|it| it.hash.clone()).collect(), ..new.clone() };
+        let mut entry =
+            LockEntry { hashes: change.hashes_added.iter().map(|it| it.hash.clone()).collect(), ..new.clone() };
         if is_same_version(change) {
             entry.hashes.extend(change.hashes_removed.iter().cloned());
         }

@@ -8,7 +8,7 @@ use super::risk::{distance, pins_nothing, verdict};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Ask, Change, ChangeKind, TextChange};
+use crate::outcome::{Ask, Change, ChangeKind, Signer, Standing, TextChange};
 use crate::requirements::Origin;
 use crate::version::Constraints;
 
@@ -25,6 +25,7 @@ pub struct Explanation {
 pub fn headline(change: &Change) -> Vec<String> {
     let mut parts = vec![what(change)];
     parts.retain(|part| !part.is_empty());
+    parts.extend(signer(change));
     parts.extend(verdicts(change));
     parts.extend(coverage(change));
     if pins_nothing(change) {
@@ -60,6 +61,18 @@ fn what(change: &Change) -> String {
             moved(&format!("moved from {from}"))
         }
     }
+}
+
+/// What is known of the signer, if it is worth a word.
+fn signer(change: &Change) -> Option<String> {
+    let told = match (change.standing, change.signer.as_ref()?) {
+        (Standing::Refused, Signer::Key(_)) => "SIGNER REFUSED",
+        (Standing::Refused, Signer::Unsigned) => "NOT SIGNED any more",
+        (Standing::Rotated, _) => "another signer than before",
+        (Standing::FirstUse | Standing::PinnedHere, Signer::Unsigned) => "not signed",
+        (Standing::FirstUse | Standing::Pinned | Standing::PinnedHere, _) => return None,
+    };
+    Some(told.to_owned())
 }
 
 fn how_far(distance: Distance) -> String {
@@ -120,6 +133,8 @@ fn verdicts(change: &Change) -> Option<String> {
         .map(|(count, words)| format!("{} {words}", of(count)))
         .collect();
     match told.is_empty() {
+        // Nobody's word counts that must not be believed.
+        true if change.standing == Standing::Refused => None,
         true => Some("all vouched for".to_owned()),
         // That nothing was asked is no news of each single line, unless the line is loud.
         false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
@@ -310,6 +325,17 @@ fn remarks(change: &Change) -> Vec<String> {
     }
     if any(Verdict::Unattested) {
         remarks.push("A new checksum is known to nobody who should know it.".to_owned());
+    }
+    match change.standing {
+        Standing::Refused => remarks.push(
+            "It is signed by somebody who is not remembered for this provider: do not merge before its publisher says why."
+                .to_owned(),
+        ),
+        Standing::Rotated => remarks.push(
+            "The same change remembers another signer for this provider: ask the publisher whether the new key is theirs."
+                .to_owned(),
+        ),
+        Standing::FirstUse | Standing::Pinned | Standing::PinnedHere => {}
     }
     if change.new.is_some() && pins_nothing(change) && change.kind != ChangeKind::HashesChanged {
         remarks.push("No usable checksum is recorded: `init` accepts whatever it is given.".to_owned());

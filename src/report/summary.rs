@@ -59,7 +59,11 @@ pub(super) fn of_changes(changes: &Changes) -> String {
     let all = changes.changes.len();
     let providers = if all == 1 { "1 provider changed".to_owned() } else { format!("{all} providers changed") };
     let unchecked = unchecked(changes);
-    let unchecked = if unchecked > 0 { format!("; {unchecked} new checksums not checked") } else { String::new() };
+    let unchecked = match unchecked {
+        0 => String::new(),
+        1 => "; 1 new checksum not checked".to_owned(),
+        count => format!("; {count} new checksums not checked"),
+    };
     format!("{providers}: {}{unchecked}", risks.join(", "))
 }
 

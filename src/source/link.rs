@@ -57,11 +57,19 @@ mod tests {
     #[test]
     fn a_tag_of_a_repository() {
         let page = |text: &str| Some(text.to_owned());
-        assert_eq!(source("https://github.com/a/b", Some("v1.0.0")), page("https://github.com/a/b/releases/tag/v1.0.0"));
-        assert_eq!(source("https://github.com/a/b/", Some("../x y")), page("https://github.com/a/b/releases/tag/..%2Fx%20y"));
+        assert_eq!(
+            source("https://github.com/a/b", Some("v1.0.0")),
+            page("https://github.com/a/b/releases/tag/v1.0.0")
+        );
+        assert_eq!(
+            source("https://github.com/a/b/", Some("../x y")),
+            page("https://github.com/a/b/releases/tag/..%2Fx%20y")
+        );
         assert_eq!(source("https://github.com/a/b?q#f", None), page("https://github.com/a/b"));
         assert_eq!(source("https://git.example/a/b", Some("v1")), page("https://git.example/a/b"));
-        for wrong in ["", "javascript:alert(1)", "http://github.com/a/b", "data:text/html,x", "https://u@github.com/a", "/a/b"] {
+        for wrong in
+            ["", "javascript:alert(1)", "http://github.com/a/b", "data:text/html,x", "https://u@github.com/a", "/a/b"]
+        {
             assert_eq!(source(wrong, Some("v1")), None, "{wrong}");
         }
         assert_eq!(source(&format!("https://example.com/{}", "a".repeat(400)), None), None);

@@ -3,6 +3,7 @@
 
 mod add;
 mod diff;
+mod diff_online;
 mod example;
 mod fixture;
 mod lock;

@@ -6,7 +6,8 @@ use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, Standing, TrustChange};
+use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, TrustChange};
+use crate::report::item::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -206,25 +207,12 @@ fn counted(hashes: &[PackageHash]) -> String {
     told.join(", ")
 }
 
-/// What is remembered of a signer, in few words.
-pub(super) fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::FirstUse => "first use",
-        Standing::Pinned => "pinned",
-        Standing::PinnedHere => "pinned by this change",
-        Standing::Rotated => "pinned by this change in place of another signer",
-        Standing::Refused => "refused",
-    }
-}
-
 fn signer(text: &mut String, change: &Change, style: Style) {
-    let known = standing(change.standing);
+    let Some(signed) = signed(change) else { return };
+    let signed = printable(&signed);
     let _ = match &change.signer {
-        Some(Signer::Key(fingerprint)) => writeln!(text, "    signed by {} ({known})", printable(fingerprint)),
-        Some(Signer::Unsigned) => {
-            writeln!(text, "    {} ({known})", style.paint(Paint::Careful, "not signed by anybody"))
-        }
-        None => Ok(()),
+        Some(Signer::Unsigned) => writeln!(text, "    {}", style.paint(Paint::Careful, signed)),
+        _ => writeln!(text, "    {signed}"),
     };
 }
 

@@ -6,7 +6,7 @@ use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk};
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
-use crate::report::item::versions;
+use crate::report::item::{signed, versions};
 use crate::report::paint::Paint;
 use crate::report::summary::of_changes;
 use crate::report::wrap::{width, wrap};
@@ -29,6 +29,7 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
             explanation(&mut text, &explain(change));
         }
         if style.detail == Detail::Verbose {
+            release(&mut text, change);
             hashes(&mut text, change, style);
         }
     }
@@ -44,6 +45,13 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
 /// The last lines: how much of what, and how to see more.
 pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
+    for error in &changes.inconclusive {
+        let told = format!("not checked: {}", printable(&error.message));
+        paragraph(&mut text, "", &told, Paint::Careful, style);
+        for hint in &error.hints {
+            paragraph(&mut text, "  ", &printable(hint), Paint::Aside, style);
+        }
+    }
     paragraph(&mut text, "", &of_changes(changes), Paint::Strong, style);
     let more = !changes.changes.is_empty() && style.detail == Detail::Normal;
     if more {
@@ -113,6 +121,16 @@ fn explanation(text: &mut String, words: &Explanation) {
         for (at, line) in wrap(&printable(words), WIDTH - 10, WIDTH - 10).iter().enumerate() {
             let _ = writeln!(text, "    {} {line}", if at == 0 { label } else { "     " });
         }
+    }
+}
+
+/// Who signed the release, and where its publisher tells about it; a URL is never broken.
+fn release(text: &mut String, change: &Change) {
+    for (at, line) in signed(change).iter().flat_map(|signed| wrap(signed, WIDTH - 10, WIDTH - 10)).enumerate() {
+        let _ = writeln!(text, "    {} {}", if at == 0 { "by:  " } else { "     " }, printable(&line));
+    }
+    if let Some(link) = &change.link {
+        let _ = writeln!(text, "    see:  {}", printable(link.as_str()));
     }
 }
 

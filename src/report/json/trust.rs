@@ -6,12 +6,16 @@ use crate::outcome::{Signer, TrustChange, TrustReport};
 use crate::report::slashed;
 use crate::trust::pins::{self, Pin};
 
+/// A fingerprint, or `unsigned`.
+pub(super) fn signer(signer: &Signer) -> &str {
+    match signer {
+        Signer::Key(fingerprint) => fingerprint,
+        Signer::Unsigned => pins::Signer::UNSIGNED,
+    }
+}
+
 /// What a run learned, beside the changes of a lock file.
 pub(super) fn learned(trust: &TrustChange) -> Value {
-    let signer = |signer: &Signer| match signer {
-        Signer::Key(fingerprint) => fingerprint.clone(),
-        Signer::Unsigned => pins::Signer::UNSIGNED.to_owned(),
-    };
     let pinned = trust.pinned.iter();
     let pinned: Value = pinned.map(|(addr, by)| json!({ "address": addr.to_string(), "signer": signer(by) })).collect();
     let republished = trust.republished.iter();

@@ -1,5 +1,7 @@
 //! Text from outside as Markdown that means just that text, also within a table and within HTML.
 
+use url::Url;
+
 use crate::report::printable;
 
 /// Plain text: no markup, no mention, no reference to an issue, no link.
@@ -52,6 +54,21 @@ pub(super) fn code(text: &str) -> String {
     format!("{ticks} {text} {ticks}")
 }
 
+/// A URL as the target of a link in a cell of a table.
+pub(super) fn target(url: &Url) -> String {
+    let special = |character: char| !character.is_ascii_graphic() || "()<>\\|`[]\"'".contains(character);
+    url.as_str().chars().fold(String::new(), |mut shown, character| {
+        if special(character) {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            shown.extend(bytes.map(|byte| format!("%{byte:02X}")));
+        } else {
+            shown.push(character);
+        }
+        shown
+    })
+}
+
 /// Lines between fences.
 pub(super) fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(3.max(1 + longest_run(text, '`')));
@@ -80,6 +97,13 @@ mod tests {
         assert_eq!(sentences("run `tflock <x>` now*"), "run `tflock <x>` now\\*");
         assert_eq!(sentences("a ` b"), "a \\` b");
         assert_eq!(sentences("a `` b"), "a  b");
+    }
+
+    #[test]
+    fn targets_end_where_the_link_does() {
+        let shown = |text: &str| target(&Url::parse(text).unwrap());
+        assert_eq!(shown("https://x.example/a/b-c"), "https://x.example/a/b-c");
+        assert_eq!(shown("https://x.example/a)|<b>_é"), "https://x.example/a%29%7C%3Cb%3E_%C3%A9");
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::escape::{code, escaped, fenced, sentences};
+use super::escape::{code, escaped, fenced, sentences, target};
 use crate::diff::{Risk, explain, explain_text, headline, risk};
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
-use crate::report::item::versions;
+use crate::report::item::{signed, versions};
 use crate::report::summary::of_changes;
 use crate::report::{Style, printable};
 
@@ -19,6 +19,9 @@ const RESERVE: usize = 500;
 pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
     let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changes)).then_some(())?;
+    if !page.add(&unanswered(changes)) {
+        page.left_out.push("why some checksums were not checked".to_owned());
+    }
     table(&mut page, changes, style);
     dangers(&mut page, changes, style);
     explanations(&mut page, changes, style);
@@ -80,6 +83,15 @@ fn intro(changes: &Changes) -> String {
     text
 }
 
+/// The sources that gave no answer.
+fn unanswered(changes: &Changes) -> String {
+    changes.inconclusive.iter().fold(String::new(), |mut text, error| {
+        let hints: String = error.hints.iter().map(|hint| format!("; {}", sentences(hint))).collect();
+        let _ = writeln!(text, "**Not checked:** {}{hints}\n", escaped(&error.message));
+        text
+    })
+}
+
 fn table(page: &mut Page, changes: &Changes, style: Style) {
     let rows: Vec<String> = changes.changes.iter().map(|change| row(change, style)).collect();
     let head = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
@@ -97,7 +109,11 @@ fn row(change: &Change, style: Style) -> String {
         Risk::Notable => ("notable", told),
         Risk::Routine => ("", told),
     };
-    format!("| {word} | {} | {} | {told} |\n", code(&style.addr(&change.address)), arrow(change))
+    let versions = match &change.link {
+        Some(page) => format!("[{}]({})", arrow(change), target(page)),
+        None => arrow(change),
+    };
+    format!("| {word} | {} | {versions} | {told} |\n", code(&style.addr(&change.address)))
 }
 
 /// The versions of a change, never broken into two lines.
@@ -159,7 +175,8 @@ fn list(change: &Change, style: Style) -> Option<String> {
     let added = change.hashes_added.iter().map(|added| line('+', &added.hash));
     let lines: Vec<String> = removed.chain(added).map(|line| printable(&line).into_owned()).collect();
     (!lines.is_empty()).then(|| {
-        let name = format!("{} {}", code(&style.addr(&change.address)), arrow(change));
+        let signed = signed(change).map(|signed| format!(", {}", escaped(&signed))).unwrap_or_default();
+        let name = format!("{} {}{signed}", code(&style.addr(&change.address)), arrow(change));
         format!("{name}\n\n{}\n", fenced("diff", &lines.join("\n")))
     })
 }
