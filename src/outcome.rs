@@ -138,6 +138,8 @@ pub struct Changes {
     pub text: TextChange,
     /// What is compared, for people: the old side and the new one.
     pub sides: Option<[String; 2]>,
+    /// True if registries were asked about the releases that changed.
+    pub asked: bool,
     /// Why some hashes could not be judged: sources that were asked and gave no answer.
     pub inconclusive: Vec<Error>,
     /// The unified diff of the texts, for `--dry-run`.

@@ -44,6 +44,8 @@ pub struct Knowledge<'a> {
     pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
     /// The remembered signers.
     pub trust: &'a Trust,
+    /// True if registries were asked.
+    pub asked: bool,
 }
 
 impl std::fmt::Debug for Knowledge<'_> {
@@ -95,6 +97,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         text: diff::text_change(old, new, before.lock == now.lock),
         changes: list,
         sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
+        asked: known.asked,
         inconclusive,
         ..Changes::default()
     };

@@ -49,9 +49,9 @@ fn what(change: &Change) -> String {
         ChangeKind::HashesChanged if change.hashes_removed.is_empty() => {
             let platforms = platforms(change);
             let of = if platforms.is_empty() { String::new() } else { format!(" ({})", platforms.join(", ")) };
-            format!("{} added{of}", counted(change.hashes_added.iter().map(|added| &added.hash)))
+            counted(change.hashes_added.iter().map(|added| &added.hash), "added") + &of
         }
-        ChangeKind::HashesChanged => format!("{} removed", counted(&change.hashes_removed)),
+        ChangeKind::HashesChanged => counted(&change.hashes_removed, "removed"),
         ChangeKind::HashesReplaced => {
             let [came, went] = [change.hashes_added.len(), change.hashes_removed.len()];
             format!("CHECKSUMS REPLACED under the same version: {went} gone, {came} new, {} kept", kept(change))
@@ -82,19 +82,27 @@ fn how_far(distance: Distance) -> String {
     }
 }
 
-fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>) -> String {
+/// `3 checksums of archives (zh)`, or all kinds behind the sum of them.
+fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) -> String {
     let mut counts = [0; 3];
     for hash in hashes {
         counts[hash.scheme() as usize] += 1;
     }
     let told = [
-        (counts[HashScheme::H1 as usize], "h1"),
-        (counts[HashScheme::Zh as usize], "zh"),
-        (counts[HashScheme::Other as usize], "unknown"),
+        (counts[HashScheme::H1 as usize], "of contents (h1)"),
+        (counts[HashScheme::Zh as usize], "of archives (zh)"),
+        (counts[HashScheme::Other as usize], "of unknown kind"),
     ];
-    let told: Vec<String> =
-        told.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    format!("{} checksum{}", told.join(" + "), if counts.iter().sum::<usize>() == 1 { "" } else { "s" })
+    let told: Vec<(usize, &str)> = told.into_iter().filter(|(count, _)| *count > 0).collect();
+    let all: usize = counts.iter().sum();
+    let word = if all == 1 { "checksum" } else { "checksums" };
+    match told[..] {
+        [(_, kind)] => format!("{all} {word} {kind} {what}"),
+        _ => {
+            let kinds: Vec<String> = told.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
+            format!("{all} {word} {what}: {}", kinds.join(", "))
+        }
+    }
 }
 
 /// The platforms that were added, where they are known.
@@ -149,7 +157,7 @@ pub fn coverage(change: &Change) -> Option<String> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let [old, new] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
     let other_version = matches!(change.kind, ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
-    (other_version && new < old).then(|| format!("h1 checksums {old} -> {new}"))
+    (other_version && new < old).then(|| format!("checksums of contents (h1) {old} -> {new}"))
 }
 
 fn constraints(change: &Change) -> Option<String> {

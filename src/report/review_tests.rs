@@ -39,7 +39,7 @@ fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution)
         new: side("the work tree", new),
         dialect: None,
     };
-    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust: &Trust::default() })
+    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust: &Trust::default(), asked: false })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {

@@ -68,7 +68,7 @@ pub(super) fn of_changes(changes: &Changes) -> String {
 }
 
 /// How many new checksums nothing is known of, because nobody was asked.
-fn unchecked(changes: &Changes) -> usize {
+pub(super) fn unchecked(changes: &Changes) -> usize {
     let of_change = |change: &crate::outcome::Change| {
         let added = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
         added.filter(|judged| judged.verdict == Verdict::UnknownOffline).count()

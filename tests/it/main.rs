@@ -15,6 +15,7 @@ mod lock_trust;
 mod merge;
 mod offline;
 mod outdated;
+mod readme;
 mod recursive;
 mod support;
 mod trust;

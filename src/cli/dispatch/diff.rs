@@ -42,7 +42,7 @@ pub(super) fn diff(session: &Session<'_>, arguments: &DiffArgs, streams: &mut St
     }
     let cache = Arc::new(open_cache_of(session, &directories));
     let known = if arguments.online { ask(session, arguments, streams, &compared, &cache)? } else { Known::new() };
-    let mut outcome = outcome(session, compared, (&known, &cache), arguments.recursive || directories.len() > 1)?;
+    let mut outcome = outcome(session, arguments, compared, (&known, &cache))?;
     outcome.notes.extend(cache.note().map(str::to_owned));
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let code = outcome.roots.iter().map(|root| code(root, arguments.exit_code)).fold(ExitCode::Done, ExitCode::and);
@@ -98,17 +98,23 @@ fn settings_of(session: &Session<'_>, comparison: &Comparison, pair: &Pair) -> R
 /// Everything that was compared; of many only what differs.
 fn outcome(
     session: &Session<'_>,
+    arguments: &DiffArgs,
     compared: Vec<Compared>,
     (known, cache): (&Known, &Cache),
-    many: bool,
 ) -> Result<Outcome, Error> {
+    let many = arguments.recursive || compared.len() > 1;
     let packages = |changes: &[Change]| attribution(changes, known, cache, session.environment.now);
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
     for (directory, found) in compared {
         match found {
             Ok(comparison) => {
                 let requirements = |pair: &Pair| comparison.requirements(pair);
-                let known = Knowledge { packages: &packages, requirements: &requirements, trust: &comparison.trust };
+                let known = Knowledge {
+                    packages: &packages,
+                    requirements: &requirements,
+                    trust: &comparison.trust,
+                    asked: arguments.online,
+                };
                 let told = comparison.pairs.iter().map(|pair| explained(pair, &known));
                 roots.extend(told.filter(|root| !many || differs(root)));
                 notes.extend(comparison.notes.iter().cloned());

@@ -8,7 +8,7 @@ use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
 use crate::report::item::{signed, versions};
 use crate::report::paint::Paint;
-use crate::report::summary::of_changes;
+use crate::report::summary::{of_changes, unchecked};
 use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -56,6 +56,9 @@ pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
     let more = !changes.changes.is_empty() && style.detail == Detail::Normal;
     if more {
         text.push_str("`-v` tells why, what follows, and lists each checksum\n");
+    }
+    if more && !changes.asked && unchecked(changes) > 0 {
+        text.push_str("`--online` asks the registries who vouches for the new checksums\n");
     }
     text
 }
