@@ -61,7 +61,7 @@ pub fn risk_of_text(text: TextChange) -> Option<Risk> {
 /// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them; then
 /// as they stood.
 pub fn loudest_first(changes: &mut [Change]) {
-    changes.sort_by_key(|change| {
+    changes.sort_by_cached_key(|change| {
         let replaced = change.kind == ChangeKind::HashesReplaced;
         (std::cmp::Reverse(risk(change)), !replaced)
     });

@@ -239,6 +239,7 @@ fn markdown_of_many_providers_stays_below_the_limit_of_comments() {
     assert!(text.len() < 65_536 && text.len() > 30_000, "{}", text.len());
     assert!(text.contains("Left out for want of room: the checksums of"), "{}", &text[text.len() - 300..]);
     assert_eq!(text.matches("\n| ").count() - text.matches("\n| |").count(), 300, "every provider has its row");
+    assert!(text.contains("<summary>200 routine changes</summary>") && text.contains(" and 88 more: A version"), "{text}");
     let first = text.lines().find(|line| line.starts_with("| **")).unwrap();
     assert!(first.contains("CHECKSUMS REPLACED"), "{first}");
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());

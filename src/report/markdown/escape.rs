@@ -8,7 +8,6 @@ use crate::report::printable;
 pub(super) fn escaped(text: &str) -> String {
     let text = printable(text);
     let mut shown = String::with_capacity(text.len() + 16);
-    let mut last = ' ';
     for (at, character) in text.char_indices() {
         match character {
             '&' => shown.push_str("&amp;"),
@@ -18,16 +17,19 @@ pub(super) fn escaped(text: &str) -> String {
             '#' => shown.push_str("&#35;"),
             // What would be taken for a link has a scheme, or begins with `www.`.
             ':' if text[at..].starts_with("://") => shown.push_str("&#58;"),
-            '.' if last.eq_ignore_ascii_case(&'w') => shown.push_str("&#46;"),
+            '.' if is_www(&text[..at]) => shown.push_str("&#46;"),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '!' | '~' | '$' => {
                 shown.push('\\');
                 shown.push(character);
             }
             _ => shown.push(character),
         }
-        last = character;
     }
     shown
+}
+
+fn is_www(before: &str) -> bool {
+    before.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
 }
 
 /// Sentences in which what stands between backticks is code.
@@ -87,7 +89,7 @@ mod tests {
     #[test]
     fn nothing_from_outside_is_markup() {
         assert_eq!(escaped("a <b> & *c* | `d`"), "a &lt;b&gt; &amp; \\*c\\* \\| \\`d\\`");
-        assert_eq!(escaped("@me #1 [x](https://y) www.z"), "&#64;me &#35;1 \\[x\\](https&#58;//y) www&#46;z");
+        assert_eq!(escaped("@me #1 [x](https://y) wWw.z new.w"), "&#64;me &#35;1 \\[x\\](https&#58;//y) wWw&#46;z new.w");
         assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
         assert_eq!(escaped("5.0"), "5.0");
     }

@@ -14,6 +14,14 @@ use crate::report::{Style, printable};
 /// What the words about something left out may need.
 const RESERVE: usize = 500;
 
+/// The most rows that are open to everybody; of more, those of routine changes are folded away.
+const MOST_OPEN: usize = 20;
+
+/// The most providers that an explanation names.
+const MOST_NAMES: usize = 12;
+
+const HEAD: &str = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
+
 /// The table, what is dangerous in words, then explanations and checksums folded away; none if not even the first line
 /// fits.
 pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
@@ -93,12 +101,16 @@ fn unanswered(changes: &Changes) -> String {
 }
 
 fn table(page: &mut Page, changes: &Changes, style: Style) {
-    let rows: Vec<String> = changes.changes.iter().map(|change| row(change, style)).collect();
-    let head = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
+    let all = changes.changes.len();
+    let folds = |change: &&Change| all > MOST_OPEN && risk(change) == Risk::Routine;
+    let (routine, open): (Vec<&Change>, Vec<&Change>) = changes.changes.iter().partition(folds);
+    let rows = |changes: Vec<&Change>| changes.into_iter().map(|change| row(change, style)).collect::<Vec<_>>();
     // The rows may have most of the page: they are what everybody reads.
-    let missing = page.add_all(head, &rows, "\n", 1);
+    let mut missing = page.add_all(HEAD, &rows(open), "\n", 1);
+    let before = format!("<details>\n<summary>{} routine changes</summary>\n\n{HEAD}", routine.len());
+    missing += page.add_all(&before, &rows(routine), "\n</details>\n\n", 1);
     if missing > 0 {
-        page.left_out.push(format!("{missing} providers of {}", rows.len()));
+        page.left_out.push(format!("{missing} providers of {all}"));
     }
 }
 
@@ -133,8 +145,16 @@ fn explained<'a>(changes: impl Iterator<Item = &'a Change>, style: Style) -> Vec
         }
         by_words.entry(words).or_default().push(code(&style.addr(&change.address)));
     }
-    let of = |words: &String| by_words.get(words).map(|names| names.join(", ")).unwrap_or_default();
+    let of = |words: &String| by_words.get(words).map(|names| few(names)).unwrap_or_default();
     order.iter().map(|words| format!("- {}: {words}\n", of(words))).collect()
+}
+
+/// The first names of many.
+fn few(names: &[String]) -> String {
+    match names.len().checked_sub(MOST_NAMES).filter(|left| *left > 1) {
+        Some(left) => format!("{} and {left} more", names[..MOST_NAMES].join(", ")),
+        None => names.join(", "),
+    }
 }
 
 fn dangers(page: &mut Page, changes: &Changes, style: Style) {
