@@ -13,7 +13,8 @@ use crate::disk::helper::HelperError;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{
-    Ask, Client, Credentials, Discovery, DiscoveryError, Document, Kind, NetError, Service, ShownUrl, token_variable,
+    Ask, Client, Credentials, Discovery, DiscoveryError, Document, Kind, NetError, Service, ShownUrl,
+    token_variable_shown,
 };
 use crate::platform::Platform;
 use crate::version::Version;
@@ -316,7 +317,7 @@ impl From<SourceError> for Error {
                 Error::new(ErrorKind::NotFound, message).about_url(url.as_str())
             }
             SourceError::Unauthorized { host, sent } => {
-                let variable = token_variable(&host);
+                let variable = token_variable_shown(&host);
                 let hint = if sent { "check the token in" } else { "put a token into" };
                 Error::new(ErrorKind::Unauthorized, message)
                     .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))

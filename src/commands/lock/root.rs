@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, TreeError, TreeOptions};
+use crate::disk::roots::{self, MissingModules, Tree, TreeError};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::Intent;
 use crate::engine::recall;
@@ -55,6 +55,8 @@ pub struct Root {
     pub(super) edits: Vec<Edit>,
     /// Warnings about what was read.
     pub(super) findings: Vec<Finding>,
+    /// What people should know of the configuration.
+    warnings: Vec<String>,
 }
 
 /// An edit of a configuration file.
@@ -79,12 +81,14 @@ impl Root {
             Some(bytes) => decode(bytes, settings)?,
             None => (LockFile::new(), Vec::new()),
         };
-        let requirements = if options.from_lock {
+        let tree = if options.from_lock {
             None
         } else {
             configuration(settings, options.found || options.accept_no_configuration)?
         };
-        let configured = requirements.is_some();
+        let configured = tree.is_some();
+        let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
+        let requirements = tree.map(|tree| tree.requirements);
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
@@ -101,11 +105,17 @@ impl Root {
             lock,
             edits: Vec::new(),
             findings,
+            warnings,
         })
     }
 }
 
 impl Root {
+    /// What people should know of the configuration.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// What is needed.
     pub fn requirements(&self) -> &Requirements {
         &self.requirements
@@ -178,13 +188,9 @@ fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding
 }
 
 /// What the configuration requires; none where there is no configuration and that is accepted.
-fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Requirements>, Error> {
-    let mut options = TreeOptions::new(settings.dialect);
-    options.data_dir = settings.variables.get("TF_DATA_DIR").map(PathBuf::from);
-    options.variables =
-        settings.variables.with_prefix("TF_VAR_").map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    match roots::load_tree(&settings.root, &options) {
-        Ok(tree) => Ok(Some(tree.requirements)),
+fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Tree>, Error> {
+    match roots::load_tree(&settings.root, &settings.tree_options(MissingModules::Refuse)) {
+        Ok(tree) => Ok(Some(tree)),
         Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
         Err(errors) => {
             let errors = errors.into_iter().map(|error| settings.tree_error(error));

@@ -255,7 +255,7 @@ fn finding(finding: &Finding) -> Value {
         "level": level(finding.level),
         "class": class(finding.rule.class()),
         "message": finding.message,
-        "help": finding.rule.help(),
+        "help": finding.help(),
         "address": finding.address.as_ref().map(ToString::to_string),
         "file": finding.file.as_deref().map(slashed),
         "line": finding.position.map(|position| position.line),
