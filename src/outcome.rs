@@ -183,6 +183,8 @@ pub struct TrustChange {
 pub struct TextChange {
     /// The tools whose headers the texts begin with, if they are not the same one.
     pub header: Option<[Option<Dialect>; 2]>,
+    /// True if there is no lock file any more, or nothing is in it, where there was one.
+    pub removed: bool,
     /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
     pub formatting: bool,
 }

@@ -143,8 +143,10 @@ fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
     match refusal(&decoded) {
         Some(finding) if decoded.lock.is_empty() => {
             let message = format!("{} is not a lock file: {}", side.name, finding.message);
-            let error = Error::new(ErrorKind::LockFile, message).in_file(&pair.path);
-            Err(Error { position: finding.position, ..error })
+            let error = Error::new(ErrorKind::LockFile, message);
+            // The place is one in the new text; what an old one had there helps nobody.
+            let is_new = std::ptr::eq(side, &pair.new);
+            Err(if is_new { Error { position: finding.position, ..error.in_file(&pair.path) } } else { error })
         }
         _ => Ok(decoded),
     }

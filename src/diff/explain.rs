@@ -386,6 +386,13 @@ fn place(origin: &Origin) -> String {
 
 /// What changed beside the entries, in words; nothing if nothing did.
 pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
+    if text.removed {
+        let cause = "The lock file was deleted, emptied, or is no longer tracked.";
+        let consequence = "`init` selects the newest versions that the modules allow, and records whatever it is given: \
+                           nothing is compared with what was recorded.";
+        let explanation = Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() };
+        return Some(("NO LOCK FILE any more".to_owned(), explanation));
+    }
     let name = |tool: Option<crate::dialect::Dialect>| tool.map_or("none".to_owned(), |tool| tool.to_string());
     let header = text.header.map(|[old, new]| format!("header {} -> {}", name(old), name(new)));
     let (what, cause) = match (header, text.formatting) {

@@ -55,7 +55,11 @@ pub fn risk(change: &Change) -> Risk {
 
 /// The risk of what changed beside the entries.
 pub fn risk_of_text(text: TextChange) -> Option<Risk> {
-    (text.formatting || text.header.is_some()).then_some(Risk::Routine)
+    match (text.removed, text.formatting || text.header.is_some()) {
+        (true, _) => Some(Risk::Notable),
+        (false, true) => Some(Risk::Routine),
+        (false, false) => None,
+    }
 }
 
 /// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them; then

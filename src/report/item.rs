@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::slashed;
-use crate::diff::{Risk, explain, explain_text, headline, risk};
+use crate::diff::{Risk, explain, explain_text, headline, risk, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
@@ -66,7 +66,7 @@ fn of_finding(finding: &Finding) -> Item {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
-        message: format!("{}. {}", finding.message, rule.help()),
+        message: format!("{}. {}", finding.message, finding.help()),
         address: finding.address.as_ref().map(ToString::to_string),
         file: finding.file.as_deref().map(slashed),
         position: finding.position,
@@ -106,7 +106,7 @@ fn of_changes(changes: &Changes) -> impl Iterator<Item = Item> {
     let file = slashed(&changes.path);
     let text = explain_text(changes.text).map(|(what, words)| Item {
         rule: TEXT_RULE,
-        level: Level::Note,
+        level: risk_of_text(changes.text).map_or(Level::Note, level_of),
         title: what.clone(),
         message: format!("{what}. {} {}", words.cause, words.consequence),
         address: None,

@@ -159,14 +159,28 @@ fn gitlab_reports_have_the_documented_fields() {
     }
 }
 
-/// What the schema of SARIF wants of the parts that we write.
+/// The schema of SARIF allows no properties but its own; these are the ones of it that we write.
+fn keys(object: &Value, known: &[&str]) {
+    let strange: Vec<_> =
+        object.as_object().into_iter().flatten().filter(|(key, _)| !known.contains(&key.as_str())).collect();
+    assert!(strange.is_empty(), "{strange:?}");
+}
+
+/// What the schema of SARIF wants of the parts that we write. The schema itself is not ours to keep here; documents of
+/// all cases were validated against that of OASIS by hand.
 #[test]
 fn sarif_has_its_shape() {
     for name in cases() {
         let text = render(&case(&name, &signed), Format::Sarif, Style::default());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["version"], "2.1.0");
+        keys(&document, &["$schema", "version", "runs"]);
         let run = &document["runs"][0];
+        keys(run, &["tool", "columnKind", "invocations", "results"]);
+        keys(&run["tool"], &["driver"]);
+        keys(&run["tool"]["driver"], &["name", "semanticVersion", "informationUri", "rules"]);
+        keys(&run["invocations"][0], &["executionSuccessful", "toolExecutionNotifications"]);
+        assert!(run["invocations"][0]["executionSuccessful"].is_boolean());
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         for result in run["results"].as_array().unwrap() {
             let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
@@ -174,6 +188,15 @@ fn sarif_has_its_shape() {
             assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
             let place = &result["locations"][0]["physicalLocation"];
+            keys(
+                result,
+                &["ruleId", "ruleIndex", "level", "message", "partialFingerprints", "locations", "properties"],
+            );
+            keys(&result["message"], &["text"]);
+            keys(&result["locations"][0], &["physicalLocation"]);
+            keys(place, &["artifactLocation", "region"]);
+            keys(&place["artifactLocation"], &["uri", "uriBaseId"]);
+            keys(&place["region"], &["startLine", "startColumn", "endLine", "endColumn"]);
             assert_eq!(place["artifactLocation"]["uri"], ".terraform.lock.hcl");
         }
     }
@@ -239,7 +262,10 @@ fn markdown_of_many_providers_stays_below_the_limit_of_comments() {
     assert!(text.len() < 65_536 && text.len() > 30_000, "{}", text.len());
     assert!(text.contains("Left out for want of room: the checksums of"), "{}", &text[text.len() - 300..]);
     assert_eq!(text.matches("\n| ").count() - text.matches("\n| |").count(), 300, "every provider has its row");
-    assert!(text.contains("<summary>200 routine changes</summary>") && text.contains(" and 88 more: A version"), "{text}");
+    assert!(
+        text.contains("<summary>200 routine changes</summary>") && text.contains(" and 88 more: A version"),
+        "{text}"
+    );
     let first = text.lines().find(|line| line.starts_with("| **")).unwrap();
     assert!(first.contains("CHECKSUMS REPLACED"), "{first}");
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());

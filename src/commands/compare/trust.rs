@@ -1,7 +1,9 @@
 //! The trust files beside two texts of a lock file.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::addr::AddrPattern;
 use crate::commands::diff::Trust;
 use crate::commands::memory::decode;
 use crate::disk::trust_file;
@@ -30,9 +32,52 @@ pub(super) fn trust(texts: [Result<Text, Error>; 2]) -> (Trust, Vec<String>) {
         })
     });
     notes.dedup();
+    notes.extend(changed(old.as_ref(), new.as_ref()).filter(|_| notes.is_empty()));
     (Trust { old, new }, notes)
+}
+
+/// What else the same change does to the trust file, in one line.
+fn changed(old: Option<&Pins>, new: Option<&Pins>) -> Option<String> {
+    let nobody = Pins::default();
+    if let (Some(_), None) = (old, new) {
+        return Some(format!("{FILE_NAME} is gone with this change: no signer is remembered any more"));
+    }
+    let (old, new) = (old.unwrap_or(&nobody), new.unwrap_or(&nobody));
+    let patterns: BTreeSet<&AddrPattern> = old.providers.keys().chain(new.providers.keys()).collect();
+    let other = patterns.into_iter().filter(|pattern| old.providers.get(pattern) != new.providers.get(pattern));
+    let mut told: Vec<String> = other.map(|pattern| format!("signers of {pattern}")).collect();
+    if old.denied != new.denied {
+        told.push("denied signers".to_owned());
+    }
+    if old.republished != new.republished {
+        told.push("accepted republications".to_owned());
+    }
+    (!told.is_empty()).then(|| format!("{FILE_NAME} changes too, review it: {}", told.join(", ")))
 }
 
 fn pins(text: &[u8]) -> Result<Pins, Error> {
     Ok(decode(&String::from_utf8_lossy(text), Path::new(FILE_NAME))?.pins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_the_trust_file_is_told() {
+        let key = "A".repeat(40);
+        let pin = format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{key}\"]\n}}\n");
+        let denied = format!("denied_signer \"{key}\" {{\n reason = \"lost\"\n}}\n");
+        let told = |old: Option<&str>, new: Option<&str>| {
+            trust([old, new].map(|text| Ok(text.map(|text| text.as_bytes().to_vec())))).1.join("; ")
+        };
+        assert_eq!(told(None, None), "");
+        assert_eq!(told(Some(&pin), Some(&format!("# a comment\n{pin}"))), "");
+        let wanted = ".tflock.trust.hcl changes too, review it: signers of registry.terraform.io/acme/widget";
+        assert_eq!(told(None, Some(&pin)), wanted);
+        assert_eq!(told(Some(&pin), Some("")), wanted);
+        assert!(told(Some(""), Some(&denied)).ends_with(": denied signers"));
+        assert!(told(Some(&pin), None).contains("is gone with this change"));
+        assert!(told(Some(&pin), Some("nonsense {")).starts_with("signers are not compared"));
+    }
 }

@@ -22,11 +22,19 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
     title(&mut text, changes, style);
     let columns = columns(changes, style);
+    let mut told: Vec<Explanation> = Vec::new();
     for change in &changes.changes {
         line(&mut text, change, columns, style);
         let loud = risk(change) == Risk::Dangerous && style.detail > Detail::Quiet;
-        if loud || style.detail == Detail::Verbose {
+        if style.detail == Detail::Verbose {
             explanation(&mut text, &explain(change));
+        } else if loud {
+            // What holds for many is said once.
+            let words = explain(change);
+            if !told.contains(&words) {
+                explanation(&mut text, &words);
+                told.push(words);
+            }
         }
         if style.detail == Detail::Verbose {
             release(&mut text, change);
@@ -34,8 +42,10 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
         }
     }
     if let Some((what, words)) = explain_text(changes.text) {
-        let _ = writeln!(text, "  {what}");
-        if style.detail == Detail::Verbose {
+        let paint = if changes.text.removed { Paint::Bad } else { Paint::Aside };
+        let _ = writeln!(text, "  {}", style.paint(paint, what));
+        let loud = changes.text.removed && style.detail > Detail::Quiet;
+        if loud || style.detail == Detail::Verbose {
             explanation(&mut text, &words);
         }
     }
@@ -53,6 +63,9 @@ pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
         }
     }
     paragraph(&mut text, "", &of_changes(changes), Paint::Strong, style);
+    if !changes.changes.is_empty() && style.detail == Detail::Verbose {
+        text.push_str("h1: a checksum over the contents of a package, zh: one over its archive\n");
+    }
     let more = !changes.changes.is_empty() && style.detail == Detail::Normal;
     if more {
         text.push_str("`-v` tells why, what follows, and lists each checksum\n");

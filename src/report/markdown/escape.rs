@@ -89,7 +89,10 @@ mod tests {
     #[test]
     fn nothing_from_outside_is_markup() {
         assert_eq!(escaped("a <b> & *c* | `d`"), "a &lt;b&gt; &amp; \\*c\\* \\| \\`d\\`");
-        assert_eq!(escaped("@me #1 [x](https://y) wWw.z new.w"), "&#64;me &#35;1 \\[x\\](https&#58;//y) wWw&#46;z new.w");
+        assert_eq!(
+            escaped("@me #1 [x](https://y) wWw.z new.w"),
+            "&#64;me &#35;1 \\[x\\](https&#58;//y) wWw&#46;z new.w"
+        );
         assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
         assert_eq!(escaped("5.0"), "5.0");
     }
