@@ -73,7 +73,9 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
     }
     let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
     let differs = old != new || pair.old.text.is_some() != pair.new.text.is_some();
-    let [before, now] = [read(pair, &pair.old)?, read(pair, &pair.new)?];
+    // The path is that of the new text: a place in the old one is none in it.
+    let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
+    let now = read(pair, &pair.new)?;
     let mut list = diff::changes(&before.lock, &now.lock);
     let packages = (known.packages)(&list);
     let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
@@ -144,9 +146,7 @@ fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
         Some(finding) if decoded.lock.is_empty() => {
             let message = format!("{} is not a lock file: {}", side.name, finding.message);
             let error = Error::new(ErrorKind::LockFile, message);
-            // The place is one in the new text; what an old one had there helps nobody.
-            let is_new = std::ptr::eq(side, &pair.new);
-            Err(if is_new { Error { position: finding.position, ..error.in_file(&pair.path) } } else { error })
+            Err(Error { position: finding.position, ..error.in_file(&pair.path) })
         }
         _ => Ok(decoded),
     }

@@ -72,11 +72,11 @@ mod tests {
     const A: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     const B: &str = "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
 
-    fn pins(text: &str) -> Option<Pins> {
-        Some(decode(text, Path::new("x")).unwrap().pins)
+    fn pins(text: &str) -> Pins {
+        decode(text, Path::new("x")).unwrap().pins
     }
 
-    fn pinned(signer: &str) -> Option<Pins> {
+    fn pinned(signer: &str) -> Pins {
         pins(&format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{signer}\"]\n}}\n"))
     }
 
@@ -99,21 +99,21 @@ mod tests {
 
     #[test]
     fn the_new_trust_file_decides_and_the_old_one_is_told() {
-        let empty = || pins("");
+        let empty = || Some(pins(""));
         let refused = |rule| (Standing::Refused, Some((rule, Level::Deny)));
         assert_eq!(told(None, None, A), (Standing::FirstUse, None));
-        assert_eq!(told(pinned(A), pinned(A), A), (Standing::Pinned, None));
-        assert_eq!(told(None, pinned(A), A), (Standing::PinnedHere, None));
-        assert_eq!(told(empty(), pinned(A), A), (Standing::PinnedHere, None));
+        assert_eq!(told(Some(pinned(A)), Some(pinned(A)), A), (Standing::Pinned, None));
+        assert_eq!(told(None, Some(pinned(A)), A), (Standing::PinnedHere, None));
+        assert_eq!(told(empty(), Some(pinned(A)), A), (Standing::PinnedHere, None));
         let warned = |standing, rule| (standing, Some((rule, Level::Warn)));
         assert_eq!(told(empty(), empty(), A), warned(Standing::FirstUse, Rule::SignerNotPinned));
-        assert_eq!(told(pinned(B), pinned(A), A), warned(Standing::Rotated, Rule::SignerChanged));
-        assert_eq!(told(pinned(A), pinned(A), B), refused(Rule::SignerChanged));
-        assert_eq!(told(pinned(A), pinned(A), "unsigned"), refused(Rule::UnsignedAfterSigned));
+        assert_eq!(told(Some(pinned(B)), Some(pinned(A)), A), warned(Standing::Rotated, Rule::SignerChanged));
+        assert_eq!(told(Some(pinned(A)), Some(pinned(A)), B), refused(Rule::SignerChanged));
+        assert_eq!(told(Some(pinned(A)), Some(pinned(A)), "unsigned"), refused(Rule::UnsignedAfterSigned));
         // A trust file, or a pin, that goes away with the change frees nobody.
-        assert_eq!(told(pinned(A), None, B), refused(Rule::SignerChanged));
-        assert_eq!(told(pinned(A), empty(), B), refused(Rule::SignerNotPinned));
+        assert_eq!(told(Some(pinned(A)), None, B), refused(Rule::SignerChanged));
+        assert_eq!(told(Some(pinned(A)), empty(), B), refused(Rule::SignerNotPinned));
         let denied = pins(&format!("denied_signer \"{A}\" {{\n reason = \"revoked\"\n}}\n"));
-        assert_eq!(told(pinned(A), denied, A), refused(Rule::SignerDenied));
+        assert_eq!(told(Some(pinned(A)), Some(denied), A), refused(Rule::SignerDenied));
     }
 }

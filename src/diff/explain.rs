@@ -96,13 +96,11 @@ fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) ->
     let told: Vec<(usize, &str)> = told.into_iter().filter(|(count, _)| *count > 0).collect();
     let all: usize = counts.iter().sum();
     let word = if all == 1 { "checksum" } else { "checksums" };
-    match told[..] {
-        [(_, kind)] => format!("{all} {word} {kind} {what}"),
-        _ => {
-            let kinds: Vec<String> = told.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
-            format!("{all} {word} {what}: {}", kinds.join(", "))
-        }
+    if let [(_, kind)] = told[..] {
+        return format!("{all} {word} {kind} {what}");
     }
+    let kinds: Vec<String> = told.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
+    format!("{all} {word} {what}: {}", kinds.join(", "))
 }
 
 /// The platforms that were added, where they are known.

@@ -48,7 +48,7 @@ pub struct Finding {
     /// The provider it is about.
     pub address: Option<ProviderAddr>,
     /// The version of it, where what to do depends on that.
-    pub version: Option<Version>,
+    pub version: Option<Box<Version>>,
     /// The file, relative to the work tree; filled in by whoever knows it.
     pub file: Option<PathBuf>,
     /// The place in the file.
@@ -72,7 +72,7 @@ impl Finding {
     /// The same finding about a version of it.
     #[must_use]
     pub fn of_version(mut self, version: &Version) -> Self {
-        self.version = Some(version.clone());
+        self.version = Some(Box::new(version.clone()));
         self
     }
 

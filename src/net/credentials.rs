@@ -90,10 +90,10 @@ pub fn token_variable(host: &Hostname) -> String {
 /// The variable, and how to set it where no shell can: a port brings a colon into its name.
 pub fn token_variable_shown(host: &Hostname) -> String {
     let name = token_variable(host);
-    match name.contains(':') {
-        true => format!("{name} (shells cannot export it: `env '{name}=TOKEN' tflock …`)"),
-        false => name,
+    if name.contains(':') {
+        return format!("{name} (shells cannot export it: `env '{name}=TOKEN' tflock …`)");
     }
+    name
 }
 
 #[cfg(test)]

@@ -32,6 +32,10 @@ fn cases() -> Vec<String> {
 }
 
 fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution) -> RootOutcome {
+    trusting(old, new, packages, &Trust::default())
+}
+
+fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution, trust: &Trust) -> RootOutcome {
     let side = |name: &str, text| Side { name: name.to_owned(), text: Some(text) };
     let pair = Pair {
         path: ".terraform.lock.hcl".into(),
@@ -39,7 +43,7 @@ fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution)
         new: side("the work tree", new),
         dialect: None,
     };
-    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust: &Trust::default(), asked: false })
+    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
@@ -53,6 +57,28 @@ fn case(name: &str, packages: &dyn Fn(&[Change]) -> Attribution) -> Outcome {
 
 fn nothing(_: &[Change]) -> Attribution {
     Attribution::default()
+}
+
+/// The same with the pages of the releases, and a registry that gave no answer about the first one.
+fn answered(changes: &[Change]) -> Attribution {
+    let mut known = signed(changes);
+    for facts in known.releases.values_mut() {
+        facts.link = url::Url::parse("https://github.com/acme/terraform-provider-x/releases/tag/v1(2)").ok();
+    }
+    if let Some((change, new)) = changes.first().and_then(|change| Some((change, change.new.as_ref()?))) {
+        let error = crate::error::Error::new(crate::error::ErrorKind::Unavailable, "asking `the` registry failed: 503");
+        let inconclusive = Some(error.hint("wait, then run the command again"));
+        let facts = ReleaseFacts { inconclusive, ..ReleaseFacts::default() };
+        known.releases.insert((change.address.clone(), new.version.clone()), facts);
+    }
+    known
+}
+
+/// A trust file that remembers another key for one namespace.
+fn pinned_to_another() -> Trust {
+    let text = format!("provider \"registry.terraform.io/acme/*\" {{\n signers = [\"{}\"]\n}}\n", "B".repeat(40));
+    let pins = crate::trust::pins::decode(&text, Path::new("x")).unwrap().pins;
+    Trust { old: Some(pins.clone()), new: Some(pins) }
 }
 
 /// A world in which the releases of the old side are signed, and those of the new side were asked for.
@@ -91,6 +117,10 @@ fn every_pair_in_every_format() {
         insta::assert_snapshot!(format!("diff_{name}"), all_formats(&case(&name, &nothing)));
     }
     insta::assert_snapshot!("diff_judged_replaced", all_formats(&case("hashes-replaced", &signed)));
+    let [old, new] = ["old.hcl", "new.hcl"].map(|side| std::fs::read(folder().join("many").join(side)).unwrap());
+    let asked = outcome(vec![trusting(old, new, &answered, &pinned_to_another())]);
+    assert_eq!(broken(&render(&asked, Format::Json, Style::default())), [""; 0]);
+    insta::assert_snapshot!("diff_asked", all_formats(&asked));
     insta::assert_snapshot!("diff_judged_platforms", all_formats(&case("platforms-added", &signed)));
 }
 

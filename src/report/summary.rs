@@ -2,6 +2,7 @@
 
 use super::slashed;
 use crate::diff::{Risk, risk};
+use crate::error::Error;
 use crate::evidence::Verdict;
 use crate::finding::Level;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
@@ -65,6 +66,22 @@ pub(super) fn of_changes(changes: &Changes) -> String {
         count => format!("; {count} new checksums not checked"),
     };
     format!("{providers}: {}{unchecked}", risks.join(", "))
+}
+
+/// The most sources without an answer that people are told of.
+const MOST_UNANSWERED: usize = 3;
+
+/// The first sources that gave no answer, each once, and how many others did not either.
+pub(super) fn unanswered(changes: &Changes) -> (Vec<&Error>, usize) {
+    let mut told: Vec<&Error> = Vec::new();
+    for error in &changes.inconclusive {
+        if !told.contains(&error) {
+            told.push(error);
+        }
+    }
+    let left = told.len().saturating_sub(MOST_UNANSWERED);
+    told.truncate(MOST_UNANSWERED);
+    (told, left)
 }
 
 /// How many new checksums nothing is known of, because nobody was asked.

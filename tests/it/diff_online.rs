@@ -215,8 +215,9 @@ fn a_registry_that_does_not_answer_says_nothing() {
     assert_eq!((verdicts(&run).len(), registry.count(Endpoint::Zip)), (2, 0), "{run}");
     workspace.write(".tflock.hcl", "policy {\n  hosts = [\"registry.terraform.io\"]\n}\n");
     registry.forget_requests();
-    workspace.tflock(&registry, ONLINE).ended_with(1);
+    let run = workspace.tflock(&registry, ONLINE).ended_with(1);
     assert!(registry.requests().is_empty());
+    assert!(run.stdout.contains("the policy does not allow the host"), "{run}");
     workspace.tflock(&registry, ["diff", "--online", "--offline"]).ended_with(2);
     workspace.tflock(&registry, ["diff", "--no-download"]).ended_with(2);
 }

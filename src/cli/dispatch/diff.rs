@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::lock::{open_cache_of, progress, source};
 use super::{Done, Session};
+use crate::addr::Hostname;
 use crate::cli::args::DiffArgs;
 use crate::cli::{ExitCode, Streams, settings};
 use crate::commands::RunSettings;
@@ -18,8 +19,9 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::engine::inquiry::Depth;
 use crate::error::{Error, ErrorKind};
-use crate::lockfile::detect_dialect;
+use crate::lockfile::{LockFile, detect_dialect};
 use crate::outcome::{Body, Change, Outcome, RootOutcome};
+use crate::verify;
 
 /// What one root module gave: what is compared, or why nothing is.
 type Compared = (PathBuf, Result<Comparison, Error>);
@@ -67,7 +69,7 @@ fn ask(
 ) -> Result<Known, Error> {
     let depth = Depth { download: !arguments.no_download, recompute: false, all_platforms: false };
     let mut wanted = Questions::new(depth, true);
-    let mut first = None;
+    let (mut first, mut forbidden) = (None, Known::new());
     for comparison in compared.iter().filter_map(|(_, found)| found.as_ref().ok()) {
         for pair in &comparison.pairs {
             let questions = questions(&changes(pair));
@@ -75,15 +77,30 @@ fn ask(
                 let settings = settings_of(session, comparison, pair)?;
                 first.get_or_insert(settings.dialect);
                 wanted.add(&settings, &questions);
+                forbidden.extend(not_allowed(&settings, &questions));
             }
         }
     }
     let Some(dialect) = first else { return Ok(Known::new()) };
     let progress = progress(session, Some(dialect), streams);
-    match source(session, dialect, None, cache, &progress.events())? {
-        Source::Registries(options) => wanted.ask(*options),
-        Source::Mirror(..) | Source::Nobody => Ok(Known::new()),
+    let mut known = match source(session, dialect, None, cache, &progress.events())? {
+        Source::Registries(options) => wanted.ask(*options)?,
+        Source::Mirror(..) | Source::Nobody => Known::new(),
+    };
+    for (key, knowledge) in forbidden {
+        known.entry(key).or_insert(knowledge);
     }
+    Ok(known)
+}
+
+/// The releases whose registry the settings forbid to ask.
+fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Known {
+    let forbidden = questions.iter().filter(|(addr, _)| !settings.settings.policy.allows_host(addr.host()));
+    let unasked = |host: &Hostname| {
+        let message = format!("the policy does not allow the host {host}, so that it was not asked");
+        verify::Knowledge::Inconclusive(Error::new(ErrorKind::Settings, message))
+    };
+    forbidden.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), unasked(addr.host()))).collect()
 }
 
 /// What settings say for a lock file, and the tool that its text is for.

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::form::ends;
-use super::trust::{self, Text};
+use super::trust::{self, Text, Texts};
 use super::usage;
 use crate::commands::diff::{Pair, Side};
 use crate::dialect::Dialect;
@@ -65,19 +65,18 @@ impl History {
         path: Option<&Path>,
         recursive: bool,
         dialect: Option<Dialect>,
-    ) -> Result<(Vec<Pair>, [Result<Text, Error>; 2]), Error> {
+    ) -> Result<(Vec<Pair>, Texts), Error> {
         let wanted = self.wanted(path)?;
         let paths = if recursive { self.below(&wanted)? } else { vec![wanted] };
         let (old, old_pins) = match &self.old {
             Some(commit) => self.files(commit, &paths)?,
             None => (vec![None; paths.len()], None),
         };
-        let (new, new_pins) = match &self.new {
-            Some(commit) => self.files(commit, &paths).map(|(texts, pins)| (texts, Ok(pins)))?,
-            None => {
-                let texts = paths.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
-                (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
-            }
+        let (new, new_pins) = if let Some(commit) = &self.new {
+            self.files(commit, &paths).map(|(texts, pins)| (texts, Ok(pins)))?
+        } else {
+            let texts = paths.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
+            (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
         };
         let [old_name, new_name] = [(&self.old, "nothing"), (&self.new, "the work tree")]
             .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));

@@ -99,12 +99,7 @@ fn file(directory: &Path, path: &Path, stdin: &mut dyn FnMut() -> Result<Vec<u8>
 }
 
 impl Comparison {
-    fn new(
-        pairs: Vec<Pair>,
-        pins: [Result<trust::Text, Error>; 2],
-        directory: &Path,
-        history: Option<History>,
-    ) -> Self {
+    fn new(pairs: Vec<Pair>, pins: trust::Texts, directory: &Path, history: Option<History>) -> Self {
         let (trust, notes) = trust::trust(pins);
         Self { pairs, trust, notes, directory: directory.to_owned(), history }
     }

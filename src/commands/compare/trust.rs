@@ -13,6 +13,9 @@ use crate::trust::pins::{FILE_NAME, Pins};
 /// The text of a trust file; none if there is none.
 pub(super) type Text = Option<Vec<u8>>;
 
+/// The texts of both sides, or why they cannot be read.
+pub(super) type Texts = [Result<Text, Error>; 2];
+
 /// The trust file that somebody named, or the one that counts in a directory.
 pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
     let path = match named {
@@ -23,7 +26,7 @@ pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error
 }
 
 /// Who is remembered on both sides; what cannot be read remembers nobody, and is told.
-pub(super) fn trust(texts: [Result<Text, Error>; 2]) -> (Trust, Vec<String>) {
+pub(super) fn trust(texts: Texts) -> (Trust, Vec<String>) {
     let mut notes = Vec::new();
     let [old, new] = texts.map(|text| {
         text.and_then(|text| text.map(|text| pins(&text)).transpose()).unwrap_or_else(|error| {

@@ -8,7 +8,7 @@ use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
 use crate::report::item::{signed, versions};
 use crate::report::paint::Paint;
-use crate::report::summary::{of_changes, unchecked};
+use crate::report::summary::{of_changes, unanswered, unchecked};
 use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -55,12 +55,16 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
 /// The last lines: how much of what, and how to see more.
 pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
-    for error in &changes.inconclusive {
+    let (unanswered, others) = unanswered(changes);
+    for error in unanswered {
         let told = format!("not checked: {}", printable(&error.message));
         paragraph(&mut text, "", &told, Paint::Careful, style);
         for hint in &error.hints {
             paragraph(&mut text, "  ", &printable(hint), Paint::Aside, style);
         }
+    }
+    if others > 0 {
+        let _ = writeln!(text, "not checked either: {others} more for want of an answer");
     }
     paragraph(&mut text, "", &of_changes(changes), Paint::Strong, style);
     if !changes.changes.is_empty() && style.detail == Detail::Verbose {

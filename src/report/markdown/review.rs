@@ -8,7 +8,7 @@ use crate::diff::{Risk, explain, explain_text, headline, risk};
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
 use crate::report::item::{signed, versions};
-use crate::report::summary::of_changes;
+use crate::report::summary::{of_changes, unanswered};
 use crate::report::{Style, printable};
 
 /// What the words about something left out may need.
@@ -27,7 +27,7 @@ const HEAD: &str = "| | Provider | Version | What changed |\n|---|---|---|---|\n
 pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
     let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changes)).then_some(())?;
-    if !page.add(&unanswered(changes)) {
+    if !page.add(&silent(changes)) {
         page.left_out.push("why some checksums were not checked".to_owned());
     }
     table(&mut page, changes, style);
@@ -92,12 +92,20 @@ fn intro(changes: &Changes) -> String {
 }
 
 /// The sources that gave no answer.
-fn unanswered(changes: &Changes) -> String {
-    changes.inconclusive.iter().fold(String::new(), |mut text, error| {
-        let hints: String = error.hints.iter().map(|hint| format!("; {}", sentences(hint))).collect();
-        let _ = writeln!(text, "**Not checked:** {}{hints}\n", escaped(&error.message));
-        text
-    })
+fn silent(changes: &Changes) -> String {
+    let (told, others) = unanswered(changes);
+    let mut text = String::new();
+    for error in told {
+        let _ = write!(text, "**Not checked:** {}", escaped(&error.message));
+        for hint in &error.hints {
+            let _ = write!(text, "; {}", sentences(hint));
+        }
+        text.push_str("\n\n");
+    }
+    if others > 0 {
+        let _ = writeln!(text, "**Not checked either:** {others} more for want of an answer\n");
+    }
+    text
 }
 
 fn table(page: &mut Page, changes: &Changes, style: Style) {

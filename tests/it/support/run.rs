@@ -260,6 +260,11 @@ fn without_durations(text: &str) -> String {
     filtered
 }
 
+/// Lines about packages come in the order of their arrival.
+fn is_progress(line: &str) -> bool {
+    line.starts_with("fetched ") || line.starts_with("read ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::without_durations;
@@ -271,9 +276,4 @@ mod tests {
             assert_eq!(without_durations(kept), kept);
         }
     }
-}
-
-/// Lines about packages come in the order of their arrival.
-fn is_progress(line: &str) -> bool {
-    line.starts_with("fetched ") || line.starts_with("read ")
 }
