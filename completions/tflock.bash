@@ -399,7 +399,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__diff)
-            opts="-r -C -q -v -h --tip --recursive --exit-code --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --tip --recursive --online --no-download --exit-code --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -147,7 +147,7 @@ impl Error {
         Self::all(denied.map(|finding| Self {
             file: finding.file.clone(),
             position: finding.position,
-            ..Self::new(kind, &finding.message).hint(finding.rule.help())
+            ..Self::new(kind, &finding.message).hint(finding.help())
         }))
     }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use url::Url;
+
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::error::Error;
@@ -136,6 +138,10 @@ pub struct Changes {
     pub text: TextChange,
     /// What is compared, for people: the old side and the new one.
     pub sides: Option<[String; 2]>,
+    /// True if registries were asked about the releases that changed.
+    pub asked: bool,
+    /// Why some hashes could not be judged: sources that were asked and gave no answer.
+    pub inconclusive: Vec<Error>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
     /// Configuration files that were written with it, or would be; relative to the work tree.
@@ -177,6 +183,8 @@ pub struct TrustChange {
 pub struct TextChange {
     /// The tools whose headers the texts begin with, if they are not the same one.
     pub header: Option<[Option<Dialect>; 2]>,
+    /// True if there is no lock file any more, or nothing is in it, where there was one.
+    pub removed: bool,
     /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
     pub formatting: bool,
 }
@@ -206,10 +214,28 @@ pub struct Change {
     pub signer: Option<Signer>,
     /// Where the entry stands in the new file.
     pub position: Option<Position>,
-    /// True if that signer was remembered already; else it is a first use.
-    pub pinned: bool,
+    /// What is remembered of that signer.
+    pub standing: Standing,
     /// True if a provider that moved is known to have the same archives at its new address, by signed checksums.
     pub identical: bool,
+    /// Where the publisher tells about the release, over https; the registry's word.
+    pub link: Option<Url>,
+}
+
+/// What the trust file says of the signer of a release.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// Nobody is remembered for the provider.
+    #[default]
+    FirstUse,
+    /// The signer is remembered.
+    Pinned,
+    /// The trust file of the new side remembers the signer, that of the old side nobody.
+    PinnedHere,
+    /// The trust file of the new side remembers the signer, that of the old side another one.
+    Rotated,
+    /// Another signer is remembered, or this one is denied.
+    Refused,
 }
 
 /// What is known of a hash that came or went.

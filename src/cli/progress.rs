@@ -98,14 +98,14 @@ impl Screen {
                     }
                 }
             }
-            Event::PackageDone { package, ok } => self.done(&package, ok),
+            Event::PackageDone { package, ok, local } => self.done(&package, ok, local),
             Event::Request { url } if self.verbose => self.line(&format!("asking {}", printable(&url))),
             Event::Request { .. } => {}
             Event::Note { text } => self.line(&printable(&text)),
         }
     }
 
-    fn done(&self, package: &PackageKey, ok: bool) {
+    fn done(&self, package: &PackageKey, ok: bool, local: bool) {
         let Some((bytes, bar)) = locked(&self.packages).remove(package) else { return };
         if let (Some(bars), Some(bar)) = (&self.bars, bar) {
             bar.finish_and_clear();
@@ -113,7 +113,8 @@ impl Screen {
         }
         // Bars have told it already.
         if ok && (self.bars.is_none() || self.verbose) {
-            self.line(&format!("fetched {} ({})", self.name(package), size(bytes)));
+            let did = if local { "read" } else { "fetched" };
+            self.line(&format!("{did} {} ({})", self.name(package), size(bytes)));
         }
     }
 
@@ -184,7 +185,7 @@ mod tests {
         events.emit(Event::Note { text: "again\x1b[2J".to_owned() });
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 12_000_000 });
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 345_678 });
-        events.emit(Event::PackageDone { package, ok: true });
+        events.emit(Event::PackageDone { package, ok: true, local: false });
         String::from_utf8(locked(&page.0).clone()).unwrap()
     }
 

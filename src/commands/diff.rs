@@ -2,13 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use super::diff_signers::sign;
 use crate::dialect::Dialect;
-use crate::diff::{self, Attribution};
+use crate::diff::{self, Attribution, ReleaseFacts};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Level, Rule};
+use crate::evidence::Verdict;
+use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
 use crate::outcome::{Body, Change, Changes, RootOutcome};
 use crate::requirements::Requirements;
+
+pub use super::diff_signers::Trust;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +42,10 @@ pub struct Knowledge<'a> {
     pub packages: &'a dyn Fn(&[Change]) -> Attribution,
     /// What the configuration of both sides asks for, where it is at hand.
     pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
+    /// The remembered signers.
+    pub trust: &'a Trust,
+    /// True if registries were asked.
+    pub asked: bool,
 }
 
 impl std::fmt::Debug for Knowledge<'_> {
@@ -65,13 +73,21 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
     }
     let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
     let differs = old != new || pair.old.text.is_some() != pair.new.text.is_some();
-    let [before, now] = [read(pair, &pair.old)?, read(pair, &pair.new)?];
+    // The path is that of the new text: a place in the old one is none in it.
+    let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
+    let now = read(pair, &pair.new)?;
     let mut list = diff::changes(&before.lock, &now.lock);
     let packages = (known.packages)(&list);
     let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
+    let (mut beside, mut inconclusive) = (Vec::new(), Vec::new());
     for change in &mut list {
         diff::judge(change, &packages);
         change.position = place(change, &now.spans);
+        if let Some(facts) = release(change, &packages) {
+            beside.extend(of_release(change, facts, known.trust));
+            let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
+            inconclusive.extend(facts.inconclusive.iter().filter(|_| open).cloned());
+        }
         if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
             diff::ask(change, old, new);
         }
@@ -83,9 +99,34 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         text: diff::text_change(old, new, before.lock == now.lock),
         changes: list,
         sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
+        asked: known.asked,
+        inconclusive,
         ..Changes::default()
     };
-    Ok((changes, findings(pair, &before, now)))
+    let beside = beside.into_iter().map(|finding| finding.in_file(&pair.path));
+    Ok((changes, findings(pair, &before, now).into_iter().chain(beside).collect()))
+}
+
+/// The changes of two texts, before anybody judges them; nothing for texts that cannot be read.
+pub fn changes(pair: &Pair) -> Vec<Change> {
+    match [&pair.old, &pair.new].map(|side| read(pair, side)) {
+        [Ok(old), Ok(new)] => diff::changes(&old.lock, &new.lock),
+        _ => Vec::new(),
+    }
+}
+
+/// What is known of the release that a change puts into the file.
+fn release<'a>(change: &Change, packages: &'a Attribution) -> Option<&'a ReleaseFacts> {
+    packages.release(&change.address, &change.new.as_ref()?.version)
+}
+
+/// What is wrong with a release as a whole, or with its signer.
+fn of_release(change: &mut Change, facts: &ReleaseFacts, trust: &Trust) -> Vec<Finding> {
+    let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
+    change.link = facts.link.clone().filter(|_| is_new || change.moved_from.is_some());
+    let by = facts.signer.as_ref().and_then(|signer| sign(change, signer, trust));
+    let findings = facts.findings.iter().cloned().chain(by);
+    findings.map(|finding| Finding { position: change.position, ..finding }).collect()
 }
 
 /// True if it is worth knowing who asks.
@@ -104,8 +145,8 @@ fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
     match refusal(&decoded) {
         Some(finding) if decoded.lock.is_empty() => {
             let message = format!("{} is not a lock file: {}", side.name, finding.message);
-            let error = Error::new(ErrorKind::LockFile, message).in_file(&pair.path);
-            Err(Error { position: finding.position, ..error })
+            let error = Error::new(ErrorKind::LockFile, message);
+            Err(Error { position: finding.position, ..error.in_file(&pair.path) })
         }
         _ => Ok(decoded),
     }
@@ -138,11 +179,15 @@ fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
 
 /// True if a new text is one that the tools refuse.
 pub fn is_refused(root: &RootOutcome) -> bool {
-    root.findings.iter().any(|finding| finding.level == Level::Deny)
+    root.findings.iter().any(|finding| finding.level == Level::Deny && finding.rule.class() == Class::Other)
 }
 
-/// True if a hash came that contradicts the record, or that nobody vouches for.
+/// True if a hash came that contradicts the record, or that nobody vouches for, or a release that must not be used.
 pub fn is_alarming(root: &RootOutcome) -> bool {
+    let refused = |finding: &Finding| finding.level == Level::Deny && finding.rule.class() != Class::Other;
+    if root.findings.iter().any(refused) {
+        return true;
+    }
     let Ok(Body::Changes(changes)) = &root.body else { return false };
     let alarming = |change: &Change| {
         let verdicts = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));

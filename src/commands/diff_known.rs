@@ -1,35 +1,48 @@
-//! What `diff` knows without asking: the index, and the signed checksums that earlier runs kept.
+//! What is known of the releases and archives that changes are about: from the cache, or from registries that were asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
+use super::verify::Known;
 use crate::addr::ProviderAddr;
 use crate::diff::{ArchiveFacts, Attribution, ReleaseFacts};
-use crate::disk::cache::{Cache, ReleaseRecord};
-use crate::hash::sums::Sums;
+use crate::disk::cache::Cache;
+use crate::engine::recollect::recollect;
+use crate::error::Error;
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::Change;
-use crate::platform::Platform;
-use crate::trust::openpgp;
+use crate::verify::{Knowledge, Line, Release};
 use crate::version::Version;
 
-/// What the cache knows of the releases and archives that changes are about.
+/// What the cache knows of releases and archives, after `asked` what registries said of releases in this run.
 ///
 /// A kept signature is verified again, and its signer is told, not trusted: whoever made the first run may have been
 /// given any key.
-pub fn recall(cache: &Cache, changes: &[Change], now: SystemTime) -> Attribution {
+pub fn attribution(changes: &[Change], asked: &Known, cache: &Cache, now: SystemTime) -> Attribution {
     let mut known = Attribution::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
+        let key = (change.address.clone(), entry.version.clone());
+        let (knowledge, unanswered) = match asked.get(&key) {
+            Some(Knowledge::Inconclusive(error)) => (recollect(cache, &key.0, &key.1, now), Some(error)),
+            Some(knowledge) => (knowledge.clone(), None),
+            None => (recollect(cache, &key.0, &key.1, now), None),
+        };
         let mut archives: BTreeSet<PackageHash> = BTreeSet::new();
-        if let Some(facts) = release(cache, &change.address, &entry.version, now) {
+        if let Some(facts) = facts(&key, &knowledge, unanswered) {
             archives.extend(facts.packages.iter().map(|package| package.zh.clone()));
-            known.releases.insert((change.address.clone(), entry.version.clone()), facts);
+            known.releases.insert(key, facts);
         }
         // Without either, what an archive contains tells nothing about this release.
         let counts = is_same_version(change) || !archives.is_empty();
         for entry in [&change.old, &change.new].into_iter().flatten().filter(|_| counts) {
             archives.extend(entry.hashes.of(HashScheme::Zh).cloned());
+        }
+        if let Knowledge::Known(release) = &knowledge {
+            computed(&mut known, release);
         }
         for zh in archives {
             if let Some((h1, _)) = zh.zh_digest().and_then(|digest| cache.h1_of(&digest)) {
@@ -38,6 +51,21 @@ pub fn recall(cache: &Cache, changes: &[Change], now: SystemTime) -> Attribution
         }
     }
     known
+}
+
+/// The entries that registries would have to be asked about: releases with the hashes that came or went.
+pub fn questions(changes: &[Change]) -> LockFile {
+    let mut questions = LockFile::new();
+    for change in changes.iter().filter(|change| is_judged(change)) {
+        let Some(new) = &change.new else { continue };
+        let mut entry =
+            LockEntry { hashes: change.hashes_added.iter().map(|it| it.hash.clone()).collect(), ..new.clone() };
+        if is_same_version(change) {
+            entry.hashes.extend(change.hashes_removed.iter().cloned());
+        }
+        questions.insert(change.address.clone(), entry);
+    }
+    questions
 }
 
 /// True if some hash of the change gets a verdict.
@@ -49,35 +77,71 @@ fn is_same_version(change: &Change) -> bool {
     change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version)
 }
 
-/// A release as an earlier run saw it, if its documents are still there and say what they said.
-fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, now: SystemTime) -> Option<ReleaseFacts> {
-    let record = cache.release(addr, version)?;
-    let document = cache.document(&record.sums)?;
-    let sums = Sums::decode(&document);
-    let named: BTreeMap<PackageHash, &Platform> =
-        record.packages.iter().map(|package| (PackageHash::zh(package.zh), &package.platform)).collect();
-    let mut facts = ReleaseFacts { signer: signer(cache, &record, &document, now), ..ReleaseFacts::default() };
-    let by_name: BTreeMap<PackageHash, Platform> =
-        sums.archives(addr.kind(), version).map(|(platform, digest)| (PackageHash::zh(digest), platform)).collect();
-    for (_, digest) in sums.lines() {
-        let zh = PackageHash::zh(digest);
-        match by_name.get(&zh).or(named.get(&zh).copied()).cloned() {
-            Some(platform) => facts.packages.push(ArchiveFacts { zh, platform: Some(platform) }),
-            None => {
+/// What the knowledge of a release means for its hashes; none if there is no knowledge.
+fn facts(
+    (addr, version): &(ProviderAddr, Version),
+    knowledge: &Knowledge,
+    unanswered: Option<&Error>,
+) -> Option<ReleaseFacts> {
+    match knowledge {
+        Knowledge::Unasked | Knowledge::Inconclusive(_) => {
+            let inconclusive = Some(unanswered?.clone());
+            Some(ReleaseFacts { inconclusive, ..ReleaseFacts::default() })
+        }
+        Knowledge::Refused(finding) => {
+            Some(ReleaseFacts { findings: vec![finding.clone().about(addr)], ..ReleaseFacts::default() })
+        }
+        // Whoever could vouch for it says that there is no such release.
+        Knowledge::Withdrawn(message) => Some(ReleaseFacts {
+            asked: true,
+            complete: true,
+            findings: vec![Finding::new(Rule::VersionWithdrawn, message).about(addr)],
+            ..ReleaseFacts::default()
+        }),
+        Knowledge::Known(release) => {
+            debug_assert_eq!((addr, version), (&release.address, &release.version));
+            let facts = known(release);
+            let inconclusive = unanswered.cloned().or(facts.inconclusive);
+            Some(ReleaseFacts { inconclusive, ..facts })
+        }
+    }
+}
+
+fn known(release: &Release) -> ReleaseFacts {
+    let mut facts = ReleaseFacts {
+        signer: Some(release.signer.clone()),
+        asked: release.current,
+        complete: release.current && release.complete,
+        link: release.link.clone(),
+        findings: release.findings.clone(),
+        inconclusive: release.inconclusive.clone(),
+        ..ReleaseFacts::default()
+    };
+    for (digest, line) in &release.lines {
+        let zh = PackageHash::zh(*digest);
+        match line {
+            Line::Archive(platform) => facts.packages.push(ArchiveFacts { zh, platform: platform.clone() }),
+            Line::Other => {
                 facts.other_lines.insert(zh);
             }
         }
     }
-    for package in record.packages {
-        facts.reported.extend(package.h1.map(|h1| (h1, Some(package.platform))));
-    }
-    Some(facts)
+    let reported = release.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::ReportedByOrigin);
+    facts.reported = reported.map(|(h1, vouched)| (h1.clone(), vouched.platform.clone())).collect();
+    facts
 }
 
-fn signer(cache: &Cache, record: &ReleaseRecord, document: &[u8], now: SystemTime) -> Option<String> {
-    let signature = cache.document(&record.signature?)?;
-    let keys = cache.keys(&record.keys?)?;
-    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let verified = openpgp::verify(document, &signature, &keys, now).ok()?;
-    Some(verified.fingerprint.to_string())
+/// Adds what was computed from the archives of a release.
+fn computed(known: &mut Attribution, release: &Release) {
+    let mut archives = BTreeMap::new();
+    for (digest, line) in &release.lines {
+        if let Line::Archive(Some(platform)) = line {
+            archives.insert(platform, PackageHash::zh(*digest));
+        }
+    }
+    for (h1, vouched) in release.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::Computed) {
+        if let Some(zh) = vouched.platform.as_ref().and_then(|platform| archives.get(platform)) {
+            known.computed(zh.clone(), h1.clone());
+        }
+    }
 }

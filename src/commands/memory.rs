@@ -1,6 +1,6 @@
 //! The trust file of one work tree during a run: read before anything is judged, written before any lock file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::disk::trust_file;
 use crate::engine::signers::Lesson;
@@ -34,7 +34,7 @@ impl Memory {
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
         let text = trust_file::read(&place.path)?;
         let file = match &text {
-            Some(text) => decode(text, place)?,
+            Some(text) => decode(text, &place.shown)?,
             None => TrustFile::default(),
         };
         Ok(Self { place: place.clone(), text, file, lessons: Vec::new() })
@@ -123,8 +123,9 @@ fn header() -> Vec<String> {
         .into()
 }
 
-fn decode(text: &str, place: &TrustPlace) -> Result<TrustFile, Error> {
-    pins::decode(text, &place.shown).map_err(|errors| {
+/// Reads a text; `shown` is its file as reports name it.
+pub(super) fn decode(text: &str, shown: &Path) -> Result<TrustFile, Error> {
+    pins::decode(text, shown).map_err(|errors| {
         let errors = errors.into_iter().map(Error::from);
         Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Settings, "the trust file cannot be read"))
     })

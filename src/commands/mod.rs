@@ -6,6 +6,7 @@ pub mod below;
 pub mod compare;
 pub mod diff;
 pub mod diff_known;
+mod diff_signers;
 pub mod explain;
 pub mod fmt;
 pub mod git;

@@ -1,38 +1,53 @@
-//! The part of `verify` that asks registries: from lock files to what is known of their releases.
+//! The part of `verify` and `diff` that asks registries: from locked entries to what is known of their releases.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use super::LockOptions;
 use super::lock::RuleBook;
 use super::verify::{Known, Root};
+use super::{LockOptions, RunSettings};
 use crate::engine::gather::GatherOptions;
 use crate::engine::inquiry::{Depth, Inquiry};
 use crate::engine::run;
 use crate::error::Error;
 use crate::hash::HashScheme;
+use crate::lockfile::LockFile;
 use crate::settings::H1Rule;
 use crate::verify::is_well_formed;
 
 /// Asks about each locked release once, whatever the number of root modules that lock it.
 ///
-/// Hosts that the settings of all these root modules forbid are not asked.
-///
 /// # Errors
 ///
-/// As [`run::inquire`].
+/// As [`Questions::ask`].
 pub fn ask(roots: &[(PathBuf, Result<Root, Error>)], options: GatherOptions, depth: Depth) -> Result<Known, Error> {
-    let inquiries = inquiries(roots, depth);
-    if inquiries.is_empty() { Ok(Known::new()) } else { run::inquire(options, inquiries) }
+    let mut questions = Questions::new(depth, false);
+    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+        questions.add(root.settings(), root.lock());
+    }
+    questions.ask(options)
 }
 
-fn inquiries(roots: &[(PathBuf, Result<Root, Error>)], depth: Depth) -> BTreeMap<run::ReleaseKey, Inquiry> {
-    let mut inquiries: BTreeMap<run::ReleaseKey, Inquiry> = BTreeMap::new();
-    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
-        let run = root.settings();
+/// What registries are to be asked about, each release once.
+#[derive(Debug)]
+pub struct Questions {
+    depth: Depth,
+    link: bool,
+    inquiries: BTreeMap<run::ReleaseKey, Inquiry>,
+}
+
+impl Questions {
+    /// No questions yet. `link` says whether it is worth a question where publishers tell about their releases.
+    pub fn new(depth: Depth, link: bool) -> Self {
+        Self { depth, link, inquiries: BTreeMap::new() }
+    }
+
+    /// Adds the entries of one root module. Hosts that its settings forbid are not asked.
+    pub fn add(&mut self, run: &RunSettings, lock: &LockFile) {
         let rules = RuleBook::new(run, &LockOptions::default());
         let platforms = run.settings.platforms.clone().unwrap_or_default();
-        for (addr, entry) in root.lock().iter().filter(|(addr, _)| run.settings.policy.allows_host(addr.host())) {
+        for (addr, entry) in lock.iter().filter(|(addr, _)| run.settings.policy.allows_host(addr.host())) {
             let own = run.settings.hosts.get(addr.host()).copied().or(run.settings.policy.h1);
             let h1 = entry.hashes.of(HashScheme::H1).filter(|hash| is_well_formed(hash));
             let inquiry = Inquiry {
@@ -40,15 +55,24 @@ fn inquiries(roots: &[(PathBuf, Result<Root, Error>)], depth: Depth) -> BTreeMap
                 believe: own != Some(H1Rule::Verified),
                 platforms: platforms.iter().cloned().collect(),
                 h1: h1.cloned().collect(),
-                depth,
+                depth: self.depth,
+                link: self.link,
             };
-            match inquiries.entry((addr.clone(), entry.version.clone())) {
-                std::collections::btree_map::Entry::Vacant(vacant) => {
+            match self.inquiries.entry((addr.clone(), entry.version.clone())) {
+                Entry::Vacant(vacant) => {
                     vacant.insert(inquiry);
                 }
-                std::collections::btree_map::Entry::Occupied(mut occupied) => occupied.get_mut().join(inquiry),
+                Entry::Occupied(mut occupied) => occupied.get_mut().join(inquiry),
             }
         }
     }
-    inquiries
+
+    /// The answers; nobody is asked if there is no question.
+    ///
+    /// # Errors
+    ///
+    /// As [`run::inquire`].
+    pub fn ask(self, options: GatherOptions) -> Result<Known, Error> {
+        if self.inquiries.is_empty() { Ok(Known::new()) } else { run::inquire(options, self.inquiries) }
+    }
 }

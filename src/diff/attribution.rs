@@ -2,9 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use url::Url;
+
 use crate::addr::ProviderAddr;
+use crate::error::Error;
+use crate::finding::Finding;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
+use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// What is known of releases, and of archives whatever release they belong to. The default knows nothing.
@@ -19,17 +24,26 @@ pub struct Attribution {
 /// What is known of one release.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReleaseFacts {
-    /// The fingerprint of the key that signed the checksums, if they are signed and the signature verifies. Without it
-    /// the packages are a list that nobody signed, which rules nothing out.
-    pub signer: Option<String>,
+    /// Who signed the checksums, if a signature verifies or there is to be none. Without a key the packages are a list
+    /// that nobody signed, which rules nothing out.
+    pub signer: Option<Signer>,
     /// The packages on the lines of the checksums.
     pub packages: Vec<ArchiveFacts>,
     /// The `zh:` of lines that name no package, such as manifests.
     pub other_lines: BTreeSet<PackageHash>,
     /// Hashes that the origin registry reports, signed or not.
     pub reported: BTreeMap<PackageHash, Option<Platform>>,
-    /// True if the origin was asked now: what it does not know, nobody attests.
+    /// True if the origin was asked now: an archive that it does not know, nobody attests.
     pub asked: bool,
+    /// True if, moreover, there is no package whose contents are unknown: contents that are none of theirs, nobody
+    /// attests.
+    pub complete: bool,
+    /// Where its publisher tells about it, over https; the registry's word.
+    pub link: Option<Url>,
+    /// Why it must not be used, that it is gone, or what was noticed on the way.
+    pub findings: Vec<Finding>,
+    /// Why more is not known, if somebody was asked.
+    pub inconclusive: Option<Error>,
 }
 
 /// One package of a release.

@@ -8,7 +8,7 @@ use super::risk::{distance, pins_nothing, verdict};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Ask, Change, ChangeKind, TextChange};
+use crate::outcome::{Ask, Change, ChangeKind, Signer, Standing, TextChange};
 use crate::requirements::Origin;
 use crate::version::Constraints;
 
@@ -25,6 +25,7 @@ pub struct Explanation {
 pub fn headline(change: &Change) -> Vec<String> {
     let mut parts = vec![what(change)];
     parts.retain(|part| !part.is_empty());
+    parts.extend(signer(change));
     parts.extend(verdicts(change));
     parts.extend(coverage(change));
     if pins_nothing(change) {
@@ -48,9 +49,9 @@ fn what(change: &Change) -> String {
         ChangeKind::HashesChanged if change.hashes_removed.is_empty() => {
             let platforms = platforms(change);
             let of = if platforms.is_empty() { String::new() } else { format!(" ({})", platforms.join(", ")) };
-            format!("{} added{of}", counted(change.hashes_added.iter().map(|added| &added.hash)))
+            counted(change.hashes_added.iter().map(|added| &added.hash), "added") + &of
         }
-        ChangeKind::HashesChanged => format!("{} removed", counted(&change.hashes_removed)),
+        ChangeKind::HashesChanged => counted(&change.hashes_removed, "removed"),
         ChangeKind::HashesReplaced => {
             let [came, went] = [change.hashes_added.len(), change.hashes_removed.len()];
             format!("CHECKSUMS REPLACED under the same version: {went} gone, {came} new, {} kept", kept(change))
@@ -62,6 +63,18 @@ fn what(change: &Change) -> String {
     }
 }
 
+/// What is known of the signer, if it is worth a word.
+fn signer(change: &Change) -> Option<String> {
+    let told = match (change.standing, change.signer.as_ref()?) {
+        (Standing::Refused, Signer::Key(_)) => "SIGNER REFUSED",
+        (Standing::Refused, Signer::Unsigned) => "NOT SIGNED any more",
+        (Standing::Rotated, _) => "another signer than before",
+        (Standing::FirstUse | Standing::PinnedHere, Signer::Unsigned) => "not signed",
+        (Standing::FirstUse | Standing::Pinned | Standing::PinnedHere, _) => return None,
+    };
+    Some(told.to_owned())
+}
+
 fn how_far(distance: Distance) -> String {
     match distance {
         Distance::Tag => ", same numbers".to_owned(),
@@ -69,19 +82,25 @@ fn how_far(distance: Distance) -> String {
     }
 }
 
-fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>) -> String {
+/// `3 checksums of archives (zh)`, or all kinds behind the sum of them.
+fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) -> String {
     let mut counts = [0; 3];
     for hash in hashes {
         counts[hash.scheme() as usize] += 1;
     }
     let told = [
-        (counts[HashScheme::H1 as usize], "h1"),
-        (counts[HashScheme::Zh as usize], "zh"),
-        (counts[HashScheme::Other as usize], "unknown"),
+        (counts[HashScheme::H1 as usize], "of contents (h1)"),
+        (counts[HashScheme::Zh as usize], "of archives (zh)"),
+        (counts[HashScheme::Other as usize], "of unknown kind"),
     ];
-    let told: Vec<String> =
-        told.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
-    format!("{} checksum{}", told.join(" + "), if counts.iter().sum::<usize>() == 1 { "" } else { "s" })
+    let told: Vec<(usize, &str)> = told.into_iter().filter(|(count, _)| *count > 0).collect();
+    let all: usize = counts.iter().sum();
+    let word = if all == 1 { "checksum" } else { "checksums" };
+    if let [(_, kind)] = told[..] {
+        return format!("{all} {word} {kind} {what}");
+    }
+    let kinds: Vec<String> = told.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
+    format!("{all} {word} {what}: {}", kinds.join(", "))
 }
 
 /// The platforms that were added, where they are known.
@@ -120,6 +139,8 @@ fn verdicts(change: &Change) -> Option<String> {
         .map(|(count, words)| format!("{} {words}", of(count)))
         .collect();
     match told.is_empty() {
+        // Nobody's word counts that must not be believed.
+        true if change.standing == Standing::Refused => None,
         true => Some("all vouched for".to_owned()),
         // That nothing was asked is no news of each single line, unless the line is loud.
         false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
@@ -134,7 +155,7 @@ pub fn coverage(change: &Change) -> Option<String> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let [old, new] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
     let other_version = matches!(change.kind, ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
-    (other_version && new < old).then(|| format!("h1 checksums {old} -> {new}"))
+    (other_version && new < old).then(|| format!("checksums of contents (h1) {old} -> {new}"))
 }
 
 fn constraints(change: &Change) -> Option<String> {
@@ -311,6 +332,17 @@ fn remarks(change: &Change) -> Vec<String> {
     if any(Verdict::Unattested) {
         remarks.push("A new checksum is known to nobody who should know it.".to_owned());
     }
+    match change.standing {
+        Standing::Refused => remarks.push(
+            "It is signed by somebody who is not remembered for this provider: do not merge before its publisher says why."
+                .to_owned(),
+        ),
+        Standing::Rotated => remarks.push(
+            "The same change remembers another signer for this provider: ask the publisher whether the new key is theirs."
+                .to_owned(),
+        ),
+        Standing::FirstUse | Standing::Pinned | Standing::PinnedHere => {}
+    }
     if change.new.is_some() && pins_nothing(change) && change.kind != ChangeKind::HashesChanged {
         remarks.push("No usable checksum is recorded: `init` accepts whatever it is given.".to_owned());
     }
@@ -352,6 +384,13 @@ fn place(origin: &Origin) -> String {
 
 /// What changed beside the entries, in words; nothing if nothing did.
 pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
+    if text.removed {
+        let cause = "The lock file was deleted, emptied, or is no longer tracked.";
+        let consequence = "`init` selects the newest versions that the modules allow, and records whatever it is given: \
+                           nothing is compared with what was recorded.";
+        let explanation = Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() };
+        return Some(("NO LOCK FILE any more".to_owned(), explanation));
+    }
     let name = |tool: Option<crate::dialect::Dialect>| tool.map_or("none".to_owned(), |tool| tool.to_string());
     let header = text.header.map(|[old, new]| format!("header {} -> {}", name(old), name(new)));
     let (what, cause) = match (header, text.formatting) {

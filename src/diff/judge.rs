@@ -113,7 +113,9 @@ impl Court<'_> {
                 platform: release.reported.get(hash).cloned().flatten(),
                 evidence: vec![Evidence::ReportedByOrigin],
             },
-            Some(release) if release.asked => Found::bare(Verdict::Unattested),
+            Some(release) if release.asked && (release.complete || hash.scheme() == HashScheme::Zh) => {
+                Found::bare(Verdict::Unattested)
+            }
             _ => Found::bare(Verdict::UnknownOffline),
         }
     }
@@ -132,7 +134,7 @@ impl Court<'_> {
 
     fn signed(&self) -> Option<(&ReleaseFacts, &str)> {
         let release = self.release?;
-        Some((release, release.signer.as_deref()?))
+        Some((release, release.signer.as_ref()?.key()?.as_str()))
     }
 
     fn platform(&self, zh: &PackageHash, h1: &PackageHash) -> Option<Platform> {

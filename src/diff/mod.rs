@@ -30,7 +30,7 @@ pub use text::text_change;
 
 use crate::addr::ProviderAddr;
 use crate::lockfile::{LockEntry, LockFile};
-use crate::outcome::{AddedHash, Change, ChangeKind};
+use crate::outcome::{AddedHash, Change, ChangeKind, Standing};
 
 /// The changes from one lock file to another, in the order of the file; nothing for entries that are equal.
 ///
@@ -79,8 +79,9 @@ fn change(
         asks: Vec::new(),
         signer: None,
         position: None,
-        pinned: false,
+        standing: Standing::default(),
         identical: false,
+        link: None,
     })
 }
 

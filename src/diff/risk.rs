@@ -3,7 +3,7 @@
 use super::Distance;
 use super::explain::coverage;
 use crate::evidence::Verdict;
-use crate::outcome::{Change, ChangeKind, TextChange};
+use crate::outcome::{Change, ChangeKind, Standing, TextChange};
 
 /// How much a reviewer must look at a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,8 +31,12 @@ impl Risk {
 pub fn risk(change: &Change) -> Risk {
     let alarming =
         change.hashes_added.iter().any(|added| verdict(change, &added.hash).is_some_and(Verdict::is_alarming));
-    if alarming || is_unexplained_replacement(change) || loses_all_hashes(change) {
+    let refused = change.standing == Standing::Refused;
+    if alarming || refused || is_unexplained_replacement(change) || loses_all_hashes(change) {
         return Risk::Dangerous;
+    }
+    if change.standing == Standing::Rotated {
+        return Risk::Notable;
     }
     match change.kind {
         ChangeKind::Downgraded | ChangeKind::Moved | ChangeKind::HashesReplaced => Risk::Notable,
@@ -51,7 +55,11 @@ pub fn risk(change: &Change) -> Risk {
 
 /// The risk of what changed beside the entries.
 pub fn risk_of_text(text: TextChange) -> Option<Risk> {
-    (text.formatting || text.header.is_some()).then_some(Risk::Routine)
+    match (text.removed, text.formatting || text.header.is_some()) {
+        (true, _) => Some(Risk::Notable),
+        (false, true) => Some(Risk::Routine),
+        (false, false) => None,
+    }
 }
 
 /// Puts changes in the order in which they must be read: dangerous ones first, replaced hashes first among them; then

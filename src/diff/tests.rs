@@ -105,11 +105,11 @@ fn distances() {
 fn known(signed: bool) -> Attribution {
     let package = |zh: &str, platform: &str| ArchiveFacts { zh: hash(zh), platform: Some(platform.parse().unwrap()) };
     let facts = ReleaseFacts {
-        signer: signed.then(|| "KEY".to_owned()),
+        signer: signed.then(|| "A".repeat(40).parse().unwrap()),
         packages: vec![package("zh:linux", "linux_amd64"), package("zh:darwin", "darwin_arm64")],
         other_lines: [hash("zh:manifest")].into(),
         reported: [(hash("h1:reported"), None)].into(),
-        asked: false,
+        ..ReleaseFacts::default()
     };
     let mut known = Attribution::default();
     known.releases.insert((addr("acme/widget"), "1.0.0".parse().unwrap()), facts);
@@ -154,7 +154,7 @@ fn verdicts_without_signed_sums() {
 #[test]
 fn who_was_asked_and_does_not_know_attests_nothing() {
     let mut known = known(true);
-    known.releases.values_mut().for_each(|facts| facts.asked = true);
+    known.releases.values_mut().for_each(|facts| (facts.asked, facts.complete) = (true, true));
     assert_eq!(verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known), Verdict::Unattested);
     known.computed(hash("zh:darwin"), hash("h1:darwin"));
     let ruled_out = verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known);

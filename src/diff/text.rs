@@ -11,7 +11,7 @@ pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool) -> TextChange {
     let [is, was] = [new, old].map(|text| !text.trim_ascii().is_empty());
     let header = (headers[0] != headers[1] && is && was).then_some(headers);
     let formatting = entries_equal && behind_header(old, headers[0]) != behind_header(new, headers[1]);
-    TextChange { header, formatting }
+    TextChange { header, removed: was && !is, formatting }
 }
 
 /// The text without the lines before the first blank one, if those are a tool's header.
@@ -46,14 +46,22 @@ mod tests {
         let [terraform, tofu] = [TERRAFORM, TOFU].map(|header| format!("{header}\nprovider \"a\" {{\n}}\n"));
         let headers = Some([Some(Dialect::Terraform), Some(Dialect::OpenTofu)]);
         assert_eq!(change(&terraform, &terraform), TextChange::default());
-        assert_eq!(change(&terraform, &tofu), TextChange { header: headers, formatting: false });
-        assert_eq!(change(&terraform, &tofu.replace("{\n", "{")), TextChange { header: headers, formatting: true });
-        assert_eq!(change(&tofu, &tofu.replace('\n', "\r\n")), TextChange { header: None, formatting: true });
+        assert_eq!(change(&terraform, &tofu), TextChange { header: headers, ..TextChange::default() });
+        assert_eq!(
+            change(&terraform, &tofu.replace("{\n", "{")),
+            TextChange { header: headers, formatting: true, ..TextChange::default() }
+        );
+        assert_eq!(
+            change(&tofu, &tofu.replace('\n', "\r\n")),
+            TextChange { formatting: true, ..TextChange::default() }
+        );
         let bare = "\nprovider \"a\" {\n}\n";
         assert_eq!(
             change(bare, &tofu),
-            TextChange { header: Some([None, Some(Dialect::OpenTofu)]), formatting: false }
+            TextChange { header: Some([None, Some(Dialect::OpenTofu)]), ..TextChange::default() }
         );
         assert_eq!(change("", &tofu).header, None);
+        assert_eq!(change(&tofu, "\n"), TextChange { removed: true, formatting: true, ..TextChange::default() });
+        assert!(!change("", "").removed && !change("", &tofu).removed);
     }
 }

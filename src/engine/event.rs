@@ -48,6 +48,8 @@ pub enum Event {
         package: PackageKey,
         /// False if it was given up; the reason travels as an error.
         ok: bool,
+        /// True if it was read from disk, not downloaded.
+        local: bool,
     },
     /// A request is about to be made.
     Request {

@@ -30,6 +30,8 @@ pub struct Inquiry {
     pub h1: BTreeSet<PackageHash>,
     /// How far to go.
     pub depth: Depth,
+    /// True if it is worth a question where its publisher tells about it.
+    pub link: bool,
 }
 
 impl Inquiry {
@@ -40,5 +42,6 @@ impl Inquiry {
         self.believe &= other.believe;
         self.platforms.extend(other.platforms);
         self.h1.extend(other.h1);
+        self.link |= other.link;
     }
 }

@@ -156,7 +156,7 @@ fn hash_all(jobs: &[(PackageKey, Result<LocalPackage, Error>)], events: &Events)
 fn hash(package: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
     events.emit(Event::PackageStarted { package: package.clone(), total: None });
     let facts = hash_quietly(package, found, events);
-    events.emit(Event::PackageDone { package: package.clone(), ok: facts.is_ok() });
+    events.emit(Event::PackageDone { package: package.clone(), ok: facts.is_ok(), local: true });
     facts
 }
 

@@ -52,6 +52,7 @@ fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: System
         h1,
         complete: false,
         current: false,
+        link: None,
         findings: Vec::new(),
         inconclusive: None,
     })

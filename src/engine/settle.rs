@@ -197,13 +197,7 @@ fn continuity_findings(
             false
         }
         Verdict::NotReproduced => {
-            let message = format!(
-                "none of the {} recorded h1 hashes of {addr} {} is reproduced by a package on offer, whose {}",
-                entry.hashes.of(HashScheme::H1).count(),
-                entry.version,
-                signature_words(facts),
-            );
-            findings.push(Finding::new(Rule::Republished, message).about(addr));
+            findings.push(not_reproduced(addr, entry, facts));
             false
         }
     }
@@ -263,6 +257,25 @@ fn signature_words(facts: &ReleaseFacts) -> String {
     }
 }
 
+/// Only `h1:` are recorded, and no package on offer has one of them.
+fn not_reproduced(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Finding {
+    let mut recorded = entry.hashes.of(HashScheme::H1);
+    let (first, others) = (recorded.next().map(ToString::to_string).unwrap_or_default(), recorded.count());
+    let recorded = match others {
+        0 => format!("the recorded hash {first}"),
+        others => format!("none of the {} recorded hashes (first: {first})", others + 1),
+    };
+    let served = facts.packages.iter().find_map(|(platform, package)| Some((platform, package.h1.as_ref()?)));
+    let message = format!(
+        "{recorded} of {addr} {} is {}that of a package on offer{}; its {}",
+        entry.version,
+        if others == 0 { "not " } else { "" },
+        served.map(|(platform, hash)| format!(", such as {hash} for {platform}")).unwrap_or_default(),
+        signature_words(facts),
+    );
+    Finding::new(Rule::Republished, message).about(addr).of_version(&entry.version)
+}
+
 fn republished(
     addr: &ProviderAddr,
     entry: &LockEntry,
@@ -272,20 +285,21 @@ fn republished(
     new: usize,
 ) -> Finding {
     let served = claims.by_hash.keys().find(|hash| !entry.hashes.contains(hash));
+    let recorded = match (gone, entry.hashes.len()) {
+        ([hash], 1) => format!("the recorded hash {hash} is gone"),
+        ([hash], all) => format!("1 of {all} recorded hashes is gone ({hash})"),
+        ([first, ..], all) => format!("{} of {all} recorded hashes are gone (first: {first})", gone.len()),
+        ([], 1) => "the recorded hash does not match".to_owned(),
+        ([], all) => format!("none of the {all} recorded hashes matches"),
+    };
+    let served = served.map(|hash| format!(" (such as {hash})")).unwrap_or_default();
+    let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
     let message = format!(
-        "the release {addr} {} on offer is not the recorded one: {} of {} recorded hashes {}, {new} packages are new{}; \
-         its {}",
+        "the release {addr} {} on offer is not the recorded one: {recorded}, {new} new{served}; its {}",
         entry.version,
-        if gone.is_empty() { entry.hashes.len() } else { gone.len() },
-        entry.hashes.len(),
-        match gone.first() {
-            Some(hash) => format!("are gone (first: {hash})"),
-            None => "do not match".to_owned(),
-        },
-        served.map(|hash| format!(" (such as {hash})")).unwrap_or_default(),
         signature_words(facts),
     );
-    Finding::new(Rule::Republished, message).about(addr)
+    Finding::new(Rule::Republished, message).about(addr).of_version(&entry.version)
 }
 
 /// Recorded `h1:` hashes that nobody attributed: unexplained if all packages are known, else merely unknown.

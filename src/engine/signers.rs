@@ -214,7 +214,14 @@ pub fn refused(addr: &ProviderAddr, version: &Version, signer: &Signer, verdict:
     Some(Finding::new(rule, message).about(addr))
 }
 
-fn by(signer: &Signer) -> String {
+/// The finding that nobody is remembered for the provider of a release.
+pub fn not_remembered(addr: &ProviderAddr, version: &Version, signer: &Signer) -> Finding {
+    let message = format!("{addr} {version} is {}, but no signer of this provider is remembered", by(signer));
+    Finding::new(Rule::SignerNotPinned, message).about(addr)
+}
+
+/// Who signed, in words.
+pub fn by(signer: &Signer) -> String {
     match signer {
         Signer::Key(key) => format!("signed by {key}"),
         Signer::Unsigned => "not signed".to_owned(),

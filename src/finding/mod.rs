@@ -13,6 +13,7 @@ pub use position::LineIndex;
 pub use rule::{Class, Level, Rule};
 
 use crate::addr::ProviderAddr;
+use crate::version::Version;
 
 /// A line and a column in a text, both from 1; columns count grapheme clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,6 +47,8 @@ pub struct Finding {
     pub message: String,
     /// The provider it is about.
     pub address: Option<ProviderAddr>,
+    /// The version of it, where what to do depends on that.
+    pub version: Option<Box<Version>>,
     /// The file, relative to the work tree; filled in by whoever knows it.
     pub file: Option<PathBuf>,
     /// The place in the file.
@@ -55,7 +58,8 @@ pub struct Finding {
 impl Finding {
     /// A finding at the level of its rule, without a place.
     pub fn new(rule: Rule, message: impl Into<String>) -> Self {
-        Self { rule, level: rule.level(), message: message.into(), address: None, file: None, position: None }
+        let message = message.into();
+        Self { rule, level: rule.level(), message, address: None, version: None, file: None, position: None }
     }
 
     /// The same finding about a provider.
@@ -63,6 +67,24 @@ impl Finding {
     pub fn about(mut self, address: &ProviderAddr) -> Self {
         self.address = Some(address.clone());
         self
+    }
+
+    /// The same finding about a version of it.
+    #[must_use]
+    pub fn of_version(mut self, version: &Version) -> Self {
+        self.version = Some(Box::new(version.clone()));
+        self
+    }
+
+    /// What to do about it: the help of the rule, about this very provider.
+    pub fn help(&self) -> String {
+        let help = self.rule.help();
+        match (&self.address, &self.version) {
+            (Some(address), Some(version)) => help.replace("ADDR@VERSION", &format!("{address}@{version}")),
+            (Some(_), None) if help.contains("ADDR@VERSION") => help.to_owned(),
+            (Some(address), None) => help.replace(" ADDR", &format!(" {address}")),
+            (None, _) => help.to_owned(),
+        }
     }
 
     /// The same finding at a place in its file.
@@ -77,5 +99,23 @@ impl Finding {
     pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn help_is_about_the_very_release() {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let finding = Finding::new(Rule::Republished, "x");
+        assert_eq!(finding.help(), Rule::Republished.help());
+        assert_eq!(finding.clone().about(&addr).help(), Rule::Republished.help());
+        let help = finding.about(&addr).of_version(&Version::new(1, 0, 0)).help();
+        assert!(help.contains("--accept-republished registry.terraform.io/acme/widget@1.0.0 --reason"), "{help}");
+        let help = Finding::new(Rule::SignerNotPinned, "x").about(&addr).help();
+        assert!(help.ends_with("`tflock trust add registry.terraform.io/acme/widget`."), "{help}");
     }
 }

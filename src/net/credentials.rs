@@ -87,6 +87,15 @@ pub fn token_variable(host: &Hostname) -> String {
     format!("TF_TOKEN_{}", host.as_ascii().replace('-', "__").replace('.', "_"))
 }
 
+/// The variable, and how to set it where no shell can: a port brings a colon into its name.
+pub fn token_variable_shown(host: &Hostname) -> String {
+    let name = token_variable(host);
+    if name.contains(':') {
+        return format!("{name} (shells cannot export it: `env '{name}=TOKEN' tflock …`)");
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +112,13 @@ mod tests {
 
     async fn token(credentials: &Credentials, name: &str) -> Option<String> {
         credentials.token(&host(name)).await.unwrap().map(|secret| secret.reveal().to_owned())
+    }
+
+    #[test]
+    fn a_port_needs_more_than_a_shell() {
+        assert_eq!(token_variable_shown(&host("app.example.com")), "TF_TOKEN_app_example_com");
+        let shown = token_variable_shown(&host("localhost:8443"));
+        assert!(shown.contains("`env 'TF_TOKEN_localhost:8443=TOKEN' tflock …`"), "{shown}");
     }
 
     #[test]

@@ -236,7 +236,9 @@ impl From<DiscoveryError> for Error {
                 let refused = error.refused_token();
                 let shown = Error { message, ..Error::from(*error) };
                 match refused {
-                    Some(_) => shown.hint(format!("the variable is {}", super::credentials::token_variable(&host))),
+                    Some(_) => {
+                        shown.hint(format!("the variable is {}", super::credentials::token_variable_shown(&host)))
+                    }
                     None => shown,
                 }
             }

@@ -124,7 +124,7 @@ impl Body {
     }
 
     fn silent(&self) -> NetError {
-        NetError { url: self.shown.clone(), attempts: 0, fault: Fault::Timeout(self.patience) }
+        NetError { url: self.shown.clone(), attempts: 0, fault: Fault::Stalled(self.patience) }
     }
 
     fn broken(&self, error: reqwest::Error) -> NetError {

@@ -42,6 +42,9 @@ pub enum Fault {
     /// No whole answer in time.
     #[error("no complete answer within {} s", .0.as_secs_f32())]
     Timeout(Duration),
+    /// A download on which nothing came for too long.
+    #[error("the download stalled: nothing came for {} s", .0.as_secs_f32())]
+    Stalled(Duration),
     /// The body broke off or cannot be decoded.
     #[error("the body broke off after {received} bytes{}: {reason}", expected.map(|n| format!(" of {n}")).unwrap_or_default())]
     Broken {
@@ -143,7 +146,7 @@ impl Fault {
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Fault::Status { status, .. } => *status == 429 || (*status >= 500 && *status != 501),
-            Fault::Connect(_) | Fault::Timeout(_) | Fault::Broken { .. } => true,
+            Fault::Connect(_) | Fault::Timeout(_) | Fault::Stalled(_) | Fault::Broken { .. } => true,
             _ => false,
         }
     }
@@ -223,6 +226,7 @@ fn hint(fault: &Fault) -> Option<&'static str> {
             Some("the server presents a CA certificate as its own: issue it one with CA:FALSE")
         }
         Fault::Certificate(_) => Some("if a private authority signed it, name its certificate in SSL_CERT_FILE"),
+        Fault::Stalled(_) => Some("check the network and proxies, then run the command again"),
         Fault::Timeout(_) => Some("set TF_REGISTRY_CLIENT_TIMEOUT to more seconds"),
         Fault::Connect(_) => Some("check the host name, the network and HTTPS_PROXY"),
         _ => None,

@@ -23,7 +23,7 @@ mod watch;
 mod testing;
 
 pub use client::Client;
-pub use credentials::{Credentials, token_variable};
+pub use credentials::{Credentials, token_variable, token_variable_shown};
 pub use discovery::{Discovery, DiscoveryError, Service, ServiceMap};
 pub use document::{Ask, Document, Kind};
 pub use download::{Body, Download};

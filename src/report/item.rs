@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::slashed;
-use crate::diff::{Risk, explain, explain_text, headline, risk};
+use crate::diff::{Risk, explain, explain_text, headline, risk, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, Change, ChangeKind, Changes, Outcome, RootOutcome};
+use crate::outcome::{Body, Change, ChangeKind, Changes, Outcome, RootOutcome, Signer, Standing};
 
 /// A rule as annotating formats show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn of_finding(finding: &Finding) -> Item {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
-        message: format!("{}. {}", finding.message, rule.help()),
+        message: format!("{}. {}", finding.message, finding.help()),
         address: finding.address.as_ref().map(ToString::to_string),
         file: finding.file.as_deref().map(slashed),
         position: finding.position,
@@ -106,7 +106,7 @@ fn of_changes(changes: &Changes) -> impl Iterator<Item = Item> {
     let file = slashed(&changes.path);
     let text = explain_text(changes.text).map(|(what, words)| Item {
         rule: TEXT_RULE,
-        level: Level::Note,
+        level: risk_of_text(changes.text).map_or(Level::Note, level_of),
         title: what.clone(),
         message: format!("{what}. {} {}", words.cause, words.consequence),
         address: None,
@@ -114,7 +114,41 @@ fn of_changes(changes: &Changes) -> impl Iterator<Item = Item> {
         position: None,
         is_failure: false,
     });
-    changes.changes.iter().map(move |change| of_change(change, &file)).chain(text)
+    let unanswered = changes.inconclusive.iter().map(|error| unanswered(error, &changes.path));
+    let unanswered: Vec<Item> = unanswered.collect();
+    changes.changes.iter().map(move |change| of_change(change, &file)).chain(text).chain(unanswered)
+}
+
+/// A source that gave no answer: nothing is wrong with the file on that account.
+fn unanswered(error: &Error, path: &Path) -> Item {
+    let item = of_error(error, Path::new(""));
+    let title = format!("checksums were not checked: {}", item.title);
+    let message = format!("Checksums were not checked: {}.", item.message);
+    Item { level: Level::Warn, title, message, file: Some(slashed(path)), position: None, is_failure: false, ..item }
+}
+
+/// Who signed the release of a change, and where its publisher tells about it.
+fn of_release(change: &Change) -> String {
+    let signer = signed(change).map(|signed| format!(" The release is {signed}."));
+    let link = change.link.as_ref().map(|link| format!(" Its publisher's page: {link}"));
+    format!("{}{}", signer.unwrap_or_default(), link.unwrap_or_default())
+}
+
+/// `signed by KEY (pinned)`, `signed by KEY (identical archives, first use)`; nothing where that is not known.
+pub(super) fn signed(change: &Change) -> Option<String> {
+    let standing = match change.standing {
+        Standing::FirstUse => "first use",
+        Standing::Pinned => "pinned",
+        Standing::PinnedHere => "pinned by this change",
+        Standing::Rotated => "pinned by this change in place of another signer",
+        Standing::Refused => "refused",
+    };
+    let by = match change.signer.as_ref()? {
+        Signer::Key(fingerprint) => format!("signed by {fingerprint}"),
+        Signer::Unsigned => "not signed by anybody".to_owned(),
+    };
+    let identical = if change.identical { "identical archives, " } else { "" };
+    Some(format!("{by} ({identical}{standing})"))
 }
 
 fn of_change(change: &Change, file: &str) -> Item {
@@ -124,7 +158,7 @@ fn of_change(change: &Change, file: &str) -> Item {
     Item {
         rule: rule_of(change.kind),
         level: level_of(risk(change)),
-        message: format!("{what}. {} {}", words.cause, words.consequence),
+        message: format!("{what}. {} {}{}", words.cause, words.consequence, of_release(change)),
         title: what,
         address: Some(address),
         file: Some(file.to_owned()),

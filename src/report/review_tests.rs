@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::*;
-use crate::commands::diff::{Knowledge, Pair, Side, diff};
+use crate::commands::diff::{Knowledge, Pair, Side, Trust, diff};
 use crate::diff::{ArchiveFacts, Attribution, ReleaseFacts};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Change, Changes, RootOutcome};
@@ -32,6 +32,10 @@ fn cases() -> Vec<String> {
 }
 
 fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution) -> RootOutcome {
+    trusting(old, new, packages, &Trust::default())
+}
+
+fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution, trust: &Trust) -> RootOutcome {
     let side = |name: &str, text| Side { name: name.to_owned(), text: Some(text) };
     let pair = Pair {
         path: ".terraform.lock.hcl".into(),
@@ -39,7 +43,7 @@ fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution)
         new: side("the work tree", new),
         dialect: None,
     };
-    diff(&pair, &Knowledge { packages, requirements: &|_| None })
+    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
@@ -55,6 +59,28 @@ fn nothing(_: &[Change]) -> Attribution {
     Attribution::default()
 }
 
+/// The same with the pages of the releases, and a registry that gave no answer about the first one.
+fn answered(changes: &[Change]) -> Attribution {
+    let mut known = signed(changes);
+    for facts in known.releases.values_mut() {
+        facts.link = url::Url::parse("https://github.com/acme/terraform-provider-x/releases/tag/v1(2)").ok();
+    }
+    if let Some((change, new)) = changes.first().and_then(|change| Some((change, change.new.as_ref()?))) {
+        let error = crate::error::Error::new(crate::error::ErrorKind::Unavailable, "asking `the` registry failed: 503");
+        let inconclusive = Some(error.hint("wait, then run the command again"));
+        let facts = ReleaseFacts { inconclusive, ..ReleaseFacts::default() };
+        known.releases.insert((change.address.clone(), new.version.clone()), facts);
+    }
+    known
+}
+
+/// A trust file that remembers another key for one namespace.
+fn pinned_to_another() -> Trust {
+    let text = format!("provider \"registry.terraform.io/acme/*\" {{\n signers = [\"{}\"]\n}}\n", "B".repeat(40));
+    let pins = crate::trust::pins::decode(&text, Path::new("x")).unwrap().pins;
+    Trust { old: Some(pins.clone()), new: Some(pins) }
+}
+
 /// A world in which the releases of the old side are signed, and those of the new side were asked for.
 fn signed(changes: &[Change]) -> Attribution {
     let mut known = Attribution::default();
@@ -63,10 +89,11 @@ fn signed(changes: &[Change]) -> Attribution {
             let zh = |hash: &&PackageHash| hash.scheme() == HashScheme::Zh;
             let package = |zh: &PackageHash| ArchiveFacts { zh: zh.clone(), platform: "linux_amd64".parse().ok() };
             let facts = ReleaseFacts {
-                signer: Some("C874011F0AB405110D02105534365D9472D7468F".to_owned()),
+                signer: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
                 packages: entry.hashes.iter().filter(zh).map(package).collect(),
                 reported: change.hashes_added.iter().skip(1).map(|added| (added.hash.clone(), None)).collect(),
                 asked: true,
+                complete: true,
                 ..ReleaseFacts::default()
             };
             known.releases.insert((change.address.clone(), entry.version.clone()), facts);
@@ -90,6 +117,10 @@ fn every_pair_in_every_format() {
         insta::assert_snapshot!(format!("diff_{name}"), all_formats(&case(&name, &nothing)));
     }
     insta::assert_snapshot!("diff_judged_replaced", all_formats(&case("hashes-replaced", &signed)));
+    let [old, new] = ["old.hcl", "new.hcl"].map(|side| std::fs::read(folder().join("many").join(side)).unwrap());
+    let asked = outcome(vec![trusting(old, new, &answered, &pinned_to_another())]);
+    assert_eq!(broken(&render(&asked, Format::Json, Style::default())), [""; 0]);
+    insta::assert_snapshot!("diff_asked", all_formats(&asked));
     insta::assert_snapshot!("diff_judged_platforms", all_formats(&case("platforms-added", &signed)));
 }
 
@@ -158,14 +189,28 @@ fn gitlab_reports_have_the_documented_fields() {
     }
 }
 
-/// What the schema of SARIF wants of the parts that we write.
+/// The schema of SARIF allows no properties but its own; these are the ones of it that we write.
+fn keys(object: &Value, known: &[&str]) {
+    let strange: Vec<_> =
+        object.as_object().into_iter().flatten().filter(|(key, _)| !known.contains(&key.as_str())).collect();
+    assert!(strange.is_empty(), "{strange:?}");
+}
+
+/// What the schema of SARIF wants of the parts that we write. The schema itself is not ours to keep here; documents of
+/// all cases were validated against that of OASIS by hand.
 #[test]
 fn sarif_has_its_shape() {
     for name in cases() {
         let text = render(&case(&name, &signed), Format::Sarif, Style::default());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["version"], "2.1.0");
+        keys(&document, &["$schema", "version", "runs"]);
         let run = &document["runs"][0];
+        keys(run, &["tool", "columnKind", "invocations", "results"]);
+        keys(&run["tool"], &["driver"]);
+        keys(&run["tool"]["driver"], &["name", "semanticVersion", "informationUri", "rules"]);
+        keys(&run["invocations"][0], &["executionSuccessful", "toolExecutionNotifications"]);
+        assert!(run["invocations"][0]["executionSuccessful"].is_boolean());
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         for result in run["results"].as_array().unwrap() {
             let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
@@ -173,6 +218,15 @@ fn sarif_has_its_shape() {
             assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
             assert!(!result["message"]["text"].as_str().unwrap().is_empty());
             let place = &result["locations"][0]["physicalLocation"];
+            keys(
+                result,
+                &["ruleId", "ruleIndex", "level", "message", "partialFingerprints", "locations", "properties"],
+            );
+            keys(&result["message"], &["text"]);
+            keys(&result["locations"][0], &["physicalLocation"]);
+            keys(place, &["artifactLocation", "region"]);
+            keys(&place["artifactLocation"], &["uri", "uriBaseId"]);
+            keys(&place["region"], &["startLine", "startColumn", "endLine", "endColumn"]);
             assert_eq!(place["artifactLocation"]["uri"], ".terraform.lock.hcl");
         }
     }
@@ -238,6 +292,10 @@ fn markdown_of_many_providers_stays_below_the_limit_of_comments() {
     assert!(text.len() < 65_536 && text.len() > 30_000, "{}", text.len());
     assert!(text.contains("Left out for want of room: the checksums of"), "{}", &text[text.len() - 300..]);
     assert_eq!(text.matches("\n| ").count() - text.matches("\n| |").count(), 300, "every provider has its row");
+    assert!(
+        text.contains("<summary>200 routine changes</summary>") && text.contains(" and 88 more: A version"),
+        "{text}"
+    );
     let first = text.lines().find(|line| line.starts_with("| **")).unwrap();
     assert!(first.contains("CHECKSUMS REPLACED"), "{first}");
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());

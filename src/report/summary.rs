@@ -2,6 +2,7 @@
 
 use super::slashed;
 use crate::diff::{Risk, risk};
+use crate::error::Error;
 use crate::evidence::Verdict;
 use crate::finding::Level;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
@@ -59,12 +60,32 @@ pub(super) fn of_changes(changes: &Changes) -> String {
     let all = changes.changes.len();
     let providers = if all == 1 { "1 provider changed".to_owned() } else { format!("{all} providers changed") };
     let unchecked = unchecked(changes);
-    let unchecked = if unchecked > 0 { format!("; {unchecked} new checksums not checked") } else { String::new() };
+    let unchecked = match unchecked {
+        0 => String::new(),
+        1 => "; 1 new checksum not checked".to_owned(),
+        count => format!("; {count} new checksums not checked"),
+    };
     format!("{providers}: {}{unchecked}", risks.join(", "))
 }
 
+/// The most sources without an answer that people are told of.
+const MOST_UNANSWERED: usize = 3;
+
+/// The first sources that gave no answer, each once, and how many others did not either.
+pub(super) fn unanswered(changes: &Changes) -> (Vec<&Error>, usize) {
+    let mut told: Vec<&Error> = Vec::new();
+    for error in &changes.inconclusive {
+        if !told.contains(&error) {
+            told.push(error);
+        }
+    }
+    let left = told.len().saturating_sub(MOST_UNANSWERED);
+    told.truncate(MOST_UNANSWERED);
+    (told, left)
+}
+
 /// How many new checksums nothing is known of, because nobody was asked.
-fn unchecked(changes: &Changes) -> usize {
+pub(super) fn unchecked(changes: &Changes) -> usize {
     let of_change = |change: &crate::outcome::Change| {
         let added = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
         added.filter(|judged| judged.verdict == Verdict::UnknownOffline).count()

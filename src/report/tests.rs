@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Required, RootOutcome, Signer};
+use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Required, RootOutcome, Signer, Standing};
 use crate::requirements::{Origin, OriginKind, Requirement};
 use crate::version::Constraints;
 
@@ -54,8 +54,9 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         asks: Vec::new(),
         signer: None,
         position: None,
-        pinned: false,
+        standing: Standing::default(),
         identical: false,
+        link: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! A source reports; it judges nothing and writes nothing. It keeps *absent* (the source says that there is no such
 //! thing) apart from *unavailable* (nobody knows).
 
+mod link;
 mod registry;
 mod wire;
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use url::Url;
 
 use super::wire::{self, WireError};
-use super::{Offer, ReportedPackages};
+use super::{Offer, ReportedPackages, link};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::helper::HelperError;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{
-    Ask, Client, Credentials, Discovery, DiscoveryError, Document, Kind, NetError, Service, ShownUrl, token_variable,
+    Ask, Client, Credentials, Discovery, DiscoveryError, Document, Kind, NetError, Service, ShownUrl,
+    token_variable_shown,
 };
 use crate::platform::Platform;
 use crate::version::Version;
@@ -197,6 +198,22 @@ impl Registry {
         package_of(addr, platform, &document.final_url, download)
     }
 
+    /// Where the publisher of a release tells about it, if its package or the registry names a place.
+    ///
+    /// The package's own URL names it on hosts of the usual kind. Else the registry is asked as Terraform's public one
+    /// can be, outside of any protocol; an answer that is none counts as no place.
+    pub async fn link(&self, addr: &ProviderAddr, version: &Version, package: &Package) -> Option<Url> {
+        if let Some(page) = link::beside_download(&package.url) {
+            return Some(page);
+        }
+        let path = format!("{}/{}/{version}", addr.namespace(), addr.kind());
+        let url = self.endpoint(addr, &path).await.ok()?;
+        let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
+        let document = self.metadata(addr, url, absent).await.ok()?;
+        let about: wire::About = wire::read(&document.body).ok()?;
+        link::of_source(about.source.as_deref()?, about.tag.as_deref())
+    }
+
     /// The checksums of a release, or their signature.
     ///
     /// # Errors
@@ -300,7 +317,7 @@ impl From<SourceError> for Error {
                 Error::new(ErrorKind::NotFound, message).about_url(url.as_str())
             }
             SourceError::Unauthorized { host, sent } => {
-                let variable = token_variable(&host);
+                let variable = token_variable_shown(&host);
                 let hint = if sent { "check the token in" } else { "put a token into" };
                 Error::new(ErrorKind::Unauthorized, message)
                     .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))

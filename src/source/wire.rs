@@ -94,6 +94,17 @@ impl Versions {
     }
 }
 
+/// The answer to *what is this release*, which no protocol describes; Terraform's public registry gives it.
+#[derive(Deserialize)]
+pub(super) struct About {
+    /// The repository of its source.
+    #[serde(default)]
+    pub(super) source: Option<String>,
+    /// The tag of the release there.
+    #[serde(default)]
+    pub(super) tag: Option<String>,
+}
+
 /// The answer to *where is the package for this platform*.
 #[derive(Deserialize)]
 pub(super) struct Download {

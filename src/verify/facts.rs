@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use url::Url;
+
 use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::evidence::Evidence;
@@ -57,6 +59,8 @@ pub struct Release {
     pub complete: bool,
     /// True if the registry was asked in this run; false if it may offer more by now.
     pub current: bool,
+    /// Where its publisher tells about it, over https, if that was asked: the registry's word.
+    pub link: Option<Url>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
     /// Why it is not complete, if somebody was asked.

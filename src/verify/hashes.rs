@@ -110,7 +110,7 @@ impl Judged<'_> {
              are on offer",
             release.archives().count(),
         );
-        vec![self.find(Rule::Republished, message).at(self.at(first))]
+        vec![self.find(Rule::Republished, message).of_version(&self.entry.version).at(self.at(first))]
     }
 
     fn foreign(&self, hash: &PackageHash) -> Finding {
@@ -147,7 +147,7 @@ impl Judged<'_> {
              the lock file was changed",
             self.name(),
         );
-        Some(self.find(Rule::Republished, message).at(self.version_at()))
+        Some(self.find(Rule::Republished, message).of_version(&self.entry.version).at(self.version_at()))
     }
 }
 

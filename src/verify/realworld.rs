@@ -61,6 +61,7 @@ fn releases(folder: &Path) -> Releases {
             h1: list(7).iter().map(|text| (format!("h1:{text}").parse().unwrap(), vouched())).collect(),
             complete: true,
             current: true,
+            link: None,
             findings: Vec::new(),
             inconclusive: None,
         };
@@ -82,6 +83,7 @@ fn other_builds() -> impl Iterator<Item = ((String, String), Arc<Release>)> {
             h1: BTreeMap::new(),
             complete: true,
             current: true,
+            link: None,
             findings: Vec::new(),
             inconclusive: None,
         };

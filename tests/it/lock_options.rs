@@ -229,3 +229,14 @@ fn what_is_not_supported_yet_says_so() {
     let run = Workspace::from("example").tflock(None, ["lock", "-net-mirror=https://example.com/"]).ended_with(2);
     insta::assert_snapshot!("net_mirror", run);
 }
+
+#[test]
+fn warnings_of_the_configuration_are_those_of_why() {
+    let main = "terraform {\n  required_providers {\n    terraform = {\n      source  = \"terraform.io/builtin/terraform\"\n      \
+                version = \"~> 1.0\"\n    }\n  }\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", main)]);
+    let why = workspace.tflock(None, ["why"]).ended_with(0);
+    let lock = workspace.tflock(None, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let warning = why.stderr.lines().find(|line| line.contains("built")).unwrap_or_else(|| panic!("{why}"));
+    assert!(lock.stderr.contains(warning), "{lock}");
+}

@@ -3,6 +3,7 @@
 
 mod add;
 mod diff;
+mod diff_online;
 mod example;
 mod fixture;
 mod lock;
@@ -15,6 +16,7 @@ mod merge;
 mod migrate;
 mod offline;
 mod outdated;
+mod readme;
 mod recursive;
 mod same_versions;
 mod support;

@@ -8,10 +8,12 @@ use super::Within;
 ///
 /// Tells for each provider what changed, why it may have, what follows, and who vouches for each new checksum. Compares
 /// the merge base of REV and HEAD with the work tree, two revisions (A..B), a revision with where it parted from another
-/// (A...B), or two files. Without arguments: what is not committed yet. Asks nobody; what is known comes from the index.
+/// (A...B), or two files. Without arguments: what is not committed yet. What is known of checksums and signers comes from
+/// earlier runs; with --online registries are asked about the rest.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock diff main\n  tflock diff v1.2..v1.3 -- envs/prod\n  tflock diff -r origin/main --format markdown\n  git show HEAD~3:.terraform.lock.hcl | tflock diff - .terraform.lock.hcl"
+    after_help = "Examples:\n  tflock diff main\n  tflock diff v1.2..v1.3 -- envs/prod\n  tflock diff -r origin/main --online --format markdown\n  git show HEAD~3:.terraform.lock.hcl | tflock diff - .terraform.lock.hcl"
 )]
 pub(in crate::cli) struct DiffArgs {
     /// A revision, A..B, A...B, or two files; - is standard input.
@@ -26,7 +28,17 @@ pub(in crate::cli) struct DiffArgs {
     /// Every lock file below.
     #[arg(short, long)]
     pub(in crate::cli) recursive: bool,
-    /// Exit 1 if there is a difference, 3 if a new checksum contradicts the record or nobody vouches for it.
+    /// Ask registries what is known of the releases that changed: who signed them, which checksums they have.
+    ///
+    /// As `verify` does: signed lists, what the registry reports, and where nobody vouches for an h1 checksum the package
+    /// itself. A registry that gives no answer makes a checksum neither good nor bad.
+    #[arg(long, conflicts_with = "offline")]
+    pub(in crate::cli) online: bool,
+    /// With --online: download nothing.
+    #[arg(long, requires = "online")]
+    pub(in crate::cli) no_download: bool,
+    /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, nobody vouches for
+    /// it, or its release is one that must not be used.
     #[arg(long)]
     pub(in crate::cli) exit_code: bool,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! `lock`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::targets::Targets;
 use super::{Done, Session};
@@ -20,7 +20,7 @@ use crate::engine::gather::GatherOptions;
 use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
-use crate::outcome::Outcome;
+use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::source::Registry;
 
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
@@ -68,17 +68,23 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
         local: options.fs_mirror.is_none(),
         all_or_none: asked.to.is_some(),
     };
+    let warnings = Mutex::new(Vec::new());
     let open = |at| {
         let settings = targets.settings(at)?;
         let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
-        (asked.prepare)(Root::open(&settings, &options, &cache)?, &settings)
+        let root = Root::open(&settings, &options, &cache)?;
+        warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
+        (asked.prepare)(root, &settings)
     };
     let source = |dialect| source(session, dialect, options.fs_mirror.as_ref(), &cache, &progress.events());
+    let mirrored = options.fs_mirror.is_some();
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
     let mut notes = Vec::new();
     if begun.len() < targets.paths.len() {
         notes.push(format!("{} root modules were not begun, after one had failed", targets.paths.len() - begun.len()));
     }
+    notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
+    notes.extend(unsigned(&begun).filter(|_| mirrored));
     notes.extend(cache.note().map(str::to_owned));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let mut roots: Vec<_> = begun.into_iter().chain(first_outcomes).collect();
@@ -88,6 +94,18 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     let outcome = Outcome { command: asked.command, roots, many: targets.many(), notes };
     let code = ExitCode::of_outcome(&outcome, options.check);
     Done { outcome, code, dialect: asked.to.or_else(|| targets.dialect()) }
+}
+
+/// What must be known of hashes that a mirror gave; nothing if it gave none.
+fn unsigned(roots: &[RootOutcome]) -> Option<String> {
+    let of_root = |root: &RootOutcome| match &root.body {
+        Ok(Body::Changes(changes)) => changes.changes.iter().any(|change| !change.hashes_added.is_empty()),
+        _ => false,
+    };
+    roots
+        .iter()
+        .any(of_root)
+        .then(|| "a mirror signs nothing: the new hashes are those of its packages, whoever put them there".to_owned())
 }
 
 /// Progress on standard error, as far as people want to see it.

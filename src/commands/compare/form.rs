@@ -125,6 +125,10 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
     let neither = || usage(format!("{:?} is neither a revision nor a file", name.to_string_lossy()));
     let Some(text) = name.to_str() else { return neither() };
     match git {
+        // No revision has such a name, whatever the dots in it.
+        Ok(_) if text.starts_with("./") || text.starts_with("../") || text.starts_with('/') => {
+            Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text)
+        }
         Ok(git) => ends(text).into_iter().find_map(|end| git.known_commit(end).err()).map_or_else(neither, Error::from),
         // Outside of git only files can be meant.
         Err(_) => Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text),

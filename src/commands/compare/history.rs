@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::form::ends;
+use super::trust::{self, Text, Texts};
 use super::usage;
 use crate::commands::diff::{Pair, Side};
 use crate::dialect::Dialect;
@@ -10,6 +11,7 @@ use crate::disk::git::{Commit, Git};
 use crate::disk::text;
 use crate::error::Error;
 use crate::lockfile::FILE_NAME;
+use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 
 /// Two points of a history.
 #[derive(Debug)]
@@ -63,18 +65,18 @@ impl History {
         path: Option<&Path>,
         recursive: bool,
         dialect: Option<Dialect>,
-    ) -> Result<Vec<Pair>, Error> {
+    ) -> Result<(Vec<Pair>, Texts), Error> {
         let wanted = self.wanted(path)?;
         let paths = if recursive { self.below(&wanted)? } else { vec![wanted] };
-        let old = match &self.old {
-            Some(commit) => self.git.files(commit, &paths)?,
-            None => vec![None; paths.len()],
+        let (old, old_pins) = match &self.old {
+            Some(commit) => self.files(commit, &paths)?,
+            None => (vec![None; paths.len()], None),
         };
-        let new = match &self.new {
-            Some(commit) => self.git.files(commit, &paths)?,
-            None => {
-                paths.iter().map(|path| Ok(text::read(&self.git.top().join(path))?)).collect::<Result<_, Error>>()?
-            }
+        let (new, new_pins) = if let Some(commit) = &self.new {
+            self.files(commit, &paths).map(|(texts, pins)| (texts, Ok(pins)))?
+        } else {
+            let texts = paths.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
+            (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
         };
         let [old_name, new_name] = [(&self.old, "nothing"), (&self.new, "the work tree")]
             .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));
@@ -85,7 +87,15 @@ impl History {
             new: Side { name: new_name.clone(), text: new },
             dialect,
         });
-        Ok(pairs.collect())
+        Ok((pairs.collect(), [Ok(old_pins), new_pins]))
+    }
+
+    /// Files of a commit, and its trust file.
+    fn files(&self, commit: &Commit, paths: &[String]) -> Result<(Vec<Text>, Text), Error> {
+        let all: Vec<String> = paths.iter().cloned().chain([FILE_OF_PINS.to_owned()]).collect();
+        let mut texts = self.git.files(commit, &all)?;
+        let pins = texts.pop().flatten();
+        Ok((texts, pins))
     }
 
     /// The lock file that a path means, from the top: the path itself, or the one in that directory.

@@ -2,11 +2,12 @@
 
 mod form;
 mod history;
+mod trust;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::commands::diff::{Pair, Side};
+use crate::commands::diff::{Pair, Side, Trust};
 use crate::dialect::Dialect;
 use crate::disk::git::Git;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
@@ -28,6 +29,8 @@ pub struct Asked {
     pub tip: bool,
     /// Every lock file below.
     pub recursive: bool,
+    /// The trust file that counts on both sides, in place of the one of the work tree.
+    pub trust_file: Option<PathBuf>,
 }
 
 /// What is compared.
@@ -35,6 +38,12 @@ pub struct Asked {
 pub struct Comparison {
     /// The texts, by path.
     pub pairs: Vec<Pair>,
+    /// The remembered signers of both sides.
+    pub trust: Trust,
+    /// What people should know beside the result.
+    pub notes: Vec<String>,
+    /// Where it was asked for.
+    directory: PathBuf,
     /// Where the configuration of both sides is, if there is one.
     history: Option<History>,
 }
@@ -59,13 +68,17 @@ pub fn compare(
             let shown = if new == Path::new("-") { old.clone() } else { new.clone() };
             let [old, new] = [file(directory, &old, stdin)?, file(directory, &new, stdin)?];
             let pair = Pair { path: shown, old, new, dialect };
-            Ok(Comparison { pairs: vec![pair], history: None })
+            let pins = || trust::text(directory, asked.trust_file.as_deref());
+            Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
         }
         Form::Revision { name, path } => {
             let git = Git::open(directory)?;
             let history = history(git, name.as_deref(), asked.tip)?;
-            let pairs = history.pairs(path.as_deref(), asked.recursive, dialect)?;
-            Ok(Comparison { pairs, history: Some(history) })
+            let (pairs, mut pins) = history.pairs(path.as_deref(), asked.recursive, dialect)?;
+            if let Some(named) = asked.trust_file.as_deref() {
+                pins = [(); 2].map(|()| trust::text(directory, Some(named)));
+            }
+            Ok(Comparison::new(pairs, pins, directory, Some(history)))
         }
     }
 }
@@ -86,6 +99,19 @@ fn file(directory: &Path, path: &Path, stdin: &mut dyn FnMut() -> Result<Vec<u8>
 }
 
 impl Comparison {
+    fn new(pairs: Vec<Pair>, pins: trust::Texts, directory: &Path, history: Option<History>) -> Self {
+        let (trust, notes) = trust::trust(pins);
+        Self { pairs, trust, notes, directory: directory.to_owned(), history }
+    }
+
+    /// The directory whose settings count for a lock file: its own if that is there, else one above it.
+    pub fn directory(&self, pair: &Pair) -> PathBuf {
+        let Some(history) = &self.history else { return self.directory.clone() };
+        let own = history.git.top().join(&pair.path);
+        let there = own.ancestors().skip(1).find(|place| place.is_dir());
+        there.map_or_else(|| history.git.top().to_owned(), Path::to_owned)
+    }
+
     /// What the configuration of the root module of a lock file asks for, before and now, as far as it stands in the
     /// work tree; none unless both sides can be read whole.
     pub fn requirements(&self, pair: &Pair) -> Option<[Requirements; 2]> {

@@ -20,7 +20,7 @@ use crate::engine::{held, known, recall};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
-use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
+use crate::outcome::{Body, Changes, RootOutcome, Standing, TrustChange};
 use crate::report::diff::unified;
 use crate::trust::pins::Pins;
 use crate::version::Version;
@@ -204,8 +204,10 @@ impl Prepared {
         for change in &mut list {
             let Some(settled) = entries.get(&change.address) else { continue };
             change.signer.clone_from(&settled.signer);
-            change.pinned = settlement.pinned.contains(&change.address);
             change.identical = settled.identical;
+            if settlement.pinned.contains(&change.address) {
+                change.standing = Standing::Pinned;
+            }
             change.hashes_added.clone_from(&settled.added);
         }
         let text = new.encode(self.dialect());

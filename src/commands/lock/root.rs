@@ -55,6 +55,8 @@ pub struct Root {
     pub(super) edits: Vec<Edit>,
     /// Warnings about what was read.
     pub(in crate::commands) findings: Vec<Finding>,
+    /// What people should know of the configuration.
+    warnings: Vec<String>,
     /// Modules that are not installed, by their names, where that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
     /// True if the lock file stays as it is, whether or not it is canonical.
@@ -84,6 +86,7 @@ impl Root {
             None => (LockFile::new(), Vec::new()),
         };
         let tree = if options.from_lock { None } else { configuration(settings, options)? };
+        let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let configured = requirements.is_some();
         Ok(Self {
@@ -104,11 +107,17 @@ impl Root {
             findings,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             untouched: false,
+            warnings,
         })
     }
 }
 
 impl Root {
+    /// What people should know of the configuration.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// What is needed.
     pub fn requirements(&self) -> &Requirements {
         &self.requirements

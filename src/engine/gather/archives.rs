@@ -96,7 +96,7 @@ impl Gatherer {
 
     async fn download(&self, key: PackageKey, package: &Package) -> Result<Hashed, NoHashes> {
         let hashes = self.attempts(&key, package).await;
-        self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok() });
+        self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
         if !hashes.has_program(key.address.kind()) {
             let message = format!(

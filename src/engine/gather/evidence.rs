@@ -79,6 +79,7 @@ impl Gatherer {
             h1: BTreeMap::new(),
             complete: false,
             current: true,
+            link: None,
             findings,
             inconclusive: None,
         };
@@ -90,7 +91,11 @@ impl Gatherer {
         if inquiry.depth.download {
             self.compute(&mut search).await;
         }
-        Ok(Knowledge::Known(Arc::new(self.found(search, &signed))))
+        let mut found = self.found(search, &signed);
+        if inquiry.link {
+            found.link = self.registry.link(addr, version, &first).await;
+        }
+        Ok(Knowledge::Known(Arc::new(found)))
     }
 
     /// The platforms of a release, the likeliest first.

@@ -7,6 +7,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, TrustChange};
+use crate::report::item::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -207,18 +208,11 @@ fn counted(hashes: &[PackageHash]) -> String {
 }
 
 fn signer(text: &mut String, change: &Change, style: Style) {
-    let known = match (change.identical, change.pinned) {
-        (true, true) => "identical archives, pinned",
-        (true, false) => "identical archives, first use",
-        (false, true) => "pinned",
-        (false, false) => "first use",
-    };
+    let Some(signed) = signed(change) else { return };
+    let signed = printable(&signed);
     let _ = match &change.signer {
-        Some(Signer::Key(fingerprint)) => writeln!(text, "    signed by {} ({known})", printable(fingerprint)),
-        Some(Signer::Unsigned) => {
-            writeln!(text, "    {} ({known})", style.paint(Paint::Careful, "not signed by anybody"))
-        }
-        None => Ok(()),
+        Some(Signer::Unsigned) => writeln!(text, "    {}", style.paint(Paint::Careful, signed)),
+        _ => writeln!(text, "    {signed}"),
     };
 }
 

@@ -10,12 +10,15 @@ use crate::report::{Detail, Style, printable};
 
 /// Each finding with its rule and place; what to do is said once for each rule.
 pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, style: Style) -> String {
+    let told: Vec<&Finding> = findings.into_iter().filter(|finding| told(finding, style)).collect();
+    let helpful = |finding: &&Finding| finding.level > Level::Note;
     let mut helped = HashSet::new();
     let mut text = String::new();
-    for finding in findings.into_iter().filter(|finding| told(finding, style)) {
+    for finding in &told {
         one(&mut text, finding, style);
-        if finding.level > Level::Note && helped.insert(finding.rule) {
-            helps(&mut text, [&finding.rule.help().to_owned()], style);
+        if helpful(finding) && helped.insert(finding.rule) {
+            let alone = told.iter().copied().filter(helpful).filter(|other| other.rule == finding.rule).count() == 1;
+            helps(&mut text, [&if alone { finding.help() } else { finding.rule.help().to_owned() }], style);
         }
     }
     text

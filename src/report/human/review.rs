@@ -6,9 +6,9 @@ use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk};
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
-use crate::report::item::versions;
+use crate::report::item::{signed, versions};
 use crate::report::paint::Paint;
-use crate::report::summary::of_changes;
+use crate::report::summary::{of_changes, unanswered, unchecked};
 use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -22,19 +22,30 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
     title(&mut text, changes, style);
     let columns = columns(changes, style);
+    let mut told: Vec<Explanation> = Vec::new();
     for change in &changes.changes {
         line(&mut text, change, columns, style);
         let loud = risk(change) == Risk::Dangerous && style.detail > Detail::Quiet;
-        if loud || style.detail == Detail::Verbose {
+        if style.detail == Detail::Verbose {
             explanation(&mut text, &explain(change));
+        } else if loud {
+            // What holds for many is said once.
+            let words = explain(change);
+            if !told.contains(&words) {
+                explanation(&mut text, &words);
+                told.push(words);
+            }
         }
         if style.detail == Detail::Verbose {
+            release(&mut text, change);
             hashes(&mut text, change, style);
         }
     }
     if let Some((what, words)) = explain_text(changes.text) {
-        let _ = writeln!(text, "  {what}");
-        if style.detail == Detail::Verbose {
+        let paint = if changes.text.removed { Paint::Bad } else { Paint::Aside };
+        let _ = writeln!(text, "  {}", style.paint(paint, what));
+        let loud = changes.text.removed && style.detail > Detail::Quiet;
+        if loud || style.detail == Detail::Verbose {
             explanation(&mut text, &words);
         }
     }
@@ -44,10 +55,27 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
 /// The last lines: how much of what, and how to see more.
 pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
+    let (unanswered, others) = unanswered(changes);
+    for error in unanswered {
+        let told = format!("not checked: {}", printable(&error.message));
+        paragraph(&mut text, "", &told, Paint::Careful, style);
+        for hint in &error.hints {
+            paragraph(&mut text, "  ", &printable(hint), Paint::Aside, style);
+        }
+    }
+    if others > 0 {
+        let _ = writeln!(text, "not checked either: {others} more for want of an answer");
+    }
     paragraph(&mut text, "", &of_changes(changes), Paint::Strong, style);
+    if !changes.changes.is_empty() && style.detail == Detail::Verbose {
+        text.push_str("h1: a checksum over the contents of a package, zh: one over its archive\n");
+    }
     let more = !changes.changes.is_empty() && style.detail == Detail::Normal;
     if more {
         text.push_str("`-v` tells why, what follows, and lists each checksum\n");
+    }
+    if more && !changes.asked && unchecked(changes) > 0 {
+        text.push_str("`--online` asks the registries who vouches for the new checksums\n");
     }
     text
 }
@@ -113,6 +141,16 @@ fn explanation(text: &mut String, words: &Explanation) {
         for (at, line) in wrap(&printable(words), WIDTH - 10, WIDTH - 10).iter().enumerate() {
             let _ = writeln!(text, "    {} {line}", if at == 0 { label } else { "     " });
         }
+    }
+}
+
+/// Who signed the release, and where its publisher tells about it; a URL is never broken.
+fn release(text: &mut String, change: &Change) {
+    for (at, line) in signed(change).iter().flat_map(|signed| wrap(signed, WIDTH - 10, WIDTH - 10)).enumerate() {
+        let _ = writeln!(text, "    {} {}", if at == 0 { "by:  " } else { "     " }, printable(&line));
+    }
+    if let Some(link) = &change.link {
+        let _ = writeln!(text, "    see:  {}", printable(link.as_str()));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::finding::{Class, Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::outcome::{
-    AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Outdated, Required, RootOutcome, Verified,
+    AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Outdated, Required, RootOutcome, Standing, Verified,
 };
 use crate::requirements::Origin;
 use crate::version::{Constraints, Version};
@@ -165,6 +165,10 @@ fn changes(changes: &Changes) -> Map<String, Value> {
         object.insert("compared".to_owned(), json!({ "old": old, "new": new }));
         object.insert("header".to_owned(), json!(header));
         object.insert("formatting".to_owned(), json!(changes.text.formatting));
+        if !changes.inconclusive.is_empty() {
+            let unanswered = changes.inconclusive.iter().map(errors::json).collect();
+            object.insert("inconclusive".to_owned(), unanswered);
+        }
     }
     if !changes.edited.is_empty() {
         object.insert("edited".to_owned(), changes.edited.iter().map(|path| slashed(path)).collect());
@@ -182,7 +186,7 @@ fn made(change: &Change) -> Value {
         object["moved_from"] = json!(from.to_string());
         object["archives"] = json!(change.identical.then_some("identical"));
         object["signer"] = json!(change.signer.as_ref().map(trust::signer));
-        object["first_use"] = json!(change.signer.is_some() && !change.pinned);
+        object["first_use"] = json!(change.signer.is_some() && change.standing == Standing::FirstUse);
     }
     object
 }
@@ -214,8 +218,21 @@ fn reviewed(change: &Change) -> Value {
     object["cause"] = json!(words.cause);
     object["consequence"] = json!(words.consequence);
     object["asks"] = change.asks.iter().map(ask).collect();
+    object["signer"] = json!(change.signer.as_ref().map(trust::signer));
+    object["standing"] = json!(change.signer.as_ref().map(|_| standing(change.standing)));
+    object["link"] = json!(change.link.as_ref().map(url::Url::as_str));
     object["line"] = json!(change.position.map(|position| position.line));
     object
+}
+
+fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::FirstUse => "first-use",
+        Standing::Pinned => "pinned",
+        Standing::PinnedHere => "pinned-here",
+        Standing::Rotated => "rotated",
+        Standing::Refused => "refused",
+    }
 }
 
 fn ask(ask: &Ask) -> Value {
@@ -253,7 +270,7 @@ fn finding(finding: &Finding) -> Value {
         "level": level(finding.level),
         "class": class(finding.rule.class()),
         "message": finding.message,
-        "help": finding.rule.help(),
+        "help": finding.help(),
         "address": finding.address.as_ref().map(ToString::to_string),
         "file": finding.file.as_deref().map(slashed),
         "line": finding.position.map(|position| position.line),

@@ -6,6 +6,14 @@ use crate::outcome::{Signer, TrustChange, TrustReport};
 use crate::report::slashed;
 use crate::trust::pins::{self, Pin};
 
+/// A fingerprint, or `unsigned`.
+pub(super) fn signer(signer: &Signer) -> &str {
+    match signer {
+        Signer::Key(fingerprint) => fingerprint,
+        Signer::Unsigned => pins::Signer::UNSIGNED,
+    }
+}
+
 /// What a run learned, beside the changes of a lock file.
 pub(super) fn learned(trust: &TrustChange) -> Value {
     let pinned = trust.pinned.iter();
@@ -21,14 +29,6 @@ pub(super) fn learned(trust: &TrustChange) -> Value {
         "denied": trust.denied,
         "republished": republished,
     })
-}
-
-/// The fingerprint of a key, or `unsigned`.
-pub(super) fn signer(signer: &Signer) -> &str {
-    match signer {
-        Signer::Key(fingerprint) => fingerprint,
-        Signer::Unsigned => pins::Signer::UNSIGNED,
-    }
 }
 
 /// The body of `trust`.

@@ -1,12 +1,13 @@
 //! Text from outside as Markdown that means just that text, also within a table and within HTML.
 
+use url::Url;
+
 use crate::report::printable;
 
 /// Plain text: no markup, no mention, no reference to an issue, no link.
 pub(super) fn escaped(text: &str) -> String {
     let text = printable(text);
     let mut shown = String::with_capacity(text.len() + 16);
-    let mut last = ' ';
     for (at, character) in text.char_indices() {
         match character {
             '&' => shown.push_str("&amp;"),
@@ -16,16 +17,19 @@ pub(super) fn escaped(text: &str) -> String {
             '#' => shown.push_str("&#35;"),
             // What would be taken for a link has a scheme, or begins with `www.`.
             ':' if text[at..].starts_with("://") => shown.push_str("&#58;"),
-            '.' if last.eq_ignore_ascii_case(&'w') => shown.push_str("&#46;"),
+            '.' if is_www(&text[..at]) => shown.push_str("&#46;"),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '|' | '!' | '~' | '$' => {
                 shown.push('\\');
                 shown.push(character);
             }
             _ => shown.push(character),
         }
-        last = character;
     }
     shown
+}
+
+fn is_www(before: &str) -> bool {
+    before.as_bytes().last_chunk::<3>().is_some_and(|last| last.eq_ignore_ascii_case(b"www"))
 }
 
 /// Sentences in which what stands between backticks is code.
@@ -52,6 +56,21 @@ pub(super) fn code(text: &str) -> String {
     format!("{ticks} {text} {ticks}")
 }
 
+/// A URL as the target of a link in a cell of a table.
+pub(super) fn target(url: &Url) -> String {
+    let special = |character: char| !character.is_ascii_graphic() || "()<>\\|`[]\"'".contains(character);
+    url.as_str().chars().fold(String::new(), |mut shown, character| {
+        if special(character) {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            shown.extend(bytes.map(|byte| format!("%{byte:02X}")));
+        } else {
+            shown.push(character);
+        }
+        shown
+    })
+}
+
 /// Lines between fences.
 pub(super) fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(3.max(1 + longest_run(text, '`')));
@@ -70,7 +89,10 @@ mod tests {
     #[test]
     fn nothing_from_outside_is_markup() {
         assert_eq!(escaped("a <b> & *c* | `d`"), "a &lt;b&gt; &amp; \\*c\\* \\| \\`d\\`");
-        assert_eq!(escaped("@me #1 [x](https://y) www.z"), "&#64;me &#35;1 \\[x\\](https&#58;//y) www&#46;z");
+        assert_eq!(
+            escaped("@me #1 [x](https://y) wWw.z new.w"),
+            "&#64;me &#35;1 \\[x\\](https&#58;//y) wWw&#46;z new.w"
+        );
         assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
         assert_eq!(escaped("5.0"), "5.0");
     }
@@ -80,6 +102,13 @@ mod tests {
         assert_eq!(sentences("run `tflock <x>` now*"), "run `tflock <x>` now\\*");
         assert_eq!(sentences("a ` b"), "a \\` b");
         assert_eq!(sentences("a `` b"), "a  b");
+    }
+
+    #[test]
+    fn targets_end_where_the_link_does() {
+        let shown = |text: &str| target(&Url::parse(text).unwrap());
+        assert_eq!(shown("https://x.example/a/b-c"), "https://x.example/a/b-c");
+        assert_eq!(shown("https://x.example/a)|<b>_é"), "https://x.example/a%29%7C%3Cb%3E_%C3%A9");
     }
 
     #[test]

@@ -3,22 +3,33 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::escape::{code, escaped, fenced, sentences};
+use super::escape::{code, escaped, fenced, sentences, target};
 use crate::diff::{Risk, explain, explain_text, headline, risk};
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
-use crate::report::item::versions;
-use crate::report::summary::of_changes;
+use crate::report::item::{signed, versions};
+use crate::report::summary::{of_changes, unanswered};
 use crate::report::{Style, printable};
 
 /// What the words about something left out may need.
 const RESERVE: usize = 500;
+
+/// The most rows that are open to everybody; of more, those of routine changes are folded away.
+const MOST_OPEN: usize = 20;
+
+/// The most providers that an explanation names.
+const MOST_NAMES: usize = 12;
+
+const HEAD: &str = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
 
 /// The table, what is dangerous in words, then explanations and checksums folded away; none if not even the first line
 /// fits.
 pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
     let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changes)).then_some(())?;
+    if !page.add(&silent(changes)) {
+        page.left_out.push("why some checksums were not checked".to_owned());
+    }
     table(&mut page, changes, style);
     dangers(&mut page, changes, style);
     explanations(&mut page, changes, style);
@@ -80,13 +91,34 @@ fn intro(changes: &Changes) -> String {
     text
 }
 
+/// The sources that gave no answer.
+fn silent(changes: &Changes) -> String {
+    let (told, others) = unanswered(changes);
+    let mut text = String::new();
+    for error in told {
+        let _ = write!(text, "**Not checked:** {}", escaped(&error.message));
+        for hint in &error.hints {
+            let _ = write!(text, "; {}", sentences(hint));
+        }
+        text.push_str("\n\n");
+    }
+    if others > 0 {
+        let _ = writeln!(text, "**Not checked either:** {others} more for want of an answer\n");
+    }
+    text
+}
+
 fn table(page: &mut Page, changes: &Changes, style: Style) {
-    let rows: Vec<String> = changes.changes.iter().map(|change| row(change, style)).collect();
-    let head = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
+    let all = changes.changes.len();
+    let folds = |change: &&Change| all > MOST_OPEN && risk(change) == Risk::Routine;
+    let (routine, open): (Vec<&Change>, Vec<&Change>) = changes.changes.iter().partition(folds);
+    let rows = |changes: Vec<&Change>| changes.into_iter().map(|change| row(change, style)).collect::<Vec<_>>();
     // The rows may have most of the page: they are what everybody reads.
-    let missing = page.add_all(head, &rows, "\n", 1);
+    let mut missing = page.add_all(HEAD, &rows(open), "\n", 1);
+    let before = format!("<details>\n<summary>{} routine changes</summary>\n\n{HEAD}", routine.len());
+    missing += page.add_all(&before, &rows(routine), "\n</details>\n\n", 1);
     if missing > 0 {
-        page.left_out.push(format!("{missing} providers of {}", rows.len()));
+        page.left_out.push(format!("{missing} providers of {all}"));
     }
 }
 
@@ -97,7 +129,11 @@ fn row(change: &Change, style: Style) -> String {
         Risk::Notable => ("notable", told),
         Risk::Routine => ("", told),
     };
-    format!("| {word} | {} | {} | {told} |\n", code(&style.addr(&change.address)), arrow(change))
+    let versions = match &change.link {
+        Some(page) => format!("[{}]({})", arrow(change), target(page)),
+        None => arrow(change),
+    };
+    format!("| {word} | {} | {versions} | {told} |\n", code(&style.addr(&change.address)))
 }
 
 /// The versions of a change, never broken into two lines.
@@ -117,8 +153,16 @@ fn explained<'a>(changes: impl Iterator<Item = &'a Change>, style: Style) -> Vec
         }
         by_words.entry(words).or_default().push(code(&style.addr(&change.address)));
     }
-    let of = |words: &String| by_words.get(words).map(|names| names.join(", ")).unwrap_or_default();
+    let of = |words: &String| by_words.get(words).map(|names| few(names)).unwrap_or_default();
     order.iter().map(|words| format!("- {}: {words}\n", of(words))).collect()
+}
+
+/// The first names of many.
+fn few(names: &[String]) -> String {
+    match names.len().checked_sub(MOST_NAMES).filter(|left| *left > 1) {
+        Some(left) => format!("{} and {left} more", names[..MOST_NAMES].join(", ")),
+        None => names.join(", "),
+    }
 }
 
 fn dangers(page: &mut Page, changes: &Changes, style: Style) {
@@ -159,7 +203,8 @@ fn list(change: &Change, style: Style) -> Option<String> {
     let added = change.hashes_added.iter().map(|added| line('+', &added.hash));
     let lines: Vec<String> = removed.chain(added).map(|line| printable(&line).into_owned()).collect();
     (!lines.is_empty()).then(|| {
-        let name = format!("{} {}", code(&style.addr(&change.address)), arrow(change));
+        let signed = signed(change).map(|signed| format!(", {}", escaped(&signed))).unwrap_or_default();
+        let name = format!("{} {}{signed}", code(&style.addr(&change.address)), arrow(change));
         format!("{name}\n\n{}\n", fenced("diff", &lines.join("\n")))
     })
 }

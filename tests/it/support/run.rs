@@ -200,7 +200,7 @@ impl Run {
     /// Standard error. Whether a download ends before its run is refused is a matter of luck.
     fn without_racing_lines(&self) -> String {
         let lines = self.stderr.split_inclusive('\n');
-        lines.filter(|line| self.code == Some(0) || !line.starts_with("fetched ")).collect()
+        lines.filter(|line| self.code == Some(0) || !is_progress(line)).collect()
     }
 }
 
@@ -233,8 +233,8 @@ impl fmt::Display for Run {
 /// Packages arrive in any order: lines about it that stand together are sorted.
 fn sorted_progress(text: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    lines.chunk_by_mut(|a, b| a.starts_with("fetched ") == b.starts_with("fetched ")).for_each(|chunk| {
-        if chunk[0].starts_with("fetched ") {
+    lines.chunk_by_mut(|a, b| is_progress(a) == is_progress(b)).for_each(|chunk| {
+        if is_progress(chunk[0]) {
             chunk.sort_unstable();
         }
     });
@@ -258,6 +258,11 @@ fn without_durations(text: &str) -> String {
         }
     }
     filtered
+}
+
+/// Lines about packages come in the order of their arrival.
+fn is_progress(line: &str) -> bool {
+    line.starts_with("fetched ") || line.starts_with("read ")
 }
 
 #[cfg(test)]
