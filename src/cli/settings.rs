@@ -53,6 +53,13 @@ pub(super) fn of_found(
     Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
+/// The same root module under settings that do not stand in the work tree.
+pub(super) fn under(root: RunSettings, settings: Settings, arguments: &Arguments) -> RunSettings {
+    let clues = || Clues::gather(&root.root, &lock_text(&root.root), &root.variables).dialect();
+    let dialect = stated(&settings, arguments).unwrap_or_else(clues);
+    RunSettings { dialect, settings, ..root }
+}
+
 fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
