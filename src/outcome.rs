@@ -38,6 +38,13 @@ pub struct RootOutcome {
     pub findings: Vec<Finding>,
 }
 
+impl RootOutcome {
+    /// True if nothing was looked at, since nothing changed, and there is nothing to tell.
+    pub fn is_untouched(&self) -> bool {
+        matches!(&self.body, Ok(Body::Verified(verified)) if verified.unchanged) && self.findings.is_empty()
+    }
+}
+
 /// What one command found out about one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {

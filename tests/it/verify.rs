@@ -214,3 +214,27 @@ fn explanations_need_nobody() {
     assert!(run.stderr.contains("did you mean the rule pins-nothing?"), "{run}");
     assert!(registry.requests().is_empty());
 }
+
+#[test]
+fn a_backend_without_lock_file_is_found() {
+    let registry = honest();
+    let workspace = Workspace::with_files(&[
+        ("state/main.tf", "terraform {\n  backend \"local\" {}\n}\n"),
+        ("called/main.tf", "terraform {\n  backend \"local\" {}\n}\n"),
+        ("caller/main.tf", "module \"x\" {\n  source = \"../called\"\n}\n"),
+    ]);
+    workspace.write(&format!("caller/{LOCK}"), &locked(&registry).lock_file()[..0]);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]).ended_with(1);
+    let roots = run.json()["roots"].as_array().unwrap().clone();
+    let told: Vec<_> =
+        roots.iter().map(|it| (it["path"].as_str().unwrap(), it["findings"][0]["rule"].as_str())).collect();
+    assert!(
+        told.contains(&("state", Some("lock-file-missing"))) && !told.iter().any(|(path, _)| *path == "called"),
+        "{run}"
+    );
+    // At the level of the settings.
+    workspace.write(".tflock.hcl", "level \"lock-file-missing\" {\n  is = \"warn\"\n}\n");
+    workspace.write("state/.tflock.hcl", &workspace.read(".tflock.hcl"));
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]);
+    assert!(run.stdout.contains("\"warn\"") && run.code == Some(0), "{run}");
+}

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Session;
 use super::targets::Targets;
+use crate::cli::settings;
 use crate::commands::RunSettings;
 use crate::commands::memory::{Memory, TrustPlace};
 use crate::commands::verify::Root;
@@ -61,7 +62,7 @@ impl Bases {
     /// All that is wrong with them.
     pub(super) fn settings(&self, root: RunSettings, session: &Session<'_>) -> Result<RunSettings, Error> {
         match self.of(&root.root).map(|base| base.settings(&root.root)).transpose()?.flatten() {
-            Some(settings) => Ok(crate::cli::settings::under(root, settings, session.arguments)),
+            Some(believed) => Ok(settings::under(root, believed, session.arguments)),
             None => Ok(root),
         }
     }
@@ -92,7 +93,10 @@ impl Bases {
                 };
                 match (asked, gone.has_configuration) {
                     (true, true) if targets.found => targets.add(gone.path.clone(), gone.place.clone()),
-                    (true, false) => told.push(outcome_of(base, &gone, session)),
+                    (true, false) => {
+                        targets.leave_out(&gone.place);
+                        told.push(outcome_of(base, &gone, session));
+                    }
                     _ => {}
                 }
             }
@@ -157,8 +161,22 @@ impl Bases {
 
     /// Tells findings about the work tree where they are seen: of the one root module that was asked for, else of the
     /// top.
-    pub(super) fn tell(&self, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
+    pub(super) fn tell(
+        &self,
+        mut findings: Vec<Finding>,
+        roots: &mut Vec<RootOutcome>,
+        session: &Session<'_>,
+        many: bool,
+    ) {
         let Some((_, base)) = self.0.first().filter(|_| !findings.is_empty()) else { return };
+        if !many {
+            // As the files of the one root module are named: from where the run was started.
+            for finding in &mut findings {
+                let file = finding.file.take();
+                finding.file =
+                    file.map(|file| settings::shown_from(&session.environment.directory, &base.top().join(file)));
+            }
+        }
         let top = roots.iter_mut().find(|root| !many || root.path.as_os_str().is_empty());
         if let Some(root) = top {
             root.findings.splice(0..0, findings);

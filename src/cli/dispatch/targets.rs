@@ -123,6 +123,18 @@ impl<'a> Targets<'a> {
         }
     }
 
+    /// Takes a root module out, of which all is told already.
+    pub(super) fn leave_out(&mut self, place: &Path) {
+        let of = |known: &Place| match known {
+            Place::Named(settings) => worktree::absolute(&settings.root) == place,
+            Place::Found(root) => worktree::absolute(root) == place,
+        };
+        if let Some(at) = self.places.iter().position(of) {
+            self.places.remove(at);
+            self.paths.remove(at);
+        }
+    }
+
     /// Makes sure that there is something to look at.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &St
     if targets.found {
         outcome.roots.sort_by(|one, other| one.path.cmp(&other.path));
     }
-    bases.tell(findings, &mut outcome.roots, outcome.many);
+    bases.tell(findings, &mut outcome.roots, session, outcome.many);
     outcome.notes.extend(notes(&outcome, &bases, offline, as_they_were));
     outcome.notes.extend(cache.note().map(str::to_owned));
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));

@@ -113,7 +113,7 @@ mod tests {
         std::fs::write(top.join("shared/main.tf"), "").unwrap();
         let changes =
             |paths: &[&str]| Changes { top: top.clone(), paths: paths.iter().map(|path| (*path).to_owned()).collect() };
-        let tf = |name: &str| name.ends_with(".tf");
+        let tf = |name: &str| name.strip_suffix(".tf").is_some();
         let some = changes(&["a/main.tf", "b-c", "b/c/x/y.tf", "sub"]);
         assert!(some.touch(&top.join("a/main.tf")) && some.touch(&top.join("a/../a/main.tf")));
         assert!(some.touch(&top.join("sub/deep/main.tf")));

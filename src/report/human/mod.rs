@@ -18,7 +18,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let mut text = String::new();
     for root in &outcome.roots {
         let Ok(body) = &root.body else { continue };
-        if outcome.many && is_unchanged(body, root) {
+        if outcome.many && root.is_untouched() {
             continue;
         }
         let shown = self::body(body, root, style);
@@ -37,11 +37,6 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 /// True if one line says all there is to say.
 fn is_short(body: &Body, root: &RootOutcome) -> bool {
     matches!(body, Body::Changes(changes) if !changes.changed && changes.sides.is_none()) && root.findings.is_empty()
-}
-
-/// True if nothing was looked at, of which a note counts how often that is so.
-fn is_unchanged(body: &Body, root: &RootOutcome) -> bool {
-    matches!(body, Body::Verified(verified) if verified.unchanged) && root.findings.is_empty()
 }
 
 pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {

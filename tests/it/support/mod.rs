@@ -6,6 +6,7 @@
 pub mod keys;
 pub mod locked;
 pub mod packages;
+pub mod proposal;
 pub mod registry;
 pub mod run;
 pub mod workspace;

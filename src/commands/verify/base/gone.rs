@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::{Base, name_of, told};
+use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::text;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
-use crate::lockfile::{self, FILE_NAME, LockFile};
+use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
 
 /// A root module that lost its lock file and is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +38,9 @@ impl Base {
             let directory = path.strip_suffix(FILE_NAME).unwrap_or(path).trim_end_matches('/');
             let place = self.top.join(directory);
             let has_configuration = text::names_in(&place).iter().any(|name| is_configuration(name));
-            let had_configuration = self.before.names(directory).any(is_configuration);
+            let was_bare = !self.before.names(directory).any(is_configuration);
             let is_left = || self.before.names(directory).any(|name| text::is_there(&place.join(name)));
-            if has_configuration || (!had_configuration && is_left()) {
+            if has_configuration || (was_bare && is_left()) {
                 found.push(Gone { path: PathBuf::from(directory), place, has_configuration });
             }
         }
@@ -58,7 +59,7 @@ impl Base {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let texts = self.git.files(&self.merge_base, &paths).map_err(|error| told(error, &self.asked.revision))?;
+        let texts = self.git.files(&self.parted, &paths).map_err(|error| told(error, &self.asked.revision))?;
         let read = |text: Vec<u8>| {
             let dialect = lockfile::detect_dialect(&text).unwrap_or(Dialect::Terraform);
             lockfile::salvage(&text, dialect).lock
@@ -74,7 +75,14 @@ pub(super) fn predecessor<'a>(new: &LockFile, left: &'a [LockFile]) -> Option<&'
         new.iter().filter(|(addr, entry)| old.get(addr).is_some_and(|old| old.version == entry.version)).count()
     };
     let near = |old: &&LockFile| shared(old) > 0 && shared(old) * 2 >= old.len().min(new.len());
-    left.iter().filter(near).max_by_key(|old| shared(old))
+    let kept = |old: &LockFile| -> usize {
+        let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
+            let old = old.get(addr).filter(|old| old.version == entry.version);
+            old.map_or(0, |old| old.hashes.iter().filter(|hash| entry.hashes.contains(hash)).count())
+        };
+        new.iter().map(of_entry).sum()
+    };
+    left.iter().filter(near).max_by_key(|old| (shared(old), kept(old)))
 }
 
 fn is_configuration(name: &str) -> bool {

@@ -42,7 +42,7 @@ pub struct Base {
     /// Where what is believed stands.
     revision: Commit,
     /// What the work tree is compared with.
-    merge_base: Commit,
+    parted: Commit,
     changes: Changes,
     believed: Snapshot,
     before: Snapshot,
@@ -66,16 +66,13 @@ impl Base {
                 format!("HEAD is no commit yet, so that nothing can be compared with {name:?}"),
             )
         })?;
-        let merge_base = git.merge_base(&revision, &head).map_err(failed)?;
-        let changes = git.changes_since(&merge_base).map_err(failed)?;
+        let parted = git.merge_base(&revision, &head).map_err(failed)?;
+        let changes = git.changes_since(&parted).map_err(failed)?;
         let believed = Snapshot::load(&git, &revision).map_err(failed)?;
-        let before = if merge_base.id == revision.id {
-            believed.clone()
-        } else {
-            Snapshot::load(&git, &merge_base).map_err(failed)?
-        };
+        let before =
+            if parted.id == revision.id { believed.clone() } else { Snapshot::load(&git, &parted).map_err(failed)? };
         let top = worktree::absolute(git.top());
-        Ok(Self { asked: asked.clone(), git, top, revision, merge_base, changes, believed, before })
+        Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before })
     }
 
     /// The top of the work tree, without symbolic links.
@@ -88,7 +85,7 @@ impl Base {
         Compared {
             revision: self.asked.revision.clone(),
             commit: self.revision.id.clone(),
-            merge_base: self.merge_base.id.clone(),
+            merge_base: self.parted.id.clone(),
             trust_change_allowed: self.asked.trust_change_allowed,
         }
     }
@@ -96,12 +93,17 @@ impl Base {
     /// What the run tells of it, for people.
     pub fn note(&self) -> String {
         let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
-        let (revision, base) = (short(&self.revision.id), short(&self.merge_base.id));
+        let (revision, base) = (short(&self.revision.id), short(&self.parted.id));
         let name = &self.asked.revision;
         if self.asked.trust_change_allowed {
             return format!(
                 "lock files are compared with {base}, the merge base with {name}; settings and trust file are those of \
                  the work tree, since --allow-trust-change says that their changes were approved"
+            );
+        }
+        if revision == base {
+            return format!(
+                "settings and trust file are those of {name} ({revision}), with which lock files are compared"
             );
         }
         format!(
@@ -119,12 +121,13 @@ impl Base {
         if self.asked.trust_change_allowed {
             return Ok(None);
         }
-        self.believed.effective(&self.from_top(&worktree::absolute(root))).map(Some)
+        self.believed.effective(&self.way_to(&worktree::absolute(root))).map(Some)
     }
 
     /// True if a file that is read for a root module changed, or any settings or trust file.
     pub fn concerns(&self, root: &Root) -> bool {
-        let is_settings = |path: &str| name_of(path).starts_with(".tflock") && path.ends_with(".hcl");
+        let is_settings =
+            |path: &str| name_of(path).strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
         if self.changes.paths().any(is_settings) {
             return true;
         }
@@ -144,26 +147,25 @@ impl Base {
     /// What git says.
     pub fn before(&self, roots: &[&Root]) -> Result<Vec<LockFile>, Error> {
         let paths: Vec<String> = roots.iter().map(|root| self.lock_path(root)).collect();
-        let texts = self.git.files(&self.merge_base, &paths).map_err(|error| told(error, &self.asked.revision))?;
+        let texts = self.git.files(&self.parted, &paths).map_err(|error| told(error, &self.asked.revision))?;
         let mut left = None;
         let mut locks = Vec::new();
         for (root, text) in roots.iter().zip(texts) {
-            locks.push(match text {
-                Some(text) => lockfile::salvage(&text, root.settings().dialect).lock,
-                None => {
-                    let left = match &left {
-                        Some(left) => left,
-                        None => left.insert(self.moved_away()?),
-                    };
-                    gone::predecessor(root.lock(), left).cloned().unwrap_or_default()
-                }
-            });
+            if let Some(text) = text {
+                locks.push(lockfile::salvage(&text, root.settings().dialect).lock);
+                continue;
+            }
+            let left = match &left {
+                Some(left) => left,
+                None => left.insert(self.moved_away()?),
+            };
+            locks.push(gone::predecessor(root.lock(), left).cloned().unwrap_or_default());
         }
         Ok(locks)
     }
 
     fn lock_path(&self, root: &Root) -> String {
-        let directory = self.from_top(&worktree::absolute(&root.settings().root));
+        let directory = self.way_to(&worktree::absolute(&root.settings().root));
         slashed(&directory.join(lockfile::FILE_NAME))
     }
 
@@ -197,7 +199,7 @@ impl Base {
         self.believed.effective(Path::new(""))
     }
 
-    fn from_top(&self, place: &Path) -> PathBuf {
+    fn way_to(&self, place: &Path) -> PathBuf {
         place.strip_prefix(&self.top).unwrap_or(Path::new("")).to_owned()
     }
 
@@ -249,11 +251,12 @@ fn told(error: GitError, revision: &str) -> Error {
         GitError::NoWorkTree { .. } => said.hint("--base compares with a revision of git: run in a clone"),
         GitError::Start(_) => said.hint("install git; --base asks it"),
         GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
-        GitError::UnknownName { shallow, .. } => {
+        GitError::UnknownName { shallow, ref remote, .. } => {
+            let is_told = shallow || remote.is_some();
             let message = format!("--base: {revision:?} is no revision in this clone");
             let told = Error::from(error);
             let said = Error { message, ..told };
-            if shallow { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
+            if is_told { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
         }
         GitError::TooShallow { .. } | GitError::Failed { .. } => error.into(),
     }

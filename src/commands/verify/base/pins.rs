@@ -21,7 +21,7 @@ impl Base {
         let now = Memory::load(place)?;
         let known = |memory: &Memory| memory.exists().then(|| memory.pins().clone());
         let Some(path) = self.trust_path(place) else { return Ok((known(&now), Vec::new())) };
-        let [believed, before] = [&self.revision, &self.merge_base].map(|commit| -> Result<Memory, Error> {
+        let [believed, before] = [&self.revision, &self.parted].map(|commit| -> Result<Memory, Error> {
             let texts = self.git.files(commit, std::slice::from_ref(&path));
             let text = texts.map_err(|error| told(error, &self.asked.revision))?.into_iter().next().flatten();
             let name = format!("{} of {}", place.shown.display(), commit.shown());
