@@ -211,7 +211,10 @@ fn root_modules_come_and_go_and_move() {
         let row = |it: serde_json::Value| format!("{} {}", it["rule"].as_str().unwrap(), it["file"].as_str().unwrap());
         denied.map(row).collect::<Vec<_>>()
     };
-    // With its configuration it is no attack.
+    // With its configuration it is no attack, be it the last one.
+    workspace.git(["rm", "-r", "--quiet", "app", "other"]);
+    assert_eq!(all().ended_with(0).json()["roots"], serde_json::json!([]));
+    workspace.git(["reset", "--quiet", "--hard"]);
     workspace.git(["rm", "-r", "--quiet", "other"]);
     assert_eq!(denied(&all().ended_with(0)), [""; 0]);
     // Moved as a whole neither, but hashes are compared with what they were.

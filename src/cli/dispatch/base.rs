@@ -45,6 +45,11 @@ impl Bases {
         Ok(Self(bases))
     }
 
+    /// True if the work trees vouch for themselves.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn of(&self, directory: &Path) -> Option<&Base> {
         let place = worktree::absolute(directory);
         self.0.iter().map(|(_, base)| base).find(|base| place.starts_with(base.top()))

@@ -17,6 +17,7 @@ use crate::commands::verify::{self, Known, Root};
 use crate::commands::{RunSettings, verify_online};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
+use crate::disk::tracked::TrackedPackages;
 use crate::engine::abreast;
 use crate::error::Error;
 use crate::finding::Finding;
@@ -31,7 +32,8 @@ pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &St
     let bases = Bases::open(session, arguments.base().as_ref())?;
     let gone = bases.add_gone(session, &mut targets);
     targets.outcomes.extend(gone);
-    let mut targets = targets.or_none()?;
+    // A change may take the last root module away.
+    let mut targets = if bases.is_empty() { targets.or_none()? } else { targets };
     let cache = Arc::new(open_cache_of(session, &targets.directories()));
     let Opening { roots, trust } = open(&targets, &bases, session)?;
     let findings = bases.findings(trust, session)?;
@@ -69,6 +71,9 @@ fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -
         notes.push("the work tree vouches for itself: its own settings and trust file were believed".to_owned());
     }
     notes.extend(told);
+    if outcome.roots.is_empty() {
+        notes.push("there is no root module here: no directory has a lock file".to_owned());
+    }
     if as_they_were > 0 && outcome.many {
         let count = outcome.roots.len();
         notes.push(format!("{as_they_were} of {count} root modules are as they were; nothing was asked about them"));
@@ -104,8 +109,9 @@ pub(super) fn open(targets: &Targets<'_>, bases: &Bases, session: &Session<'_>) 
             trust.extend(findings);
         }
     }
+    let packages = TrackedPackages::default();
     let roots = abreast::each(count, abreast::cores(), |at| {
-        let open = |root: &RunSettings| Root::open(root, pins.get(&root.trust).cloned().flatten());
+        let open = |root: &RunSettings| Root::open(root, pins.get(&root.trust).cloned().flatten(), &packages);
         (targets.paths[at].clone(), settings[at].as_ref().map_err(Clone::clone).and_then(open))
     });
     Ok(Opening { roots, trust })

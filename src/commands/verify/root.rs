@@ -6,8 +6,9 @@ use std::time::SystemTime;
 
 use super::super::RunSettings;
 use crate::addr::ProviderAddr;
+use crate::disk::lock_file;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError};
-use crate::disk::{lock_file, tracked};
+use crate::disk::tracked::TrackedPackages;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
@@ -41,7 +42,7 @@ impl Root {
     /// # Errors
     ///
     /// All that is wrong with the configuration; and if there is neither configuration nor lock file.
-    pub fn open(settings: &RunSettings, pins: Option<Arc<Pins>>) -> Result<Self, Error> {
+    pub fn open(settings: &RunSettings, pins: Option<Arc<Pins>>, packages: &TrackedPackages) -> Result<Self, Error> {
         let bytes = lock_file::read(&settings.lock_file())?;
         let tree = tree(settings, bytes.is_some())?;
         let mut text = Vec::new();
@@ -54,7 +55,7 @@ impl Root {
             Some(Err(findings)) => text = findings,
             None => text.extend(missing(settings, tree.as_ref())),
         }
-        text.extend(tracked_packages(settings));
+        text.extend(tracked_packages(settings, packages));
         Ok(Self {
             settings: settings.clone(),
             decoded,
@@ -202,8 +203,8 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
         .filter(|_| !settings.lock_file().exists())
 }
 
-fn tracked_packages(settings: &RunSettings) -> Vec<Finding> {
-    let found = tracked::packages(&settings.root).into_iter();
+fn tracked_packages(settings: &RunSettings, packages: &TrackedPackages) -> Vec<Finding> {
+    let found = packages.of(&settings.root).into_iter();
     found
         .map(|(place, file): (PathBuf, PathBuf)| {
             let message = format!("git tracks {}, from where packages are installed without a registry", shown(&place));
