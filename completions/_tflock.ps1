@@ -96,7 +96,8 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;verify' {
-            [CompletionResult]::new('--inconclusive', '--inconclusive', [CompletionResultType]::ParameterName, 'What it means that a registry does not answer')
+            [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed')
+            [CompletionResult]::new('--inconclusive', '--inconclusive', [CompletionResultType]::ParameterName, 'What it means that a registry does not answer; with --base never a note for entries that changed')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -104,12 +105,13 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
-            [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file')
-            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file')
+            [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file, or with a backend and no caller')
+            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file, or with a backend and no caller')
             [CompletionResult]::new('--installed', '--installed', [CompletionResultType]::ParameterName, 'Also hash what is installed: .terraform/providers and the plugin cache')
             [CompletionResult]::new('--no-download', '--no-download', [CompletionResultType]::ParameterName, 'Download nothing; an h1 that neither index nor registry know stays unknown')
             [CompletionResult]::new('--deep', '--deep', [CompletionResultType]::ParameterName, 'Believe neither the index nor what registries report: compute each recorded h1 from its archive')
             [CompletionResult]::new('--all-platforms', '--all-platforms', [CompletionResultType]::ParameterName, 'With --deep: look at every archive in the checksums')
+            [CompletionResult]::new('--allow-trust-change', '--allow-trust-change', [CompletionResultType]::ParameterName, 'With --base: their owner approved what the change does to settings and trust file, so that those of the work tree count')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')

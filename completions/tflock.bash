@@ -1563,12 +1563,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__verify)
-            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --inconclusive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --base)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --inconclusive)
                     COMPREPLY=($(compgen -W "fail warn" -- "${cur}"))
                     return 0

@@ -104,7 +104,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neit
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer' -r -f -a "fail\t'Exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer; with --base never a note for entries that changed' -r -f -a "fail\t'Exit code 4'
 warn\t'A note'"
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -122,11 +123,12 @@ complete -c tflock -n "__fish_tflock_using_subcommand verify" -l report -d 'Also
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file, or with a backend and no caller'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed: .terraform/providers and the plugin cache'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-download -d 'Download nothing; an h1 that neither index nor registry know stays unknown'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l deep -d 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l all-platforms -d 'With --deep: look at every archive in the checksums'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l allow-trust-change -d 'With --base: their owner approved what the change does to settings and trust file, so that those of the work tree count'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'

@@ -40,6 +40,13 @@ pub struct RootOutcome {
     pub findings: Vec<Finding>,
 }
 
+impl RootOutcome {
+    /// True if nothing was looked at, since nothing changed, and there is nothing to tell.
+    pub fn is_untouched(&self) -> bool {
+        matches!(&self.body, Ok(Body::Verified(verified)) if verified.unchanged) && self.findings.is_empty()
+    }
+}
+
 /// What one command found out about one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
@@ -67,7 +74,33 @@ pub struct Verified {
     /// Hashes that are neither proven nor refuted.
     pub unknown: usize,
     /// Why some are unknown: sources that gave no answer. Empty if nobody was asked.
-    pub inconclusive: Vec<Error>,
+    pub inconclusive: Vec<Unanswered>,
+    /// True if nothing was looked at, since nothing changed since the base.
+    pub unchanged: bool,
+    /// What the work tree was compared with; without it the work tree vouches for itself.
+    pub base: Option<Compared>,
+}
+
+/// What a change is judged by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compared {
+    /// The revision whose settings and trust file are believed, as typed.
+    pub revision: String,
+    /// The object name of its commit.
+    pub commit: String,
+    /// The object name of the commit that lock files are compared with.
+    pub merge_base: String,
+    /// True if changes of settings and pins were approved: then those of the work tree are believed.
+    pub trust_change_allowed: bool,
+}
+
+/// A question without an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unanswered {
+    /// Why there is none.
+    pub error: Error,
+    /// True if it is about an entry that changed since the base: such a question needs its answer.
+    pub changed: bool,
 }
 
 /// One provider of `why`.

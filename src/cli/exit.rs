@@ -73,7 +73,7 @@ impl ExitCode {
     fn of_root(root: &RootOutcome, check: bool) -> Self {
         let body = match &root.body {
             Ok(Body::Changes(changes)) if check && changes.changed => ExitCode::Findings,
-            Ok(Body::Verified(verified)) => Self::all(verified.inconclusive.iter().map(Self::of_error)),
+            Ok(Body::Verified(verified)) => Self::all(verified.inconclusive.iter().map(|it| Self::of_error(&it.error))),
             Ok(_) => ExitCode::Done,
             Err(error) => Self::of_error(error),
         };

@@ -53,6 +53,13 @@ pub(super) fn of_found(
     Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
+/// The same root module under settings that do not stand in the work tree.
+pub(super) fn under(root: RunSettings, settings: Settings, arguments: &Arguments) -> RunSettings {
+    let clues = || Clues::gather(&root.root, &lock_text(&root.root), &root.variables).dialect();
+    let dialect = stated(&settings, arguments).unwrap_or_else(clues);
+    RunSettings { dialect, settings, ..root }
+}
+
 fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
@@ -85,12 +92,17 @@ fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> 
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
     let path = trust_file::locate(root)?;
-    let directory = environment.directory.canonicalize().unwrap_or_else(|_| environment.directory.clone());
+    Ok(TrustPlace { shown: shown_from(&environment.directory, &path), path })
+}
+
+/// A file as it is named from a directory: below it, or on the way up from it; else as it is.
+pub(super) fn shown_from(directory: &Path, path: &Path) -> PathBuf {
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
         let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
         Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
     });
-    Ok(TrustPlace { shown: shown.unwrap_or_else(|| path.clone()), path })
+    shown.unwrap_or_else(|| path.to_owned())
 }
 
 /// The tool for a text that is to be taken for the lock file of a directory.

@@ -15,6 +15,8 @@ pub struct Below {
     pub roots: Vec<PathBuf>,
     /// Directories with a backend that nobody calls and that have no lock file, unless they are among the others.
     pub without_lock: Vec<PathBuf>,
+    /// Trust files, relative to where the search began.
+    pub trust_files: Vec<PathBuf>,
     /// Where the search could not go.
     pub errors: Vec<Error>,
 }
@@ -46,7 +48,7 @@ pub fn below(start: &Path, create: bool) -> Result<Below, BelowError> {
         }
     }
     let errors = survey.unreadable.into_iter().map(Error::from).collect();
-    Ok(Below { roots: roots.into_iter().collect(), without_lock, errors })
+    Ok(Below { roots: roots.into_iter().collect(), without_lock, trust_files: survey.trust_files, errors })
 }
 
 fn read(start: &Path, places: &[Place]) -> Vec<Calls> {

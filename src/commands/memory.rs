@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::trust::pins::{self, Anchor, Pins, TrustFile};
 
 /// Where the trust file is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrustPlace {
     /// To be opened.
     pub path: PathBuf,
@@ -17,7 +17,7 @@ pub struct TrustPlace {
 }
 
 /// The remembered signers of one work tree, and what the run learned about them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Memory {
     place: TrustPlace,
     text: Option<String>,
@@ -32,7 +32,24 @@ impl Memory {
     ///
     /// All that is wrong with it.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
-        let text = trust_file::read(&place.path)?;
+        Self::decoded(trust_file::read(&place.path)?, place)
+    }
+
+    /// What a trust file remembers that is not at its place now, by its bytes.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn of_text(bytes: Option<&[u8]>, place: &TrustPlace) -> Result<Self, Error> {
+        let not_text = |_| {
+            let message = format!("cannot read {}: it is not UTF-8 text", place.shown.display());
+            Error::new(ErrorKind::Settings, message).in_file(&place.shown)
+        };
+        let text = bytes.map(|bytes| String::from_utf8(bytes.to_vec()).map_err(not_text)).transpose()?;
+        Self::decoded(text, place)
+    }
+
+    fn decoded(text: Option<String>, place: &TrustPlace) -> Result<Self, Error> {
         let file = match &text {
             Some(text) => decode(text, &place.shown)?,
             None => TrustFile::default(),

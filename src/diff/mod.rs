@@ -49,6 +49,11 @@ pub fn changes(old: &LockFile, new: &LockFile) -> Vec<Change> {
         .collect()
 }
 
+/// What happened to one entry; nothing if both are equal.
+pub fn change_of(addr: &ProviderAddr, old: &LockEntry, new: &LockEntry) -> Option<Change> {
+    change(addr, None, Some(old), Some(new))
+}
+
 fn change(
     addr: &ProviderAddr,
     moved_from: Option<&ProviderAddr>,

@@ -16,7 +16,6 @@ pub mod lock_file;
 pub mod mirror;
 pub mod package;
 pub mod roots;
-pub mod roots_below;
 pub mod state;
 pub mod text;
 pub mod tracked;

@@ -29,6 +29,17 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     }
 }
 
+/// True if there is something, be it a link that leads nowhere.
+pub fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// The names in a directory, as far as they are UTF-8; none if it cannot be read.
+pub fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         Self::new(crate::error::ErrorKind::Disk, error.to_string()).in_file(error.path)

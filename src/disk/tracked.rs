@@ -1,30 +1,64 @@
 //! Packages under version control: what the tools would install without asking anybody.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::worktree;
 
 /// The directories of a root module whose packages the tools take before those of any registry.
 const PLACES: [&str; 2] = ["terraform.d/plugins", ".terraform"];
 
-/// Those of them that git tracks, relative to the root module, each with the first file.
-///
-/// Git is only asked if one of them is there; where there is no git or no work tree, nothing is tracked.
-pub fn packages(root: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let there: Vec<&str> = PLACES.into_iter().filter(|place| root.join(place).symlink_metadata().is_ok()).collect();
-    if there.is_empty() {
-        return Vec::new();
+/// What git tracks in such directories, asked once for each work tree, and only where one of them is there.
+#[derive(Debug, Default)]
+pub struct TrackedPackages {
+    /// By the top of the work tree: sorted paths from there.
+    known: Mutex<BTreeMap<PathBuf, Arc<Vec<String>>>>,
+}
+
+impl TrackedPackages {
+    /// Those of a root module, relative to it, each with the first file. Where there is no git or no work tree, nothing
+    /// is tracked.
+    pub fn of(&self, root: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let mut there = PLACES.into_iter().filter(|place| root.join(place).symlink_metadata().is_ok()).peekable();
+        if there.peek().is_none() {
+            return Vec::new();
+        }
+        let root = worktree::absolute(root);
+        let Some(top) = worktree::top(&root) else { return Vec::new() };
+        let tracked = Arc::clone(
+            self.known
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(top.clone())
+                .or_insert_with(|| Arc::new(tracked(&top))),
+        );
+        let way = root.strip_prefix(&top).unwrap_or(Path::new(""));
+        let first = |place: &str| {
+            let prefix = format!("{}/", way.join(place).display());
+            let at = tracked.partition_point(|path| **path < *prefix);
+            let file = tracked.get(at).filter(|path| path.starts_with(&prefix))?;
+            Path::new(file).strip_prefix(way).ok().map(Path::to_owned)
+        };
+        there.filter_map(|place| Some((PathBuf::from(place), first(place)?))).collect()
     }
+}
+
+/// All files below such directories that git tracks in a work tree, sorted.
+fn tracked(top: &Path) -> Vec<String> {
     let output = Command::new("git")
         .arg("-C")
-        .arg(root)
-        .args(["ls-files", "-z", "--cached", "--"])
-        .args(&there)
+        .arg(top)
+        .args(["-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--"])
+        .args(PLACES.map(|place| format!(":(top,glob)**/{place}/**")))
         .stdin(Stdio::null())
         .output();
     let Ok(output) = output else { return Vec::new() };
     let text = String::from_utf8_lossy(&output.stdout);
-    let first = |place: &str| text.split('\0').find(|file| Path::new(file).starts_with(place)).map(PathBuf::from);
-    there.into_iter().filter_map(|place| Some((PathBuf::from(place), first(place)?))).collect()
+    let mut paths: Vec<String> = text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    paths.sort_unstable();
+    paths
 }
 
 #[cfg(test)]
@@ -43,9 +77,22 @@ mod tests {
             let status = Command::new("git").arg("-C").arg(root).args(args).stdout(Stdio::null()).status().unwrap();
             assert!(status.success());
         };
+        let packages = |root: &Path| TrackedPackages::default().of(root);
         git(&["init", "--quiet"]);
         assert_eq!(packages(root), []);
         git(&["add", "terraform.d"]);
-        assert_eq!(packages(root), [("terraform.d/plugins".into(), "terraform.d/plugins/x/y".into())]);
+        let expected = [("terraform.d/plugins".into(), "terraform.d/plugins/x/y".into())];
+        assert_eq!(packages(root), expected);
+        // Each root module has its own.
+        for place in ["a/terraform.d/plugins/x", "a-b/.terraform", "c/terraform.d"] {
+            std::fs::create_dir_all(root.join(place)).unwrap();
+            std::fs::write(root.join(place).join("y"), "").unwrap();
+        }
+        git(&["add", "--force", "."]);
+        let all = TrackedPackages::default();
+        assert_eq!(all.of(&root.join("a")), expected);
+        assert_eq!(all.of(&root.join("a-b")), [(".terraform".into(), ".terraform/y".into())]);
+        assert_eq!(all.of(&root.join("c")), []);
+        assert_eq!(all.of(root).len(), 2);
     }
 }

@@ -51,6 +51,21 @@ pub fn locate(root: &Path) -> Result<PathBuf, TrustFileError> {
     }
 }
 
+/// Makes sure that trust files stand at the tops of work trees only; outside of git each root module has its own.
+///
+/// # Errors
+///
+/// [`TrustFileError::Second`] for the first that stands elsewhere.
+pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), TrustFileError> {
+    for second in paths {
+        let place = worktree::absolute(second.parent().unwrap_or(Path::new("")));
+        if let Some(top) = worktree::top(&place).filter(|top| *top != place) {
+            return Err(TrustFileError::Second { first: top.join(FILE_NAME), second });
+        }
+    }
+    Ok(())
+}
+
 /// The text of the trust file; none if there is none.
 ///
 /// # Errors

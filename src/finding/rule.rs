@@ -119,6 +119,14 @@ rules! {
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
     InstalledDiffers, "installed-differs", Deny, Trust, "An installed package is none of those that the lock file records.", "Remove it and run `init` again.";
+    HashReplaced, "hash-replaced", Deny, Trust, "Hashes of a locked release were replaced by others under the same version.", "Restore the entry from the base. If its publisher did publish it again: `tflock lock --accept-republished ADDR@VERSION --reason TEXT`, and have the record in the trust file approved.";
+    HashesDropped, "hashes-dropped", Deny, Trust, "Hashes of a locked release were removed and none came in their place.", "Restore them from the base, or run `tflock lock` for all platforms.";
+    LockFileRemoved, "lock-file-removed", Deny, Trust, "The dependency lock file was removed, though its root module is still there.", "Restore it from the base: `git checkout REV -- PATH`. Without it whatever is served next is recorded.";
+    PolicyWeakened, "policy-weakened", Deny, Policy, "The settings allow what they refused before.", "Take the change back; or have the owner of the file approve it, and run `tflock verify` with --allow-trust-change.";
+    PinChanged, "pin-changed", Deny, Trust, "The trust file accepts other signers of a provider than before.", "Ask the publisher whether the key is theirs; have the owner of the trust file approve it, and run `tflock verify` with --allow-trust-change.";
+    PinRemoved, "pin-removed", Deny, Trust, "The trust file forgets the signer of a provider, or no longer denies a key.", "Take the change back; or have the owner of the file approve it, and run `tflock verify` with --allow-trust-change.";
+    RepublicationAccepted, "republication-accepted", Deny, Trust, "The trust file accepts a release that is not the one that was recorded.", "Take the change back; or have the owner of the file approve it, and run `tflock verify` with --allow-trust-change.";
+    PinAdded, "pin-added", Warn, Trust, "The trust file remembers a signer of a provider that had none.", "Compare the fingerprint with what the publisher announces.";
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() {
         return vec!["no lock file changed".to_owned()];
     }
-    outcome.roots.iter().map(|root| format!("{}: {}", name(root), of_root(root))).collect()
+    let told = outcome.roots.iter().filter(|root| !outcome.many || !root.is_untouched());
+    told.map(|root| format!("{}: {}", name(root), of_root(root))).collect()
 }
 
 /// The lock file, or the directory of its root module.

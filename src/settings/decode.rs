@@ -38,24 +38,17 @@ const TOOLS: [(&str, ToolChoice); 3] = [
     ("tofu", ToolChoice::Is(Dialect::OpenTofu)),
 ];
 const SOURCES: [(&str, SourceChoice); 2] = [("origin", SourceChoice::Origin), ("configured", SourceChoice::Configured)];
-const SIGNATURES: [(&str, SignatureRule); 3] =
+pub(crate) const SIGNATURES: [(&str, SignatureRule); 3] =
     [("always", SignatureRule::Always), ("if_keys_known", SignatureRule::IfKeysKnown), ("never", SignatureRule::Never)];
-const EXPIRED_KEYS: [(&str, ExpiredKeyRule); 3] =
+pub(crate) const EXPIRED_KEYS: [(&str, ExpiredKeyRule); 3] =
     [("allow", ExpiredKeyRule::Allow), ("warn", ExpiredKeyRule::Warn), ("deny", ExpiredKeyRule::Deny)];
 const H1_RULES: [(&str, H1Rule); 2] = [("registry", H1Rule::Registry), ("verified", H1Rule::Verified)];
-const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn), ("deny", Level::Deny)];
+pub(crate) const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn), ("deny", Level::Deny)];
 
-/// Rules that settings may name before there is a check for them.
-const FURTHER_RULES: &[&str] = &[
-    "hash-replaced",
-    "hashes-dropped",
-    "lock-file-removed",
-    "pin-added",
-    "pin-changed",
-    "pin-removed",
-    "policy-weakened",
-    "republication-accepted",
-];
+/// The word for a value; none for values that have none.
+pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Option<&'static str> {
+    words.iter().find(|(_, of)| of == value).map(|(word, _)| *word)
+}
 
 /// Reads the text of one settings file.
 ///
@@ -197,7 +190,7 @@ impl Reader<'_, Problem> {
 
     fn rule(&mut self, block: &Block, kind: &'static str) -> Option<String> {
         let label = self.label(block, kind, "one label, the id of a rule")?;
-        let ids = || Rule::ALL.iter().map(|rule| rule.id()).chain(FURTHER_RULES.iter().copied());
+        let ids = || Rule::ALL.iter().map(|rule| rule.id());
         if ids().any(|id| id == label.text) {
             return Some(label.text.to_owned());
         }

@@ -9,7 +9,7 @@
 //! Beside the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
 
 mod date;
-mod decode;
+pub(crate) mod decode;
 pub(crate) mod document;
 mod error;
 mod merge;

@@ -33,6 +33,11 @@ impl ProviderScope {
     pub fn covers(&self, addr: &ProviderAddr) -> bool {
         self.patterns.iter().any(|pattern| pattern.matches(addr))
     }
+
+    /// True if every provider is meant that another scope means.
+    pub fn includes(&self, other: &Self) -> bool {
+        other.patterns.iter().all(|pattern| self.patterns.iter().any(|own| own.covers(pattern)))
+    }
 }
 
 /// As written.

@@ -20,7 +20,7 @@ pub(super) fn required(subject: &Subject<'_>) -> Vec<Finding> {
             None => finding.at(Position::default()),
         }
     });
-    findings.map(|finding| levels::leveled(finding, None, subject)).collect()
+    findings.map(|finding| levels::leveled(finding, None, (subject.settings, subject.now))).collect()
 }
 
 impl Judged<'_> {

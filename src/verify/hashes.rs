@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use super::{Judged, Knowledge, Release};
 use crate::addr::ProviderAddr;
-use crate::finding::{Finding, Level, Position, Rule};
+use crate::error::Error;
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
-use crate::outcome::Verified;
+use crate::outcome::{Unanswered, Verified};
 use crate::version::Version;
 
 /// What is known of one hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+pub(super) enum Value {
     Proven,
     Refuted,
     Unknown,
@@ -31,11 +32,30 @@ pub fn is_well_formed(hash: &PackageHash) -> bool {
     }
 }
 
+/// What is known of a hash by what is known of the release that it is recorded for.
+pub(super) fn value(knowledge: &Knowledge, hash: &PackageHash) -> Value {
+    if !is_well_formed(hash) {
+        return Value::Malformed;
+    }
+    let Knowledge::Known(release) = knowledge else { return Value::Unknown };
+    let proven = match hash.zh_digest() {
+        Some(digest) => release.lines.contains_key(&digest),
+        None => release.h1.contains_key(hash),
+    };
+    // What an earlier run saw may have grown since.
+    let all_known = release.current && (hash.scheme() == HashScheme::Zh || release.complete);
+    match (proven, all_known) {
+        (true, _) => Value::Proven,
+        (false, true) => Value::Refuted,
+        (false, false) => Value::Unknown,
+    }
+}
+
 impl Judged<'_> {
     /// Judges all hashes of the entry, and counts them.
     pub(super) fn hashes(&self, verified: &mut Verified) -> Vec<Finding> {
         let hashes = self.entry.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);
-        let judged: Vec<(&PackageHash, Value)> = hashes.map(|hash| (hash, self.value(hash))).collect();
+        let judged: Vec<(&PackageHash, Value)> = hashes.map(|hash| (hash, value(self.knowledge, hash))).collect();
         let of = |wanted: Value| judged.iter().filter(move |(_, value)| *value == wanted).map(|(hash, _)| *hash);
         verified.proven += of(Value::Proven).count();
         verified.unknown += of(Value::Unknown).count();
@@ -43,40 +63,20 @@ impl Judged<'_> {
         let refuted: Vec<&PackageHash> = of(Value::Refuted).collect();
         match self.knowledge {
             Knowledge::Known(release) => {
-                verified
-                    .inconclusive
-                    .extend(release.inconclusive.iter().filter(|_| of(Value::Unknown).count() > 0).cloned());
+                let unanswered = release.inconclusive.iter().filter(|_| of(Value::Unknown).count() > 0);
+                verified.inconclusive.extend(unanswered.map(|error| self.unanswered(error)));
                 let others = of(Value::Proven).chain(of(Value::Unknown)).count();
                 findings.extend(self.refuted(release, &refuted, others == 0));
                 findings.extend(self.unrecorded(release, &refuted));
             }
-            Knowledge::Inconclusive(error) => verified.inconclusive.push(error.clone()),
+            Knowledge::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
             Knowledge::Unasked | Knowledge::Withdrawn(_) | Knowledge::Refused(_) => {}
         }
         findings
     }
 
-    fn value(&self, hash: &PackageHash) -> Value {
-        if !is_well_formed(hash) {
-            return Value::Malformed;
-        }
-        let Knowledge::Known(release) = self.knowledge else { return Value::Unknown };
-        let proven = match hash.zh_digest() {
-            Some(digest) => release.lines.contains_key(&digest),
-            None => release.h1.contains_key(hash),
-        };
-        // What an earlier run saw may have grown since.
-        let all_known = release.current && (hash.scheme() == HashScheme::Zh || release.complete);
-        match (proven, all_known) {
-            (true, _) => Value::Proven,
-            (false, true) => Value::Refuted,
-            (false, false) => Value::Unknown,
-        }
-    }
-
-    fn at(&self, hash: &PackageHash) -> Position {
-        let written = self.spans.each_hash.iter().find(|(written, _)| written == hash);
-        written.map_or_else(|| self.hashes_at(), |(_, position)| *position)
+    fn unanswered(&self, error: &Error) -> Unanswered {
+        Unanswered { error: error.clone(), changed: self.is_changed() }
     }
 
     fn malformed(&self, hash: &PackageHash) -> Finding {
@@ -85,7 +85,7 @@ impl Judged<'_> {
             _ => "the base64 of 32 bytes",
         };
         let message = format!("recorded hash {hash} of {} can match no package: {wanted} are wanted", self.name());
-        let finding = self.find(Rule::MalformedHash, message).at(self.at(hash));
+        let finding = self.find(Rule::MalformedHash, message).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it stands in the place of a true one.
         if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
@@ -103,14 +103,14 @@ impl Judged<'_> {
             let all: BTreeSet<_> = owners.into_iter().flatten().collect();
             let message =
                 format!("{known} of the {count} recorded hashes of {name} belong to {}, and none to it", list(&all));
-            return vec![self.find(Rule::ContradictedHash, message).at(self.at(first))];
+            return vec![self.find(Rule::ContradictedHash, message).at(self.place_of(first))];
         }
         let message = format!(
             "none of the {count} recorded hashes of {name} is that of a package on offer (first: {first}); {} packages \
              are on offer",
             release.archives().count(),
         );
-        vec![self.find(Rule::Republished, message).of_version(&self.entry.version).at(self.at(first))]
+        vec![self.find(Rule::Republished, message).of_version(&self.entry.version).at(self.place_of(first))]
     }
 
     fn foreign(&self, hash: &PackageHash) -> Finding {
@@ -126,7 +126,7 @@ impl Judged<'_> {
             let message = format!("recorded hash {hash} of {name} belongs to {}", list(&owners));
             (Rule::ContradictedHash, message)
         };
-        self.find(rule, message).at(self.at(hash))
+        self.find(rule, message).at(self.place_of(hash))
     }
 
     /// Archives on offer that are not recorded.

@@ -10,21 +10,26 @@
 //! it is that of none, *unknown* otherwise. What a source could not or would not tell never refutes. The folder asks
 //! nobody, reads no files and knows no time but the one handed in.
 
+mod continuity;
 mod entry;
 mod facts;
 mod hashes;
 mod levels;
 mod lookalike;
+mod pinned;
 #[cfg(test)]
 mod realworld;
 mod release;
 #[cfg(test)]
 mod tests;
+mod weakened;
 
 use std::time::SystemTime;
 
 pub use facts::{Facts, Knowledge, Line, Release, Vouched};
 pub use hashes::is_well_formed;
+pub use pinned::{PinChange, believed, pin_changes};
+pub use weakened::{Weakening, weakenings};
 
 use crate::dialect::Dialect;
 use crate::finding::Finding;
@@ -39,6 +44,8 @@ use crate::trust::pins::Pins;
 pub struct Subject<'a> {
     /// What its lock file says.
     pub lock: &'a LockFile,
+    /// What it said before the change that is judged; none if no change is judged.
+    pub before: Option<&'a LockFile>,
     /// Where it says it.
     pub spans: &'a Spans,
     /// What its configuration needs; none without configuration.
@@ -65,9 +72,11 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
         let spans = subject.spans.entries.get(addr).cloned().unwrap_or_default();
         let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge: facts.of(addr) };
         let mut found = judged.entry();
+        found.extend(judged.continuity());
         found.extend(judged.release());
         found.extend(judged.hashes(&mut verified));
-        let leveled = found.into_iter().map(|finding| levels::leveled(finding, Some(entry), subject));
+        let leveled =
+            found.into_iter().map(|finding| levels::leveled(finding, Some(entry), (subject.settings, subject.now)));
         findings.extend(leveled);
     }
     findings.sort_by_key(|finding| (finding.file.clone(), finding.position));
@@ -76,7 +85,12 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
 
 /// The findings of a text that could not be read as a lock file, or that is merely not canonical.
 pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
-    findings.into_iter().map(|finding| levels::leveled(finding, None, subject)).collect()
+    findings.into_iter().map(|finding| levels::leveled(finding, None, (subject.settings, subject.now))).collect()
+}
+
+/// Findings about a work tree as a whole, at the levels of its settings.
+pub fn of_tree(findings: Vec<Finding>, settings: &Settings, now: SystemTime) -> Vec<Finding> {
+    findings.into_iter().map(|finding| levels::leveled(finding, None, (settings, now))).collect()
 }
 
 /// One entry under judgment.

@@ -96,6 +96,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
     let settings = Settings::default();
     let none = (LockFile::new(), Spans::default());
     let subject = |lock, spans| Subject {
+        before: None,
         lock,
         spans,
         requirements: None,

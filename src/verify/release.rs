@@ -75,7 +75,7 @@ fn shown(signer: &Signer) -> String {
     }
 }
 
-fn all(signers: &BTreeSet<Signer>) -> String {
+pub(super) fn all(signers: &BTreeSet<Signer>) -> String {
     let texts: Vec<String> = signers.iter().map(ToString::to_string).collect();
     texts.join(", ")
 }

@@ -23,6 +23,8 @@ mod support;
 mod trust;
 mod upgrade;
 mod verify;
+mod verify_base;
+mod verify_worlds;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
 #[test]

@@ -1,6 +1,8 @@
 //! Who signed what, from one run to the next.
 
 use crate::support::keys::{self, Key};
+use crate::support::locked::honest;
+use crate::support::proposal::repository;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
@@ -324,4 +326,31 @@ fn init_pins_nobody_for_a_release_that_is_not_the_recorded_one() {
     let run = workspace.tflock(&registry, ["-C", "app", "trust", "init", "--format", "json"]).ended_with(3);
     assert!(run.touched().is_empty(), "{run}");
     assert_eq!(rules(&run), ["republished"]);
+}
+
+#[test]
+fn a_second_trust_file_is_an_error() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write("other/.tflock.trust.hcl", "");
+    for args in [
+        vec!["verify", "-r", "--offline"],
+        vec!["-C", "other", "verify", "--offline"],
+        vec!["-C", "app", "verify", "--offline", "--base", "origin/main"],
+        vec!["lock", "-r", "--offline"],
+        vec!["-C", "other", "lock", "--offline"],
+        vec!["trust", "list"],
+        vec!["-C", "app", "trust", "list"],
+        vec!["trust", "init", "-r"],
+    ] {
+        let run = workspace.tflock(&registry, &args).ended_with(2);
+        assert!(run.stderr.contains("is a second trust file"), "{args:?}: {run}");
+        assert!(run.touched().is_empty(), "{run}");
+    }
+    // Whoever names one means that one.
+    workspace.tflock(&registry, ["verify", "-r", "--offline", "--trust-file", TRUST]).ended_with(0);
+    // That of a repository within is its own.
+    std::fs::rename(workspace.path("other"), workspace.path("within")).unwrap();
+    workspace.git(["-C", "within", "init", "--quiet"]);
+    workspace.tflock(&registry, ["trust", "list"]).ended_with(0);
 }

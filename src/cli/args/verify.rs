@@ -4,6 +4,7 @@ use clap::ValueEnum;
 
 use super::Within;
 use crate::commands::verify::VerifyOptions;
+use crate::commands::verify::base::AskedBase;
 use crate::engine::inquiry::Depth;
 
 /// Check the lock file: the gate for CI.
@@ -15,10 +16,10 @@ use crate::engine::inquiry::Depth;
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock verify\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
+    after_help = "Examples:\n  tflock verify\n  tflock verify -r --base origin/main\n  tflock verify -r --format json\n  tflock verify --deep --all-platforms"
 )]
 pub(in crate::cli) struct VerifyArgs {
-    /// Check every root module below: every directory with a lock file.
+    /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
     pub(in crate::cli) recursive: bool,
     /// Also hash what is installed: .terraform/providers and the plugin cache.
@@ -33,7 +34,15 @@ pub(in crate::cli) struct VerifyArgs {
     /// With --deep: look at every archive in the checksums.
     #[arg(long, requires = "deep")]
     all_platforms: bool,
-    /// What it means that a registry does not answer.
+    /// Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the
+    /// work tree; compare lock files with its merge base with HEAD; look at the root modules that changed.
+    #[arg(long, value_name = "REV")]
+    base: Option<String>,
+    /// With --base: their owner approved what the change does to settings and trust file, so that those of the work tree
+    /// count.
+    #[arg(long, requires = "base")]
+    allow_trust_change: bool,
+    /// What it means that a registry does not answer; with --base never a note for entries that changed.
     #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
     inconclusive: Inconclusive,
     #[command(flatten)]
@@ -53,6 +62,12 @@ impl VerifyArgs {
     /// What was asked for.
     pub(in crate::cli) fn options(&self) -> VerifyOptions {
         VerifyOptions { installed: self.installed, tolerate_inconclusive: self.inconclusive == Inconclusive::Warn }
+    }
+
+    /// By what a change is judged, if it is one.
+    pub(in crate::cli) fn base(&self) -> Option<AskedBase> {
+        let revision = self.base.clone()?;
+        Some(AskedBase { revision, trust_change_allowed: self.allow_trust_change })
     }
 
     /// How far to go.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::lock::{Asked, run, unsupported};
 use super::offered::offered;
-use super::targets::Targets;
+use super::targets::{Targets, Unlocked};
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
 use crate::cli::Streams;
@@ -22,7 +22,7 @@ pub(super) fn add(session: &Session<'_>, arguments: &AddArgs, streams: &Streams<
     }
     let options = arguments.options().map_err(unsupported)?;
     let additions = arguments.additions();
-    let targets = Targets::of(session, &Below::default(), false)?;
+    let targets = Targets::of(session, &Below::default(), Unlocked::Told)?;
     let roots = open(&targets, &options)?;
     let mut wanted: BTreeSet<ProviderAddr> = BTreeSet::new();
     for (settings, _) in &roots {
@@ -94,7 +94,7 @@ fn suggestions(outcome: &mut Outcome, roots: &[(RunSettings, Vec<String>)], addi
 
 pub(super) fn remove(session: &Session<'_>, arguments: &RemoveArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let options = LockOptions { dry_run: arguments.dry_run, accept_no_configuration: true, ..LockOptions::default() };
-    let targets = Targets::of(session, &Below::default(), false)?;
+    let targets = Targets::of(session, &Below::default(), Unlocked::Told)?;
     let how = (arguments.force, arguments.lock_only);
     let prepare = |root: Root, settings: &RunSettings| requirement::remove(root, settings, &arguments.providers, how);
     let asked = Asked { command: "remove", session, below: &Below::default(), options, prepare: &prepare, to: None };

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::lock::open_cache;
-use super::verify::{open, roots_of};
+use super::base::Bases;
+use super::lock::open_cache_of;
+use super::verify::{open, targets};
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
 use crate::cli::args::ExplainArgs;
@@ -42,9 +43,9 @@ fn address(text: &str, roots: &[(PathBuf, Root)], known: &Known) -> Result<Strin
 
 /// The root modules, as far as they can be read, and what is known of their releases without asking.
 fn read(session: &Session<'_>, arguments: &ExplainArgs) -> Result<(Vec<(PathBuf, Root)>, Known), Error> {
-    let roots = roots_of(session, arguments.recursive)?;
-    let cache = open_cache(&roots);
-    let opened = open(&roots)?;
+    let targets = targets(session, arguments.recursive)?.or_none()?;
+    let cache = open_cache_of(session, &targets.directories());
+    let opened = open(&targets, &Bases::default(), session)?.roots;
     let known = verify::recalled(&opened, &cache);
     let readable = opened.into_iter().filter_map(|(path, root)| Some((path, root.ok()?)));
     Ok((readable.collect(), known))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::targets::Targets;
+use super::targets::{Targets, Unlocked};
 use super::{Done, Session};
 use crate::cli::args::{Below, LockArgs, Unsupported};
 use crate::cli::progress::{Mode as Bars, Progress};
@@ -25,7 +25,7 @@ use crate::source::Registry;
 
 pub(super) fn lock(session: &Session<'_>, arguments: &LockArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let options = arguments.options().map_err(unsupported)?;
-    let targets = Targets::of(session, &arguments.below, arguments.create)?;
+    let targets = Targets::of(session, &arguments.below, Unlocked::created(arguments.create))?;
     let prepare = |root: Root, _: &RunSettings| Ok(root);
     let asked = Asked { command: "lock", session, below: &arguments.below, options, prepare: &prepare, to: None };
     Ok(run(&asked, targets, streams))

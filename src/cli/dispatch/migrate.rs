@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock::{Asked, run, unsupported};
-use super::targets::Targets;
+use super::targets::{Targets, Unlocked};
 use super::{Done, Session};
 use crate::cli::Streams;
 use crate::cli::args::{Below, MigrateArgs};
@@ -18,7 +18,7 @@ pub(super) fn migrate(session: &Session<'_>, arguments: &MigrateArgs, streams: &
     let options = arguments.options().map_err(unsupported)?;
     let looking = options.check || options.dry_run;
     let below = Below { recursive: arguments.recursive, ..Below::default() };
-    let targets = Targets::of(session, &below, false)?;
+    let targets = Targets::of(session, &below, Unlocked::Told)?;
     let remarks = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
         remarks.lock().unwrap_or_else(PoisonError::into_inner).extend(migrate::remarks(settings));

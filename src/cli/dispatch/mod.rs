@@ -1,6 +1,7 @@
 //! One function for each command: from arguments to an outcome and an exit code.
 
 mod add;
+mod base;
 mod cache;
 mod diff;
 mod explain;

@@ -9,7 +9,7 @@ use crate::cli::settings;
 use crate::commands::RunSettings;
 use crate::commands::below::below;
 use crate::dialect::Dialect;
-use crate::disk::worktree;
+use crate::disk::{trust_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
@@ -30,6 +30,24 @@ pub(super) struct Targets<'a> {
     dialects: Mutex<Vec<Dialect>>,
 }
 
+/// What becomes of directories that nobody calls and that have no lock file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unlocked {
+    /// Those with a backend are findings.
+    Told,
+    /// All of them are root modules.
+    Created,
+    /// Those with a backend are root modules.
+    Opened,
+}
+
+impl Unlocked {
+    /// What `--create` says of them.
+    pub(super) fn created(create: bool) -> Self {
+        if create { Self::Created } else { Self::Told }
+    }
+}
+
 enum Place {
     /// Named: its settings are read before anything begins.
     Named(Box<RunSettings>),
@@ -43,7 +61,7 @@ impl<'a> Targets<'a> {
     /// # Errors
     ///
     /// All that is wrong with directories and with the settings of those that were named.
-    pub(super) fn of(session: &'a Session<'a>, asked: &Below, create: bool) -> Result<Self, Error> {
+    pub(super) fn of(session: &'a Session<'a>, asked: &Below, unlocked: Unlocked) -> Result<Self, Error> {
         let mut targets = Self {
             session,
             paths: Vec::new(),
@@ -54,7 +72,7 @@ impl<'a> Targets<'a> {
         };
         if asked.recursive {
             for directory in session.directories() {
-                targets.search(&directory, create)?;
+                targets.search(&directory, unlocked)?;
             }
         } else {
             for root in session.roots()? {
@@ -65,15 +83,20 @@ impl<'a> Targets<'a> {
         Ok(targets)
     }
 
-    fn search(&mut self, directory: &Path, create: bool) -> Result<(), Error> {
+    fn search(&mut self, directory: &Path, unlocked: Unlocked) -> Result<(), Error> {
         let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        let found = below(start, create)?;
+        let mut found = below(start, unlocked == Unlocked::Created)?;
+        if unlocked == Unlocked::Opened {
+            found.roots.append(&mut found.without_lock);
+            found.roots.sort_unstable();
+        }
         let prefix = worktree::above(start).map(|(_, prefix)| prefix).unwrap_or_default();
-        if found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty() {
-            let message =
-                format!("there is no root module in or below {}: no directory has a lock file", start.display());
-            return Err(Error::new(ErrorKind::NotFound, message)
-                .hint("`tflock lock -r --create` writes lock files where there is configuration that nobody calls"));
+        if self.session.arguments.global.trust_file.is_none() {
+            trust_file::only_at_tops(found.trust_files.iter().map(|path| start.join(path)))?;
+        }
+        let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
+        if nothing && unlocked != Unlocked::Opened {
+            return Err(none_below(start));
         }
         for path in found.roots {
             let shown = prefix.join(&path);
@@ -90,6 +113,39 @@ impl<'a> Targets<'a> {
             findings: Vec::new(),
         }));
         Ok(())
+    }
+
+    /// Adds a root module that no search finds: as reports name it, and where it is.
+    pub(super) fn add(&mut self, shown: PathBuf, place: PathBuf) {
+        if !self.paths.contains(&shown) {
+            self.paths.push(shown);
+            self.places.push(Place::Found(place));
+        }
+    }
+
+    /// Takes a root module out, of which all is told already.
+    pub(super) fn leave_out(&mut self, place: &Path) {
+        let of = |known: &Place| match known {
+            Place::Named(settings) => worktree::absolute(&settings.root) == place,
+            Place::Found(root) => worktree::absolute(root) == place,
+        };
+        if let Some(at) = self.places.iter().position(of) {
+            self.places.remove(at);
+            self.paths.remove(at);
+        }
+    }
+
+    /// Makes sure that there is something to look at.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing.
+    pub(super) fn or_none(self) -> Result<Self, Error> {
+        if self.paths.is_empty() && self.outcomes.is_empty() {
+            let first = self.session.directories().into_iter().next().unwrap_or_default();
+            return Err(none_below(if first.as_os_str().is_empty() { Path::new(".") } else { &first }));
+        }
+        Ok(self)
     }
 
     /// The settings of one, by its number.
@@ -110,6 +166,22 @@ impl<'a> Targets<'a> {
             dialects.push(settings.dialect);
         }
         Ok(settings)
+    }
+
+    /// The settings of all.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with their settings files.
+    pub(super) fn all_settings(&self) -> Result<Vec<RunSettings>, Error> {
+        let (mut all, mut errors) = (Vec::new(), Vec::new());
+        for at in 0..self.paths.len() {
+            match self.settings(at) {
+                Ok(settings) => all.push(settings),
+                Err(error) => errors.push(error),
+            }
+        }
+        Error::all(errors).map_or(Ok(all), Err)
     }
 
     /// The directories, to be opened.
@@ -137,6 +209,12 @@ impl<'a> Targets<'a> {
     pub(super) fn many(&self) -> bool {
         self.found || self.session.many()
     }
+}
+
+fn none_below(start: &Path) -> Error {
+    let message = format!("there is no root module in or below {}: no directory has a lock file", start.display());
+    Error::new(ErrorKind::NotFound, message)
+        .hint("`tflock lock -r --create` writes lock files where there is configuration that nobody calls")
 }
 
 fn without_lock(path: PathBuf) -> RootOutcome {

@@ -1,18 +1,18 @@
 //! `trust`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::lock::{acquire, open_cache, source};
+use super::targets::{Targets, Unlocked};
 use super::{Done, Session};
-use crate::cli::args::{TrustArgs, TrustCommand};
+use crate::cli::args::{Below, TrustArgs, TrustCommand};
 use crate::cli::progress::{Mode as Bars, Progress};
 use crate::cli::{ExitCode, Streams, settings};
 use crate::commands::RunSettings;
 use crate::commands::lock::Source;
 use crate::commands::trust as command;
 use crate::dialect::Dialect;
-use crate::disk::roots_below::roots_below;
+use crate::disk::{below, trust_file};
 use crate::error::{Error, ErrorKind};
 
 pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> Result<Done, Error> {
@@ -20,6 +20,10 @@ pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Stre
     let roots = session.roots()?;
     let dialect = settings::one_dialect(&roots);
     let one = one_trust_file(&roots)?;
+    if session.arguments.global.trust_file.is_none() {
+        let found = below::survey(&one.boundary)?.trust_files.into_iter();
+        trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
+    }
     let _locks = acquire(&roots)?;
     let outcome = command::trust(one, &action)?;
     Ok(Done { outcome, code: ExitCode::Done, dialect })
@@ -33,8 +37,8 @@ fn one_trust_file(roots: &[RunSettings]) -> Result<&RunSettings, Error> {
 fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> Result<Done, Error> {
     let roots = match arguments.command {
         TrustCommand::Init { recursive: true, .. } => {
-            let below: Vec<PathBuf> = all_below(session)?;
-            settings::of_directories(&below, session.arguments, session.environment)?
+            let below = Below { recursive: true, fail_fast: false };
+            Targets::of(session, &below, Unlocked::Told)?.all_settings()?
         }
         _ => session.roots()?,
     };
@@ -54,22 +58,4 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let code = ExitCode::of_outcome(&outcome, false);
     Ok(Done { outcome, code, dialect })
-}
-
-/// The root modules below all directories, each once.
-pub(super) fn all_below(session: &Session<'_>) -> Result<Vec<PathBuf>, Error> {
-    let mut directories = session.arguments.directories();
-    if directories.is_empty() {
-        directories.push(PathBuf::from("."));
-    }
-    let mut roots = Vec::new();
-    for directory in &directories {
-        roots.extend(roots_below(directory)?);
-    }
-    roots.sort();
-    roots.dedup();
-    if roots.is_empty() {
-        return Err(Error::new(ErrorKind::LockFile, "there is no lock file below"));
-    }
-    Ok(roots)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::lock::{Asked, open_cache_of, run, unsupported};
 use super::offered::{Answers, offered};
-use super::targets::Targets;
+use super::targets::{Targets, Unlocked};
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
 use crate::cli::args::{OutdatedArgs, UpgradeArgs};
@@ -30,7 +30,7 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
         .hint("pass -r, or -C more than once"));
     }
     let options = arguments.options(session.environment.now).map_err(unsupported)?;
-    let targets = Targets::of(session, &arguments.below, false)?;
+    let targets = Targets::of(session, &arguments.below, Unlocked::Told)?;
     let mut newest = Offered::new();
     if arguments.bump && arguments.precise.is_none() {
         let roots = open(session, &targets, &options);
@@ -50,7 +50,7 @@ pub(super) fn upgrade(session: &Session<'_>, arguments: &UpgradeArgs, streams: &
 }
 
 pub(super) fn outdated(session: &Session<'_>, arguments: &OutdatedArgs, streams: &Streams<'_>) -> Result<Done, Error> {
-    let targets = Targets::of(session, &arguments.below, false)?;
+    let targets = Targets::of(session, &arguments.below, Unlocked::Told)?;
     let options =
         LockOptions { providers: arguments.providers.clone(), found: targets.found, ..LockOptions::default() };
     let roots = open(session, &targets, &options);

@@ -13,12 +13,12 @@ use super::RunSettings;
 use super::memory::Memory;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::disk::{lock_file, roots_below};
+use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::trust::Fingerprint;
-use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
+use crate::trust::pins::{Pins, Signer, provider_pattern};
 use crate::version::Version;
 
 /// What is done with the trust file, as typed.
@@ -69,7 +69,7 @@ pub fn trust(settings: &RunSettings, action: &Action) -> Result<Outcome, Error> 
         Action::Add { providers, signer } => {
             let pattern = pattern(providers, settings.dialect)?;
             let changed = memory.change(|pins| {
-                let mut pin = counting(pins, &pattern).cloned().unwrap_or_default();
+                let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
                 pins.providers.insert(pattern.clone(), pin);
                 Ok(())
@@ -120,20 +120,14 @@ fn only(pins: &Pins, patterns: &[AddrPattern]) -> Pins {
     Pins { providers: wanted.map(|(pattern, pin)| (pattern.clone(), pin.clone())).collect(), ..Pins::default() }
 }
 
-/// The pin that counts for a provider or pattern so far. What only a wider pattern covers gets a pin of its own that
-/// begins with what the wider one says, which itself stays as it is.
-fn counting<'a>(pins: &'a Pins, pattern: &AddrPattern) -> Option<&'a Pin> {
-    // A wildcard is ordered before all that it covers.
-    pins.providers.iter().rev().find(|(wider, _)| wider.covers(pattern)).map(|(_, pin)| pin)
-}
-
 fn rotate(
     pins: &mut Pins,
     pattern: &AddrPattern,
     to: &Signer,
     (versions, reason): (&BTreeSet<Version>, Option<&str>),
 ) -> Result<(), Error> {
-    let Some(mut pin) = counting(pins, pattern).cloned() else {
+    // What only a wider pattern covers gets a pin of its own that begins with what the wider one says.
+    let Some(mut pin) = pins.counting(pattern).cloned() else {
         let message = format!("no signer of {pattern} is remembered, so that there is nothing to rotate");
         return Err(Error::new(ErrorKind::Usage, message).hint(format!("run `tflock trust add {pattern} {to}`")));
     };
@@ -153,8 +147,8 @@ fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
 /// The versions of some providers in all lock files below a directory.
 fn locked_versions(top: &Path, pattern: &AddrPattern, notes: &mut Vec<String>) -> Result<BTreeSet<Version>, Error> {
     let mut versions = BTreeSet::new();
-    for root in roots_below::roots_below(top)? {
-        let path = root.join(lockfile::FILE_NAME);
+    for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
+        let path = top.join(place.path).join(lockfile::FILE_NAME);
         let Some(bytes) = lock_file::read(&path)? else { continue };
         let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
         match lockfile::decode(&bytes, dialect) {
@@ -181,8 +175,8 @@ mod tests {
         let parse = |text| pattern(text, Dialect::OpenTofu).unwrap();
         let mut pins = Pins::default();
         pins.providers.entry(parse("acme/*")).or_default().signers.insert(key("A"));
-        assert_eq!(counting(&pins, &parse("acme/widget")).unwrap().signers, [key("A")].into());
-        assert_eq!(counting(&pins, &parse("other/widget")), None);
+        assert_eq!(pins.counting(&parse("acme/widget")).unwrap().signers, [key("A")].into());
+        assert_eq!(pins.counting(&parse("other/widget")), None);
         let versions = [Version::new(1, 0, 0)].into();
         rotate(&mut pins, &parse("acme/widget"), &key("B"), (&versions, None)).unwrap();
         assert_eq!(pins.providers[&parse("acme/*")].signers, [key("A")].into());

@@ -1,5 +1,6 @@
 //! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks nobody and learns nothing.
 
+pub mod base;
 mod installed;
 mod root;
 
@@ -12,7 +13,7 @@ use crate::disk::cache::Cache;
 use crate::engine::recollect::recollect;
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::outcome::{Body, Outcome, RootOutcome, Verified};
+use crate::outcome::{Body, Outcome, RootOutcome, Unanswered, Verified};
 use crate::verify::{self, Facts, Knowledge, Release};
 use crate::version::Version;
 
@@ -59,9 +60,11 @@ pub fn verify(roots: Roots, known: &Known, options: VerifyOptions) -> Outcome {
     let roots = roots.into_iter().map(|(path, root)| match root {
         Ok(root) => {
             let (mut verified, findings) = judge(&root, known, &releases, options);
+            verified.base = root.compared().cloned();
             if options.tolerate_inconclusive {
-                let tolerated = verified.inconclusive.extract_if(.., |error| error.kind.is_inconclusive());
-                notes.extend(tolerated.map(|error| format!("inconclusive: {error}")));
+                let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
+                let tolerated = verified.inconclusive.extract_if(.., tolerable);
+                notes.extend(tolerated.map(|it| format!("inconclusive: {}", it.error)));
             }
             RootOutcome { path, body: Ok(Body::Verified(verified)), findings }
         }
@@ -89,7 +92,7 @@ fn judge(root: &Root, known: &Known, others: &[Arc<Release>], options: VerifyOpt
     if options.installed {
         let (more, errors) = installed::findings(root);
         beside.extend(more);
-        verified.inconclusive.extend(errors);
+        verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     }
     findings.extend(verify::of_text(beside, &subject));
     let mut placed = root.placed(findings);

@@ -1,18 +1,19 @@
 //! One root module, with all that is read for it before anybody is asked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::super::RunSettings;
-use super::super::memory::Memory;
 use crate::addr::ProviderAddr;
+use crate::disk::lock_file;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError};
-use crate::disk::{lock_file, tracked};
+use crate::disk::tracked::TrackedPackages;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
-use crate::outcome::Verified;
+use crate::outcome::{Compared, Unanswered, Verified};
 use crate::trust::pins::Pins;
 use crate::verify::Subject;
 
@@ -30,7 +31,9 @@ pub struct Root {
     /// The configuration; none if there is none.
     tree: Option<Tree>,
     /// The remembered signers, if there is a trust file.
-    pins: Option<Pins>,
+    pins: Option<Arc<Pins>>,
+    /// What the change is judged by, and what the lock file said before it.
+    base: Option<(Compared, LockFile)>,
 }
 
 impl Root {
@@ -39,7 +42,7 @@ impl Root {
     /// # Errors
     ///
     /// All that is wrong with the configuration; and if there is neither configuration nor lock file.
-    pub fn open(settings: &RunSettings, memory: &Memory) -> Result<Self, Error> {
+    pub fn open(settings: &RunSettings, pins: Option<Arc<Pins>>, packages: &TrackedPackages) -> Result<Self, Error> {
         let bytes = lock_file::read(&settings.lock_file())?;
         let tree = tree(settings, bytes.is_some())?;
         let mut text = Vec::new();
@@ -52,7 +55,7 @@ impl Root {
             Some(Err(findings)) => text = findings,
             None => text.extend(missing(settings, tree.as_ref())),
         }
-        text.extend(tracked_packages(settings));
+        text.extend(tracked_packages(settings, packages));
         Ok(Self {
             settings: settings.clone(),
             decoded,
@@ -60,7 +63,8 @@ impl Root {
             empty: LockFile::new(),
             nowhere: Spans::default(),
             tree,
-            pins: memory.exists().then(|| memory.pins().clone()),
+            pins,
+            base: None,
         })
     }
 
@@ -72,6 +76,36 @@ impl Root {
     /// What the run is told about the root module.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
+    }
+
+    /// The same root module, judged as a change of what the lock file said before.
+    #[must_use]
+    pub fn since(mut self, base: Compared, before: LockFile) -> Self {
+        if !before.is_empty() {
+            for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
+                let message = "the dependency lock file that stood here at the base was removed".to_owned();
+                let rule = Rule::LockFileRemoved;
+                *finding = Finding { rule, level: rule.level(), message, ..finding.clone() };
+            }
+        }
+        self.base = Some((base, before));
+        self
+    }
+
+    /// What was read: files, and directories of modules; all to be opened.
+    pub fn read(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let root = &self.settings.root;
+        let files = self.tree.iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
+        let mut directories: Vec<PathBuf> = files.clone().filter_map(|file| Some(file.parent()?.to_owned())).collect();
+        directories.extend(self.tree.iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
+        directories.push(root.clone());
+        directories.sort_unstable();
+        directories.dedup();
+        (files.chain([self.settings.lock_file()]).collect(), directories)
+    }
+
+    pub(super) fn compared(&self) -> Option<&Compared> {
+        self.base.as_ref().map(|(compared, _)| compared)
     }
 
     /// The line on which an entry has a hash.
@@ -95,12 +129,13 @@ impl Root {
     pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
             lock: self.lock(),
+            before: self.base.as_ref().map(|(_, before)| before),
             spans: &self.nowhere,
             requirements: self.tree.as_ref().map(|tree| &tree.requirements),
             complete: self.tree.as_ref().is_none_or(|tree| tree.complete),
             settings: &self.settings.settings,
             dialect: self.settings.dialect,
-            pins: self.pins.as_ref(),
+            pins: self.pins.as_deref(),
             now: self.settings.now,
         }
     }
@@ -118,6 +153,7 @@ impl Root {
                 .at(module.place.position)
                 .hint(format!("run `{} get`", self.settings.dialect.program()))
         });
+        let errors = errors.map(|error| Unanswered { error, changed: false });
         Verified { inconclusive: errors.collect(), ..Verified::default() }
     }
 
@@ -167,8 +203,8 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
         .filter(|_| !settings.lock_file().exists())
 }
 
-fn tracked_packages(settings: &RunSettings) -> Vec<Finding> {
-    let found = tracked::packages(&settings.root).into_iter();
+fn tracked_packages(settings: &RunSettings, packages: &TrackedPackages) -> Vec<Finding> {
+    let found = packages.of(&settings.root).into_iter();
     found
         .map(|(place, file): (PathBuf, PathBuf)| {
             let message = format!("git tracks {}, from where packages are installed without a registry", shown(&place));

@@ -17,6 +17,7 @@ use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
+use crate::trust::pins;
 
 /// Folders of the tools, which hold copies of what other places hold.
 const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
@@ -37,6 +38,8 @@ pub struct Place {
 pub struct Survey {
     /// The directories.
     pub places: Vec<Place>,
+    /// The trust files, of which a work tree has one at most.
+    pub trust_files: Vec<PathBuf>,
     /// Directories that could not be read.
     pub unreadable: Vec<BelowError>,
 }
@@ -79,8 +82,10 @@ pub fn survey(start: &Path) -> Result<Survey, BelowError> {
             note(&mut names, &path);
         }
     }
+    let trusting = names.iter().filter(|(_, names)| names.iter().any(|name| name == pins::FILE_NAME));
+    let trust_files = trusting.map(|(path, _)| path.join(pins::FILE_NAME)).collect();
     let places = names.into_iter().filter_map(|(path, names)| place(path, names)).collect();
-    Ok(Survey { places, unreadable })
+    Ok(Survey { places, trust_files, unreadable })
 }
 
 fn walk(start: &Path) -> ignore::Walk {
@@ -102,7 +107,7 @@ fn is_skipped(path: &Path) -> bool {
 /// Keeps the names that matter, each once.
 fn note(names: &mut BTreeMap<PathBuf, Vec<String>>, path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
-    let matters = name == lockfile::FILE_NAME
+    let matters = [lockfile::FILE_NAME, pins::FILE_NAME].contains(&name)
         || [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
     if matters {
         let of_place = names.entry(path.parent().unwrap_or(Path::new("")).to_owned()).or_default();

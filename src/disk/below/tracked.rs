@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::disk::worktree;
 use crate::lockfile;
+use crate::trust::pins;
 
 /// A question to git that is under way; none where there is no work tree or no git.
 pub(super) struct Question(Option<Child>);
@@ -19,7 +20,7 @@ impl Question {
         command.arg("-C").arg(start);
         // The repository's settings start no programs.
         command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--"]);
-        let names = [lockfile::FILE_NAME, "*.tf", "*.tf.json", "*.tofu", "*.tofu.json"];
+        let names = [lockfile::FILE_NAME, pins::FILE_NAME, "*.tf", "*.tf.json", "*.tofu", "*.tofu.json"];
         command.args(names.map(|name| format!(":(glob)**/{name}")));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         Self(command.spawn().ok())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{Commit, Git, GitError, run, said};
+use super::{Commit, Git, GitError};
 
 /// The most files that are written; above that the configuration counts as not at hand.
 const MOST: usize = 5000;
@@ -18,13 +18,7 @@ impl Git {
     ///
     /// [`GitError::Failed`].
     pub fn configuration(&self, commit: &Commit) -> Result<Option<TempDir>, GitError> {
-        let task = "ls-tree";
-        let output = run(&self.directory, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit.id])?;
-        if !output.status.success() {
-            return Err(GitError::Failed { task, reason: said(&output) });
-        }
-        let names = output.stdout.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
-        let paths: Vec<String> = names.filter(|name| is_configuration(name)).map(str::to_owned).collect();
+        let paths: Vec<String> = self.paths(commit)?.into_iter().filter(|name| is_configuration(name)).collect();
         if paths.len() > MOST {
             return Ok(None);
         }

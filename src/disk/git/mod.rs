@@ -3,6 +3,7 @@
 //! Git is asked, not imitated: worktrees, packed objects, alternates and partial clones are its business. Nothing is
 //! changed, no filter or textconv of the repository runs, and names never become options.
 
+mod changes;
 mod export;
 
 use std::ffi::OsStr;
@@ -12,6 +13,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
+
+pub use changes::Changes;
 
 /// Why git gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -18,6 +18,9 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     let mut text = String::new();
     for root in &outcome.roots {
         let Ok(body) = &root.body else { continue };
+        if outcome.many && root.is_untouched() {
+            continue;
+        }
         let shown = self::body(body, root, style);
         if outcome.many && !matches!(body, Body::Text(_)) && !is_short(body, root) {
             heading(&mut text, root, style);

@@ -17,7 +17,14 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
         (0, false) => "inconclusive",
         _ => "refused",
     };
-    let mut told = vec![format!("{} proven", hashes(verified.proven))];
+    if verified.unchanged {
+        return text + "unchanged since the base: nothing was asked\n";
+    }
+    let mut told = Vec::new();
+    // Where there is nothing to prove, that is no news beside what was found.
+    if verified.proven + verified.unknown > 0 || found.iter().all(|finding| finding.level == Level::Note) {
+        told.push(format!("{} proven", hashes(verified.proven)));
+    }
     if verified.unknown > 0 {
         told.push(format!("{} unknown", verified.unknown));
     }
@@ -38,5 +45,5 @@ fn hashes(count: usize) -> String {
 
 /// Why hashes are unknown.
 pub(super) fn reasons(verified: &Verified, style: Style) -> String {
-    verified.inconclusive.iter().map(|error| failure::human(error, style)).collect()
+    verified.inconclusive.iter().map(|it| failure::human(&it.error, style)).collect()
 }

@@ -96,11 +96,28 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
         ("findings".to_owned(), findings.iter().map(finding).collect()),
         ("proven".to_owned(), json!(verified.proven)),
         ("unknown".to_owned(), json!(verified.unknown)),
+        ("unchanged".to_owned(), json!(verified.unchanged)),
+        ("believed".to_owned(), believed(verified)),
     ]);
     if !verified.inconclusive.is_empty() {
-        object.insert("inconclusive".to_owned(), verified.inconclusive.iter().map(errors::json).collect());
+        object.insert(
+            "inconclusive".to_owned(),
+            verified.inconclusive.iter().map(|it| errors::json(&it.error)).collect(),
+        );
     }
     object
+}
+
+/// Whose settings and trust file count: without a base those of the work tree, which vouches for itself.
+fn believed(verified: &Verified) -> Value {
+    let base = verified.base.as_ref();
+    let itself = base.is_none_or(|base| base.trust_change_allowed);
+    json!({
+        "source": if itself { "work-tree" } else { "revision" },
+        "revision": base.map(|base| &base.revision),
+        "commit": base.map(|base| &base.commit),
+        "merge_base": base.map(|base| &base.merge_base),
+    })
 }
 
 fn one(key: &str, value: Value) -> Map<String, Value> {

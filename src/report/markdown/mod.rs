@@ -32,7 +32,8 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push_str("No lock file changed.\n");
     }
     let mut left_out = 0;
-    let mut roots: Vec<&RootOutcome> = outcome.roots.iter().collect();
+    let mut roots: Vec<&RootOutcome> =
+        outcome.roots.iter().filter(|root| !outcome.many || !root.is_untouched()).collect();
     roots.sort_by_key(|root| std::cmp::Reverse(alarm(root)));
     for (at, root) in roots.iter().enumerate() {
         // What one root module does not need is left for those after it; none is cut to a line.

@@ -136,6 +136,11 @@ impl Pins {
         self.providers.iter().rev().find(|(pattern, _)| pattern.matches(addr))
     }
 
+    /// The pin that counts for all that a pattern covers, so far as none is more specific.
+    pub fn counting(&self, pattern: &AddrPattern) -> Option<&Pin> {
+        self.providers.iter().rev().find(|(wider, _)| wider.covers(pattern)).map(|(_, pin)| pin)
+    }
+
     /// The pin of exactly this address, made if there is none.
     pub fn exact(&mut self, addr: &ProviderAddr) -> &mut Pin {
         self.providers.entry(AddrPattern::from(addr.clone())).or_default()

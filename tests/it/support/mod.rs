@@ -4,7 +4,9 @@
 #![expect(unreachable_pub, reason = "nobody is outside of a test binary, and `pub` says what tests may use")]
 
 pub mod keys;
+pub mod locked;
 pub mod packages;
+pub mod proposal;
 pub mod registry;
 pub mod run;
 pub mod workspace;

@@ -1,0 +1,117 @@
+//! Lock files that the change took away: with their root modules, to another directory, or from under them.
+
+use std::path::PathBuf;
+
+use super::{Base, name_of, told};
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::text;
+use crate::error::Error;
+use crate::finding::{Finding, Rule};
+use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
+
+/// A root module that lost its lock file and is still there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// The directory, from the top.
+    pub path: PathBuf,
+    /// The directory, to be opened.
+    pub place: PathBuf,
+    /// True if there is configuration, which tells whether a lock file is needed at all.
+    pub has_configuration: bool,
+}
+
+impl Gone {
+    /// The finding on a root module without configuration, as Terragrunt leaves them.
+    pub fn finding(&self) -> Finding {
+        let message = "the dependency lock file that stood here at the base was removed";
+        Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME))
+    }
+}
+
+impl Base {
+    /// The directories whose lock file is gone though something is left of the root module: configuration; or, where
+    /// there was none, any file that git knew.
+    pub fn gone(&self) -> Vec<Gone> {
+        let mut found = Vec::new();
+        for path in self.removed() {
+            let directory = path.strip_suffix(FILE_NAME).unwrap_or(path).trim_end_matches('/');
+            let place = self.top.join(directory);
+            let has_configuration = text::names_in(&place).iter().any(|name| is_configuration(name));
+            let was_bare = !self.before.names(directory).any(is_configuration);
+            let is_left = || self.before.names(directory).any(|name| text::is_there(&place.join(name)));
+            if has_configuration || (was_bare && is_left()) {
+                found.push(Gone { path: PathBuf::from(directory), place, has_configuration });
+            }
+        }
+        found
+    }
+
+    /// The lock files that were there at the merge base and are no more.
+    fn removed(&self) -> impl Iterator<Item = &str> {
+        let paths = self.changes.paths().filter(|path| name_of(path) == FILE_NAME);
+        paths.filter(|path| !text::is_there(&self.top.join(path)))
+    }
+
+    /// What the lock files said that are no more.
+    pub(super) fn moved_away(&self) -> Result<Vec<LockFile>, Error> {
+        let paths: Vec<String> = self.removed().map(str::to_owned).collect();
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts = self.git.files(&self.parted, &paths).map_err(|error| told(error, &self.asked.revision))?;
+        let read = |text: Vec<u8>| {
+            let dialect = lockfile::detect_dialect(&text).unwrap_or(Dialect::Terraform);
+            lockfile::salvage(&text, dialect).lock
+        };
+        Ok(texts.into_iter().flatten().map(read).collect())
+    }
+}
+
+/// The lock file that was moved to where a new one is: the one with which it shares the most locked releases, and at
+/// least half of those of the smaller one. With fewer in common it is a new root module.
+pub(super) fn predecessor<'a>(new: &LockFile, left: &'a [LockFile]) -> Option<&'a LockFile> {
+    let shared = |old: &LockFile| {
+        new.iter().filter(|(addr, entry)| old.get(addr).is_some_and(|old| old.version == entry.version)).count()
+    };
+    let near = |old: &&LockFile| shared(old) > 0 && shared(old) * 2 >= old.len().min(new.len());
+    let kept = |old: &LockFile| -> usize {
+        let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
+            let old = old.get(addr).filter(|old| old.version == entry.version);
+            old.map_or(0, |old| old.hashes.iter().filter(|hash| entry.hashes.contains(hash)).count())
+        };
+        new.iter().map(of_entry).sum()
+    };
+    left.iter().filter(near).max_by_key(|old| (shared(old), kept(old)))
+}
+
+fn is_configuration(name: &str) -> bool {
+    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock(entries: &[(&str, &str)]) -> LockFile {
+        let blocks = entries.iter().map(|(name, version)| {
+            format!("provider \"registry.terraform.io/acme/{name}\" {{\n  version = \"{version}\"\n}}\n")
+        });
+        lockfile::salvage(blocks.collect::<String>().as_bytes(), Dialect::Terraform).lock
+    }
+
+    #[test]
+    fn a_lock_file_that_moved_is_known_by_its_releases() {
+        let left = [lock(&[("a", "1.0.0"), ("b", "1.0.0")]), lock(&[("a", "1.0.0"), ("b", "1.0.0"), ("c", "1.0.0")])];
+        let found = |entries: &[(&str, &str)]| {
+            predecessor(&lock(entries), &left)
+                .map(|old| left.iter().position(|other| std::ptr::eq(old, other)).unwrap())
+        };
+        assert_eq!(found(&[("a", "1.0.0"), ("b", "1.0.0"), ("c", "1.0.0")]), Some(1));
+        assert_eq!(found(&[("c", "1.0.0"), ("d", "1.0.0")]), Some(1));
+        assert_eq!(found(&[("a", "2.0.0"), ("b", "2.0.0")]), None);
+        assert_eq!(found(&[("c", "1.0.0"), ("d", "1.0.0"), ("e", "1.0.0")]), None);
+        assert_eq!(found(&[]), None);
+        assert_eq!(predecessor(&lock(&[("a", "1.0.0")]), &[]), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! The gate of pull requests: what is believed, and what the change is, when the work tree must not vouch for itself.
+//!
+//! Two commits count. Settings and trust file are believed as the *revision* has them. What the change did is told from
+//! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is held against nobody.
+
+mod gone;
+mod pins;
+mod policy;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+
+pub use gone::Gone;
+
+use super::Root;
+use crate::disk::git::{Changes, Commit, Git, GitError};
+use crate::disk::worktree;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Level};
+use crate::lockfile::{self, LockFile};
+use crate::outcome::Compared;
+use crate::settings::Settings;
+use crate::trust::pins::FILE_NAME as TRUST_FILE;
+use snapshot::Snapshot;
+
+/// What was asked about the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedBase {
+    /// The name of the revision, as typed.
+    pub revision: String,
+    /// True if the owner approved what the change does to settings and trust file.
+    pub trust_change_allowed: bool,
+}
+
+/// The two commits by which the change in one work tree is judged, and what it changed.
+#[derive(Debug)]
+pub struct Base {
+    asked: AskedBase,
+    git: Git,
+    /// The top of the work tree, without symbolic links.
+    top: PathBuf,
+    /// Where what is believed stands.
+    revision: Commit,
+    /// What the work tree is compared with.
+    parted: Commit,
+    changes: Changes,
+    believed: Snapshot,
+    before: Snapshot,
+}
+
+impl Base {
+    /// Asks git about a work tree: the commits, what differs, and the settings of both.
+    ///
+    /// # Errors
+    ///
+    /// Outside of git; if the revision means nothing; if the history is too short to tell where the change began; if
+    /// the settings of the revision are wrong.
+    pub fn open(directory: &Path, asked: &AskedBase) -> Result<Self, Error> {
+        let name = &asked.revision;
+        let failed = |error| told(error, name);
+        let git = Git::open(directory).map_err(failed)?;
+        let revision = git.known_commit(name).map_err(failed)?;
+        let head = git.commit("HEAD").map_err(failed)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Usage,
+                format!("HEAD is no commit yet, so that nothing can be compared with {name:?}"),
+            )
+        })?;
+        let parted = git.merge_base(&revision, &head).map_err(failed)?;
+        let changes = git.changes_since(&parted).map_err(failed)?;
+        let believed = Snapshot::load(&git, &revision).map_err(failed)?;
+        let before =
+            if parted.id == revision.id { believed.clone() } else { Snapshot::load(&git, &parted).map_err(failed)? };
+        let top = worktree::absolute(git.top());
+        Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before })
+    }
+
+    /// The top of the work tree, without symbolic links.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The commits, for reports.
+    pub fn compared(&self) -> Compared {
+        Compared {
+            revision: self.asked.revision.clone(),
+            commit: self.revision.id.clone(),
+            merge_base: self.parted.id.clone(),
+            trust_change_allowed: self.asked.trust_change_allowed,
+        }
+    }
+
+    /// What the run tells of it, for people.
+    pub fn note(&self) -> String {
+        let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
+        let (revision, base) = (short(&self.revision.id), short(&self.parted.id));
+        let name = &self.asked.revision;
+        if self.asked.trust_change_allowed {
+            return format!(
+                "lock files are compared with {base}, the merge base with {name}; settings and trust file are those of \
+                 the work tree, since --allow-trust-change says that their changes were approved"
+            );
+        }
+        if revision == base {
+            return format!(
+                "settings and trust file are those of {name} ({revision}), with which lock files are compared"
+            );
+        }
+        format!(
+            "settings and trust file are those of {name} ({revision}); lock files are compared with {base}, the merge \
+             base with it"
+        )
+    }
+
+    /// The settings that are believed for a root module; none if those of the work tree are.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with those of the revision.
+    pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
+        if self.asked.trust_change_allowed {
+            return Ok(None);
+        }
+        self.believed.effective(&self.way_to(&worktree::absolute(root))).map(Some)
+    }
+
+    /// True if a file that is read for a root module changed, or any settings or trust file.
+    pub fn concerns(&self, root: &Root) -> bool {
+        let is_settings =
+            |path: &str| name_of(path).strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
+        if self.changes.paths().any(is_settings) {
+            return true;
+        }
+        let (files, directories) = root.read();
+        let place = &root.settings().root;
+        let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
+        files.iter().any(|file| self.changes.touch(file))
+            || directories.iter().any(|directory| self.changes.touch_within(directory, counts))
+            || packages.iter().any(|directory| self.changes.touch_below(directory))
+    }
+
+    /// What each of some lock files said at the merge base. One that was not there yet is compared with the one that
+    /// was moved away, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// What git says.
+    pub fn before(&self, roots: &[&Root]) -> Result<Vec<LockFile>, Error> {
+        let paths: Vec<String> = roots.iter().map(|root| self.lock_path(root)).collect();
+        let texts = self.git.files(&self.parted, &paths).map_err(|error| told(error, &self.asked.revision))?;
+        let mut left = None;
+        let mut locks = Vec::new();
+        for (root, text) in roots.iter().zip(texts) {
+            if let Some(text) = text {
+                locks.push(lockfile::salvage(&text, root.settings().dialect).lock);
+                continue;
+            }
+            let left = match &left {
+                Some(left) => left,
+                None => left.insert(self.moved_away()?),
+            };
+            locks.push(gone::predecessor(root.lock(), left).cloned().unwrap_or_default());
+        }
+        Ok(locks)
+    }
+
+    fn lock_path(&self, root: &Root) -> String {
+        let directory = self.way_to(&worktree::absolute(&root.settings().root));
+        slashed(&directory.join(lockfile::FILE_NAME))
+    }
+
+    /// The findings about the work tree as a whole: its settings and its trust file.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the files of the work tree: what cannot be read cannot be compared.
+    pub fn policy(&self) -> Result<Vec<Finding>, Error> {
+        Ok(self.lifted(policy::findings(self)?))
+    }
+
+    /// Findings that the owner's approval lifts.
+    fn lifted(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        if !self.asked.trust_change_allowed {
+            return findings;
+        }
+        let lift = |finding: Finding| {
+            let message = format!("{} (allowed by --allow-trust-change)", finding.message);
+            Finding { level: Level::Note, message, ..finding }
+        };
+        findings.into_iter().map(lift).collect()
+    }
+
+    /// The settings by which findings about the work tree as a whole are judged.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with those of the revision.
+    pub fn top_settings(&self) -> Result<Settings, Error> {
+        self.believed.effective(Path::new(""))
+    }
+
+    fn way_to(&self, place: &Path) -> PathBuf {
+        place.strip_prefix(&self.top).unwrap_or(Path::new("")).to_owned()
+    }
+
+    /// The paths of files with a name that are in the work tree now, from the top.
+    fn now(&self, name: &str) -> Vec<String> {
+        let of_name = |path: &&str| name_of(path) == name;
+        let mut paths: Vec<String> = self.before.paths(name).map(str::to_owned).collect();
+        paths.extend(self.changes.paths().filter(of_name).map(str::to_owned));
+        paths.sort_unstable();
+        paths.dedup();
+        paths.retain(|path| crate::disk::text::is_there(&self.top.join(path)));
+        paths
+    }
+
+    /// A second trust file is an error wherever it stands.
+    ///
+    /// # Errors
+    ///
+    /// If there is one.
+    pub fn one_trust_file(&self) -> Result<(), Error> {
+        let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
+        Ok(crate::disk::trust_file::only_at_tops(places)?)
+    }
+}
+
+/// True for the names of files that are read for a module.
+fn counts(name: &str) -> bool {
+    let suffixes = [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json"];
+    name == lockfile::FILE_NAME || suffixes.iter().any(|suffix| name.ends_with(suffix))
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// What git refused, with next steps that fit the gate.
+fn told(error: GitError, revision: &str) -> Error {
+    let deepen = "fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI";
+    let said = Error::new(ErrorKind::Usage, error.to_string());
+    match error {
+        GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => {
+            said.hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user")
+        }
+        GitError::NoWorkTree { .. } => said.hint("--base compares with a revision of git: run in a clone"),
+        GitError::Start(_) => said.hint("install git; --base asks it"),
+        GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
+        GitError::UnknownName { shallow, ref remote, .. } => {
+            let is_told = shallow || remote.is_some();
+            let message = format!("--base: {revision:?} is no revision in this clone");
+            let told = Error::from(error);
+            let said = Error { message, ..told };
+            if is_told { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
+        }
+        GitError::TooShallow { .. } | GitError::Failed { .. } => error.into(),
+    }
+}

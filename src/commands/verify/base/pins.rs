@@ -1,0 +1,58 @@
+//! What the change did to the trust file, and which signers count while it is judged.
+
+use std::path::PathBuf;
+
+use super::{Base, slashed, told};
+use crate::commands::memory::{Memory, TrustPlace};
+use crate::disk::worktree;
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::trust::pins::{Pins, TrustFile};
+use crate::verify;
+
+impl Base {
+    /// The pins that count for a change, and what it did to the trust file. One outside of the work tree is out of its
+    /// reach, and counts as it is.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the trust file, at the revision or in the work tree.
+    pub fn pins(&self, place: &TrustPlace) -> Result<(Option<Pins>, Vec<Finding>), Error> {
+        let now = Memory::load(place)?;
+        let known = |memory: &Memory| memory.exists().then(|| memory.pins().clone());
+        let Some(path) = self.trust_path(place) else { return Ok((known(&now), Vec::new())) };
+        let [believed, before] = [&self.revision, &self.parted].map(|commit| -> Result<Memory, Error> {
+            let texts = self.git.files(commit, std::slice::from_ref(&path));
+            let text = texts.map_err(|error| told(error, &self.asked.revision))?.into_iter().next().flatten();
+            let name = format!("{} of {}", place.shown.display(), commit.shown());
+            Memory::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
+        });
+        let believed = believed?;
+        // If what stood there cannot be read, what is believed now is the measure.
+        let before = before.unwrap_or_else(|_| believed.clone());
+        let findings = self.lifted(findings(before.pins(), now.file(), &PathBuf::from(path)));
+        if self.asked.trust_change_allowed {
+            return Ok((known(&now), findings));
+        }
+        Ok((verify::believed(known(&believed).as_ref(), before.pins(), known(&now).as_ref()), findings))
+    }
+
+    /// The trust file from the top; none if it is not in the work tree.
+    fn trust_path(&self, place: &TrustPlace) -> Option<String> {
+        let parent = worktree::absolute(place.path.parent()?);
+        let directory = parent.strip_prefix(&self.top).ok()?;
+        Some(slashed(&directory.join(place.path.file_name()?)))
+    }
+}
+
+fn findings(before: &Pins, now: &TrustFile, file: &std::path::Path) -> Vec<Finding> {
+    let changes = verify::pin_changes(before, &now.pins).into_iter();
+    let finding = |change: verify::PinChange| {
+        let finding = Finding::new(change.rule, change.message).in_file(file);
+        match change.block.and_then(|block| now.spans.get(&block).copied()) {
+            Some(position) => finding.at(position),
+            None => finding,
+        }
+    };
+    changes.map(finding).collect()
+}

@@ -1,0 +1,100 @@
+//! What became of an entry since the base: what was recorded for a version stays recorded for it.
+//!
+//! Hashes that only came are no matter here: they are verified as all others are.
+
+use super::hashes::{Value, value};
+use super::{Judged, is_well_formed};
+use crate::diff;
+use crate::finding::{Finding, Level, Position, Rule};
+use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::LockEntry;
+
+/// What happened to the hashes of one version, as far as they can match a package.
+struct Shift<'a> {
+    came: Vec<&'a PackageHash>,
+    went: Vec<&'a PackageHash>,
+}
+
+impl Judged<'_> {
+    /// True if the entry is not what it was at the base.
+    pub(super) fn is_changed(&self) -> bool {
+        self.subject.before.is_some_and(|before| before.get(self.addr) != Some(self.entry))
+    }
+
+    /// Replaced if some hashes went and others came, dropped if some went and none came; nothing under another version.
+    pub(super) fn continuity(&self) -> Option<Finding> {
+        let old = self.subject.before?.get(self.addr)?;
+        let change = diff::change_of(self.addr, old, self.entry).filter(|_| old.version == self.entry.version)?;
+        let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && is_well_formed(hash);
+        let came = change.hashes_added.iter().map(|added| &added.hash).filter(can_match).collect();
+        let went = change.hashes_removed.iter().filter(can_match).collect();
+        let shift = Shift { came, went };
+        let finding = match (shift.went.is_empty(), shift.came.is_empty()) {
+            (true, _) => return None,
+            (false, false) => self.replaced(&shift),
+            (false, true) => self.dropped(old, &shift),
+        };
+        Some(self.accepted(finding))
+    }
+
+    fn replaced(&self, shift: &Shift<'_>) -> Finding {
+        let (first_gone, first_new) = (shift.went[0], shift.came[0]);
+        let message = format!(
+            "hashes of {} were replaced: {} that stood at the base {} gone (first: {first_gone}), {} {} new (first: \
+             {first_new})",
+            self.name(),
+            shift.went.len(),
+            are(shift.went.len()),
+            shift.came.len(),
+            are(shift.came.len()),
+        );
+        self.find(Rule::HashReplaced, message).at(self.place_of(first_new))
+    }
+
+    fn dropped(&self, old: &LockEntry, shift: &Shift<'_>) -> Finding {
+        let (gone, of) = (shift.went.len(), old.hashes.len());
+        let name = self.name();
+        let message = if gone == of {
+            format!("all {of} hashes of {name} that stood at the base are gone")
+        } else {
+            format!(
+                "{gone} of {of} hashes of {name} that stood at the base {} gone (first: {})",
+                are(gone),
+                shift.went[0]
+            )
+        };
+        let finding = self.find(Rule::HashesDropped, message).at(self.hashes_at());
+        // Whoever takes out what a verification refuted does what its remedy says.
+        let is = |hash: &PackageHash, wanted| value(self.knowledge, hash) == wanted;
+        let is_remedy = shift.went.iter().all(|hash| is(hash, Value::Refuted))
+            && self.entry.hashes.iter().any(|hash| is(hash, Value::Proven));
+        if !is_remedy {
+            return finding;
+        }
+        let message = format!("{}; no package of the release has them", finding.message);
+        Finding { level: Level::Note, message, ..finding }
+    }
+
+    /// The finding as a warning, if those whose trust file is believed accepted that the release was published again.
+    fn accepted(&self, finding: Finding) -> Finding {
+        let records = self.subject.pins.into_iter().flat_map(|pins| &pins.republished);
+        let mut of_release =
+            records.filter(|(record, _)| record.address == *self.addr && record.version == self.entry.version);
+        let Some((record, reason)) = of_release.next_back().filter(|_| finding.level == Level::Deny) else {
+            return finding;
+        };
+        let message =
+            format!("{}; that it was published again was accepted on {}: {reason}", finding.message, record.date);
+        Finding { level: Level::Warn, message, ..finding }
+    }
+
+    /// Where a hash is written.
+    pub(super) fn place_of(&self, hash: &PackageHash) -> Position {
+        let written = self.spans.each_hash.iter().find(|(written, _)| written == hash);
+        written.map_or_else(|| self.hashes_at(), |(_, position)| *position)
+    }
+}
+
+fn are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}

@@ -1,0 +1,175 @@
+//! What a change does to the remembered signers, and which of them count while it is judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::release::all;
+use crate::finding::Rule;
+use crate::trust::pins::{BlockKey, Pin, Pins, Signer};
+use crate::version::Version;
+
+/// One thing that a trust file says otherwise than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinChange {
+    /// What it is.
+    pub rule: Rule,
+    /// In words.
+    pub message: String,
+    /// The block of the new file that says it; none if none does.
+    pub block: Option<BlockKey>,
+}
+
+/// What the new pins let pass that the old ones did not, and what they forget.
+///
+/// What counts is who is accepted for a provider, not in which block that is said: a pin within a wider one that says
+/// the same changes nothing, and one that says something else is a change of it. Denying a key is none.
+pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
+    let patterns: BTreeSet<_> = old.providers.keys().chain(new.providers.keys()).collect();
+    let mut changes = Vec::new();
+    for pattern in patterns {
+        let block = new.providers.contains_key(pattern).then(|| BlockKey::Provider(pattern.clone()));
+        let (rule, message) = match (old.counting(pattern), new.counting(pattern)) {
+            (Some(old), Some(new)) if is_same(old, new) => continue,
+            (Some(old), Some(new)) => {
+                (Rule::PinChanged, format!("{pattern} is pinned to {}; before, to {}", told(new), told(old)))
+            }
+            (None, Some(new)) => (Rule::PinAdded, format!("{pattern} is pinned to {}; before, to nobody", told(new))),
+            (Some(old), None) => (Rule::PinRemoved, format!("{pattern} is pinned to nobody; before, to {}", told(old))),
+            (None, None) => continue,
+        };
+        changes.push(PinChange { rule, message, block });
+    }
+    let allowed = old.denied.iter().filter(|(key, _)| !new.denied.contains_key(key));
+    changes.extend(allowed.map(|(key, reason)| {
+        let message = format!("the key {key} is no longer denied; it was, because: {reason}");
+        PinChange { rule: Rule::PinRemoved, message, block: None }
+    }));
+    let accepted = new.republished.iter().filter(|(record, _)| !old.republished.contains_key(record));
+    changes.extend(accepted.map(|(record, reason)| {
+        let message = format!("that {} {} was published again is accepted: {reason}", record.address, record.version);
+        PinChange { rule: Rule::RepublicationAccepted, message, block: Some(BlockKey::Republished(record.clone())) }
+    }));
+    changes
+}
+
+/// The pins that count while a change is judged: those that it cannot reach, and its first uses.
+///
+/// A pin that the change adds for providers that nobody is remembered for, at the base as little as now, is what `lock`
+/// writes when a provider is new. Denied keys only tighten. All else of the change is not believed. None if neither
+/// side has a trust file.
+pub fn believed(trusted: Option<&Pins>, before: &Pins, now: Option<&Pins>) -> Option<Pins> {
+    let mut pins = trusted.cloned().or_else(|| now.map(|_| Pins::default()))?;
+    let Some(now) = now else { return Some(pins) };
+    let known = pins.clone();
+    let first_uses = now
+        .providers
+        .iter()
+        .filter(|(pattern, _)| known.counting(pattern).is_none() && before.counting(pattern).is_none());
+    pins.providers.extend(first_uses.map(|(pattern, pin)| (pattern.clone(), pin.clone())));
+    for (key, reason) in &now.denied {
+        pins.denied.entry(key.clone()).or_insert_with(|| reason.clone());
+    }
+    Some(pins)
+}
+
+/// True if both accept the same.
+fn is_same(one: &Pin, other: &Pin) -> bool {
+    fn retired(pin: &Pin) -> BTreeMap<&Signer, &BTreeSet<Version>> {
+        pin.retired.iter().map(|(signer, retired)| (signer, &retired.versions)).collect()
+    }
+    one.signers == other.signers && retired(one) == retired(other)
+}
+
+fn told(pin: &Pin) -> String {
+    let retired = pin.retired.iter().map(|(signer, retired)| {
+        let versions: Vec<String> = retired.versions.iter().map(ToString::to_string).collect();
+        format!(" and, for {} only, {signer}", versions.join(", "))
+    });
+    all(&pin.signers) + &retired.collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::trust::judge::judge;
+    use crate::trust::pins::decode;
+
+    const A: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    const B: &str = "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
+
+    fn pins(text: &str) -> Pins {
+        decode(text, Path::new("x")).unwrap().pins
+    }
+
+    fn pin(pattern: &str, signer: &str) -> String {
+        format!("provider \"registry.terraform.io/{pattern}\" {{\n signers = [\"{signer}\"]\n}}\n")
+    }
+
+    fn rules(old: &str, new: &str) -> Vec<Rule> {
+        pin_changes(&pins(old), &pins(new)).into_iter().map(|change| change.rule).collect()
+    }
+
+    #[test]
+    fn who_is_accepted_counts() {
+        let (a, b) = (pin("acme/widget", A), pin("acme/widget", B));
+        assert_eq!(rules(&a, &a), []);
+        assert_eq!(rules(&a, &b), [Rule::PinChanged]);
+        assert_eq!(rules(&a, ""), [Rule::PinRemoved]);
+        assert_eq!(rules("", &a), [Rule::PinAdded]);
+        let unsigned = "provider \"registry.terraform.io/acme/widget\" {\n unsigned = true\n}\n";
+        assert_eq!(rules(&a, unsigned), [Rule::PinChanged]);
+        let retired = |versions: &str, reason: &str| {
+            let old = format!("retired_signer \"{B}\" {{\n versions = [{versions}]\n reason = \"{reason}\"\n}}\n");
+            a.replace("]\n}", &format!("]\n {old}}}"))
+        };
+        assert_eq!(rules(&retired("\"1.0.0\"", "x"), &retired("\"1.0.0\", \"1.0.1\"", "x")), [Rule::PinChanged]);
+        assert_eq!(rules(&retired("\"1.0.0\"", "x"), &retired("\"1.0.0\"", "y")), []);
+    }
+
+    #[test]
+    fn a_pin_within_a_wider_one_changes_what_that_says() {
+        let wide = pin("acme/*", A);
+        assert_eq!(rules(&wide, &(wide.clone() + &pin("acme/widget", A))), []);
+        assert_eq!(rules(&wide, &(wide.clone() + &pin("acme/widget", B))), [Rule::PinChanged]);
+        // One for all takes the place of each.
+        assert_eq!(rules(&pin("acme/widget", A), &wide), [Rule::PinAdded]);
+        assert_eq!(rules(&pin("acme/widget", B), &wide), [Rule::PinAdded, Rule::PinChanged]);
+        assert_eq!(rules(&(wide.clone() + &pin("acme/widget", B)), &wide), [Rule::PinChanged]);
+    }
+
+    #[test]
+    fn denied_keys_and_republications() {
+        let denied = format!("denied_signer \"{A}\" {{\n reason = \"stolen\"\n}}\n");
+        assert_eq!(rules("", &denied), []);
+        assert_eq!(rules(&denied, ""), [Rule::PinRemoved]);
+        let record = "republished \"registry.terraform.io/a/b\" {\n version = \"1.0.0\"\n date = \"2026-01-01\"\n reason = \"x\"\n}\n";
+        assert_eq!(rules("", record), [Rule::RepublicationAccepted]);
+        assert_eq!(rules(record, ""), []);
+    }
+
+    #[test]
+    fn only_first_uses_of_a_change_are_believed() {
+        let accepts = |pins: &Option<Pins>, addr: &str, signer: &str| {
+            let addr = ProviderAddr::parse(addr, Dialect::Terraform).unwrap();
+            let pins = pins.as_ref().unwrap();
+            judge(pins, &addr, &Version::new(1, 0, 0), &signer.parse().unwrap()).accepts()
+        };
+        let trusted = pins(&pin("acme/widget", A));
+        let now = pins(&(pin("acme/*", B) + &pin("acme/widget", B) + &pin("other/x", B)));
+        let counted = believed(Some(&trusted), &trusted, Some(&now));
+        assert!(accepts(&counted, "acme/widget", A) && !accepts(&counted, "acme/widget", B));
+        assert!(accepts(&counted, "acme/gadget", B) && accepts(&counted, "other/x", B));
+        // What the revision has forgotten since is no first use of the change.
+        let counted = believed(Some(&trusted), &pins(&pin("other/x", B)), Some(&now));
+        assert!(!accepts(&counted, "other/x", B));
+        // Without a trust file at the revision, those of the change are all first uses.
+        assert!(accepts(&believed(None, &Pins::default(), Some(&now)), "acme/widget", B));
+        assert_eq!(believed(None, &Pins::default(), None), None);
+        assert_eq!(believed(Some(&trusted), &trusted, None), Some(trusted.clone()));
+        let denies = pins(&format!("denied_signer \"{A}\" {{\n reason = \"stolen\"\n}}\n"));
+        assert!(!accepts(&believed(Some(&trusted), &trusted, Some(&denies)), "acme/widget", A));
+    }
+}

@@ -1,0 +1,293 @@
+//! What new settings let pass that the old ones did not.
+//!
+//! Compared is what holds in the end, defaults included: a policy that is merely written otherwise is none the weaker.
+//! Which platforms and which tool a project wants is no policy; that hashes were dropped is found where they stood.
+
+use std::collections::BTreeSet;
+
+use crate::addr::Hostname;
+use crate::dialect::Dialect;
+use crate::finding::{Level, Rule};
+use crate::settings::decode::{EXPIRED_KEYS, LEVELS, SIGNATURES, word};
+use crate::settings::{Ban, Exemption, H1Rule, Settings, SourceChoice};
+use crate::version::{Constraints, Version};
+
+/// One thing that is let pass now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weakening {
+    /// In words.
+    pub message: String,
+    /// How the line begins on which the settings say it, if they say it.
+    pub line: String,
+}
+
+/// What the new settings let pass that the old ones did not; nothing if they are as strict.
+pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let mut found = Vec::new();
+    found.extend(hosts(old, new));
+    found.extend(signature(old, new));
+    found.extend(expired_key(old, new));
+    found.extend(h1(old, new));
+    found.extend(minimum_age(old, new));
+    found.extend(source(old, new));
+    found.extend(old.bans.iter().filter(|ban| !new.bans.iter().any(|other| is_within(ban, other))).map(unbanned));
+    let excused = |exemption: &&Exemption| !old.exemptions.iter().any(|other| is_excused(exemption, other));
+    found.extend(new.exemptions.iter().filter(excused).map(exempted));
+    found.extend(Rule::ALL.iter().filter_map(|rule| level(*rule, old, new)));
+    found
+}
+
+fn weakening(line: impl Into<String>, message: String) -> Weakening {
+    Weakening { message, line: line.into() }
+}
+
+fn hosts(old: &Settings, new: &Settings) -> Option<Weakening> {
+    let allowed = old.policy.hosts.as_ref()?;
+    let message = match &new.policy.hosts {
+        None => "every host may be asked; before, those of policy.hosts only".to_owned(),
+        Some(now) => {
+            let more: Vec<String> = now.difference(allowed).map(ToString::to_string).collect();
+            if more.is_empty() {
+                return None;
+            }
+            format!("policy.hosts also allows {}", more.join(", "))
+        }
+    };
+    Some(weakening("hosts", message))
+}
+
+fn signature(old: &Settings, new: &Settings) -> Option<Weakening> {
+    let default_hosts = [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::default_registry_host);
+    // The default rule is one for registry.opentofu.org and another for all others.
+    let of_host = |host: Hostname| {
+        let [was, is] = [old, new].map(|settings| settings.signature_for(&host));
+        (is < was).then(|| {
+            let [was, is] = [was, is].map(|rule| word(&SIGNATURES, &rule).unwrap_or_default());
+            weakening("signature", format!("policy.signature is {is:?}; before, {was:?}"))
+        })
+    };
+    default_hosts.into_iter().filter_map(|host| Hostname::parse(host).ok()).find_map(of_host)
+}
+
+fn expired_key(old: &Settings, new: &Settings) -> Option<Weakening> {
+    let [was, is] = [old, new].map(|settings| settings.policy.expired_key.unwrap_or_default());
+    (is < was).then(|| {
+        let [was, is] = [was, is].map(|rule| word(&EXPIRED_KEYS, &rule).unwrap_or_default());
+        weakening("expired_key", format!("policy.expired_key is {is:?}; before, {was:?}"))
+    })
+}
+
+fn h1(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let verified = |settings: &Settings| settings.policy.h1 == Some(H1Rule::Verified);
+    let mut found = Vec::new();
+    if verified(old) && !verified(new) {
+        let message = "policy.h1 is no longer \"verified\": an h1 need not be computed from a signed archive";
+        found.push(weakening("h1", message.to_owned()));
+    }
+    let dialects = new.dialect().map_or(vec![Dialect::Terraform, Dialect::OpenTofu], |dialect| vec![dialect]);
+    let hosts: BTreeSet<&Hostname> = old.hosts.keys().chain(new.hosts.keys()).collect();
+    for host in hosts {
+        if dialects.iter().any(|dialect| new.h1_for(host, *dialect) < old.h1_for(host, *dialect)) {
+            let message = format!("more of what {host} reports as h1 is believed than before");
+            found.push(weakening(format!("host \"{host}\""), message));
+        }
+    }
+    found
+}
+
+fn minimum_age(old: &Settings, new: &Settings) -> Option<Weakening> {
+    let [was, is] = [old, new].map(|settings| settings.policy.minimum_age.unwrap_or_default());
+    (is < was).then(|| weakening("minimum_age", format!("policy.minimum_age is {is}; before, {was}")))
+}
+
+fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
+    let configured = |settings: &Settings| settings.source == Some(SourceChoice::Configured);
+    let message = "source is \"configured\", so that packages come from mirrors that whoever runs the tools names";
+    (configured(new) && !configured(old)).then(|| weakening("source", message.to_owned()))
+}
+
+fn unbanned(ban: &Ban) -> Weakening {
+    let versions = if ban.versions.is_empty() { String::new() } else { format!(" {}", ban.versions) };
+    let message = format!("the ban on {}{versions} is gone or covers less", ban.providers);
+    weakening(format!("ban \"{}\"", ban.providers), message)
+}
+
+fn exempted(exemption: &Exemption) -> Weakening {
+    let provider = exemption.providers.as_ref().map(|scope| format!(" of {scope}")).unwrap_or_default();
+    let version = exemption.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    let until = exemption.until.map(|day| format!(" until {day}")).unwrap_or_default();
+    let message = format!("findings of {}{provider}{version} are let pass{until}", exemption.rule);
+    weakening(format!("exempt \"{}\"", exemption.rule), message)
+}
+
+fn level(rule: Rule, old: &Settings, new: &Settings) -> Option<Weakening> {
+    let [was, is] = [old, new].map(|settings| settings.level(rule.id()).unwrap_or(rule.level()));
+    (is < was).then(|| {
+        let [was, is] = [was, is].map(|level: Level| word(&LEVELS, &level).unwrap_or_default());
+        weakening(format!("level \"{}\"", rule.id()), format!("{} is at level {is}; before, {was}", rule.id()))
+    })
+}
+
+/// True if all that one ban covers, another one covers.
+fn is_within(ban: &Ban, other: &Ban) -> bool {
+    other.providers.includes(&ban.providers) && is_range_within(&ban.versions, &other.versions)
+}
+
+/// True if all that one exemption excuses, another one excuses.
+fn is_excused(exemption: &Exemption, other: &Exemption) -> bool {
+    let scope = match (&other.providers, &exemption.providers) {
+        (None, _) => true,
+        (Some(wide), Some(narrow)) => wide.includes(narrow),
+        (Some(_), None) => false,
+    };
+    let until = other.until.is_none_or(|end| exemption.until.is_some_and(|day| day <= end));
+    let version = other.version.is_none() || other.version == exemption.version;
+    exemption.rule == other.rule && scope && version && until
+}
+
+/// True if no version is in one range and not in the other, told from the versions around the boundaries of both.
+fn is_range_within(one: &Constraints, other: &Constraints) -> bool {
+    let contains = |range: &Constraints, version: &Version| range.terms().iter().all(|term| term.contains(version));
+    let boundaries = one.terms().iter().chain(other.terms()).map(|term| term.boundary().clone());
+    let origin = [Version::new(0, 0, 0), Version::new(u64::MAX, 0, 0)];
+    let around = boundaries.chain(origin).flat_map(|boundary| neighbours(&boundary));
+    around.into_iter().all(|version| !contains(one, &version) || contains(other, &version))
+}
+
+/// A version, and the first pre-release and the release of each number that follows it.
+fn neighbours(version: &Version) -> Vec<Version> {
+    let (major, minor, patch) = (version.major(), version.minor(), version.patch());
+    let next = [
+        (major, minor, patch),
+        (major, minor, patch.saturating_add(1)),
+        (major, minor.saturating_add(1), 0),
+        (major.saturating_add(1), 0, 0),
+    ];
+    let first = next.iter().filter_map(|(major, minor, patch)| format!("{major}.{minor}.{patch}-0").parse().ok());
+    let releases = next.iter().map(|(major, minor, patch)| Version::new(*major, *minor, *patch));
+    first.chain(releases).chain([version.clone()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::settings;
+
+    fn settings(text: &str) -> Settings {
+        settings::decode(text, Path::new("x")).unwrap()
+    }
+
+    fn lines(old: &str, new: &str) -> Vec<String> {
+        weakenings(&settings(old), &settings(new)).into_iter().map(|weakening| weakening.line).collect()
+    }
+
+    fn policy(line: &str) -> String {
+        format!("policy {{\n  {line}\n}}\n")
+    }
+
+    /// The stricter settings, the laxer ones, and the line at which that is told.
+    const PAIRS: &[(&str, &str, &str)] = &[
+        ("policy {\n hosts = [\"a.com\"]\n}", "", "hosts"),
+        ("policy {\n hosts = [\"a.com\"]\n}", "policy {\n hosts = [\"a.com\", \"b.com\"]\n}", "hosts"),
+        ("policy {\n signature = \"always\"\n}", "policy {\n signature = \"if_keys_known\"\n}", "signature"),
+        ("policy {\n signature = \"if_keys_known\"\n}", "policy {\n signature = \"never\"\n}", "signature"),
+        // The default is stricter than `if_keys_known` for most registries, and laxer than `always` for one.
+        ("", "policy {\n signature = \"if_keys_known\"\n}", "signature"),
+        ("policy {\n signature = \"always\"\n}", "", "signature"),
+        ("policy {\n expired_key = \"deny\"\n}", "", "expired_key"),
+        ("", "policy {\n expired_key = \"allow\"\n}", "expired_key"),
+        ("policy {\n h1 = \"verified\"\n}", "policy {\n h1 = \"registry\"\n}", "h1"),
+        ("policy {\n minimum_age = \"7d\"\n}", "policy {\n minimum_age = \"6d\"\n}", "minimum_age"),
+        ("", "host \"a.com\" {\n h1 = \"registry\"\n}", "host \"a.com\""),
+        ("host \"a.com\" {\n h1 = \"verified\"\n}", "", "host \"a.com\""),
+        ("", "source = \"configured\"", "source"),
+        ("ban \"a/b\" {\n}", "", "ban \"a/b\""),
+        ("ban \"a/b\" {\n}", "ban \"a/b\" {\n versions = \"< 9.0.0\"\n}", "ban \"a/b\""),
+        ("ban \"a/*\" {\n}", "ban \"a/b\" {\n}", "ban \"a/*\""),
+        ("ban \"a/b\" {\n versions = \"<= 1.4.1\"\n}", "ban \"a/b\" {\n versions = \"< 1.4.1\"\n}", "ban \"a/b\""),
+        ("", "exempt \"republished\" {\n}", "exempt \"republished\""),
+        (
+            "exempt \"banned\" {\n provider = \"a/b\"\n}",
+            "exempt \"banned\" {\n provider = \"a/*\"\n}",
+            "exempt \"banned\"",
+        ),
+        (
+            "exempt \"banned\" {\n until = \"2027-01-01\"\n}",
+            "exempt \"banned\" {\n until = \"2027-01-02\"\n}",
+            "exempt \"banned\"",
+        ),
+        ("", "level \"republished\" {\n is = \"warn\"\n}", "level \"republished\""),
+        ("level \"not-canonical\" {\n is = \"deny\"\n}", "", "level \"not-canonical\""),
+    ];
+
+    #[test]
+    fn what_is_laxer_is_told_and_what_is_stricter_is_not() {
+        for (strict, lax, line) in PAIRS {
+            let found = lines(strict, lax);
+            assert!(found.contains(&(*line).to_owned()), "{strict:?} -> {lax:?}: {found:?}");
+            // A host block and the default for signatures are not ordered in one direction only.
+            if !strict.is_empty() && !lax.is_empty() {
+                assert_eq!(lines(lax, strict), [""; 0], "{lax:?} -> {strict:?}");
+            }
+            assert_eq!(lines(strict, strict), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_policy_is_not_compared() {
+        let some = "platforms = [\"linux_amd64\"]\ntool = \"tofu\"\noptional_platforms = {\n \"a/b\" = [\"x_y\"]\n}\n";
+        assert_eq!(lines(some, ""), [""; 0]);
+        assert_eq!(lines("", some), [""; 0]);
+        assert_eq!(
+            lines("", "policy {\n expired_key = \"warn\"\n minimum_age = \"0d\"\n}\nsource = \"origin\""),
+            [""; 0]
+        );
+        assert_eq!(lines("policy {\n minimum_age = \"7d\"\n}", "policy {\n minimum_age = \"1w\"\n}"), [""; 0]);
+        assert_eq!(lines("ban \"a/b\" {\n reason = \"x\"\n}", "ban \"a/b\" {\n}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_wider_ban_covers_a_narrower_one() {
+        let ban = |versions: &str| format!("ban \"a/b\" {{\n versions = \"{versions}\"\n}}\n");
+        for (old, new) in [
+            ("< 1.4.1", "< 1.4.2"),
+            ("< 1.4.1", "<= 1.4.1"),
+            ("= 1.4.1", ">= 1.4.0, < 1.5.0"),
+            (">= 1.0.0, < 1.2.0", "~> 1.0"),
+            ("1.4.1-rc1", "< 1.4.1"),
+        ] {
+            assert_eq!(lines(&ban(old), &ban(new)), [""; 0], "{old} -> {new}");
+            assert_eq!(lines(&ban(new), &ban(old)).len(), 1, "{new} -> {old}");
+        }
+        // Two bans that together cover it count as less: nobody is asked to add them up.
+        let halves = ban("< 1.0.0") + &ban(">= 1.0.0");
+        assert_eq!(lines("ban \"a/b\" {\n}", &halves).len(), 1);
+        assert_eq!(lines(&halves, "ban \"a/*\" {\n}"), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_within_ranges(one in "(<|>=|=|!=|~>) [012]\\.[012]\\.[012]", other in "(<|>|<=|~>) [012]\\.[012]\\.[012]") {
+            let [one, other] = [one, other].map(|text| text.parse::<Constraints>().unwrap());
+            let contains = |range: &Constraints, version: &Version| range.terms().iter().all(|term| term.contains(version));
+            let mut versions = (0..64).map(|at| Version::new(at / 16, at / 4 % 4, at % 4));
+            let outside = versions.any(|version| contains(&one, &version) && !contains(&other, &version));
+            prop_assert!(!is_range_within(&one, &other) || !outside, "{} within {}", one, other);
+        }
+    }
+
+    #[test]
+    fn words_are_for_people() {
+        let message = |old: &str, new: &str| weakenings(&settings(old), &settings(new))[0].message.clone();
+        let told = message(&policy("signature = \"always\""), &policy("signature = \"never\""));
+        assert_eq!(told, "policy.signature is \"never\"; before, \"always\"");
+        let told = message("", "exempt \"republished\" {\n provider = \"a/b\"\n version = \"1.0.0\"\n}\n");
+        assert_eq!(told, "findings of republished of a/b 1.0.0 are let pass");
+        let told = message("", "level \"republished\" {\n is = \"note\"\n}\n");
+        assert_eq!(told, "republished is at level note; before, deny");
+    }
+}

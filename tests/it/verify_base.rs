@@ -1,0 +1,382 @@
+//! `verify --base`: a gate for pull requests that does not believe the tree under attack.
+
+use crate::support::keys;
+use crate::support::locked::{LOCK, block, hashes, honest, planted, rules};
+use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, edit, gate, pin, repository, without_last_line_with};
+use crate::support::registry::{Answer, Endpoint, Registry};
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+type Attack = fn(&Workspace, &Registry);
+
+/// What a pull request does, what of it is found at which level, and whether an approval lifts it.
+const FOUND: &[(&str, Attack, &str, &str, bool)] = &[
+    (
+        "an h1 replaced",
+        |it, _| {
+            let other = "\"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\",\n  ]";
+            edit(it, &format!("app/{LOCK}"), |text| {
+                without_last_line_with(text, "h1:").trim_end().strip_suffix("  ]\n}").unwrap().to_owned()
+                    + &format!("    {other}\n}}\n")
+            });
+        },
+        "hash-replaced",
+        "deny",
+        false,
+    ),
+    (
+        "an h1 dropped",
+        |it, _| edit(it, &format!("app/{LOCK}"), |text| without_last_line_with(text, "h1:")),
+        "hashes-dropped",
+        "deny",
+        false,
+    ),
+    (
+        "the lock file removed",
+        |it, _| std::fs::remove_file(it.path(&format!("app/{LOCK}"))).unwrap(),
+        "lock-file-removed",
+        "deny",
+        false,
+    ),
+    ("the policy gone", |it, _| it.write(SETTINGS, "# nothing\n"), "policy-weakened", "deny", true),
+    (
+        "a nested exemption",
+        |it, _| it.write("app/.tflock.hcl", "exempt \"unattested-hash\" {\n}\n"),
+        "policy-weakened",
+        "deny",
+        true,
+    ),
+    (
+        "a second signer",
+        |it, _| {
+            let other = keys::OTHER.fingerprint();
+            edit(it, TRUST, |text| text.replacen("\"]", &format!("\", \"{other}\"]"), 1));
+        },
+        "pin-changed",
+        "deny",
+        true,
+    ),
+    (
+        "a pin gone",
+        |it, registry| it.write(TRUST, &pin(registry, "acme/gadget", &keys::GOOD.fingerprint())),
+        "pin-removed",
+        "deny",
+        true,
+    ),
+    (
+        "a republication accepted",
+        |it, registry| {
+            let record = "version = \"1.4.0\"\n  date    = \"2026-01-01\"\n  reason  = \"they said so\"";
+            let block = format!("\nrepublished \"{}/acme/widget\" {{\n  {record}\n}}\n", registry.host());
+            edit(it, TRUST, |text| text.to_owned() + &block);
+        },
+        "republication-accepted",
+        "deny",
+        true,
+    ),
+    (
+        "a pin for another provider",
+        |it, registry| {
+            edit(it, TRUST, |text| text.to_owned() + "\n" + &pin(registry, "zeta/new", &keys::OTHER.fingerprint()));
+        },
+        "pin-added",
+        "warn",
+        true,
+    ),
+];
+
+#[test]
+fn each_attack_is_found() {
+    let registry = honest();
+    for (name, attack, rule, level, liftable) in FOUND {
+        let workspace = repository(&registry);
+        attack(&workspace, &registry);
+        // Committed or not, tracked or not: the work tree counts.
+        let before = gate(&workspace, &registry, &["--offline"]);
+        assert!(rules(&before, level).contains(*rule), "{name}: {before}");
+        commit(&workspace, "change");
+        let run = gate(&workspace, &registry, &["--offline"]);
+        assert_eq!(run.code, Some(if *level == "deny" { 3 } else { 0 }), "{name}: {run}");
+        assert_eq!(rules(&run, level), [(*rule).to_owned()].into(), "{name}: {run}");
+        let approved = gate(&workspace, &registry, &["--offline", "--allow-trust-change"]);
+        assert_eq!(rules(&approved, level).contains(*rule), !liftable, "{name}: {approved}");
+        if *liftable {
+            assert_eq!(approved.code, Some(0), "{name}: {approved}");
+            assert!(rules(&approved, "note").contains(*rule), "{name}: {approved}");
+        }
+        // From below the root module, and for all of them at once, it is the same.
+        let all = GATE.into_iter().chain(["--format", "json", "--offline", "-r"]);
+        assert_eq!(workspace.tflock(&registry, all).code, run.code, "{name}");
+    }
+    assert!(registry.requests().is_empty());
+}
+
+#[test]
+fn the_tree_under_attack_does_not_vouch_for_itself() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let path = format!("app/{LOCK}");
+    edit(&workspace, &path, |text| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
+    let excuse = "exempt \"unattested-hash\" {\n}\n\nlevel \"policy-weakened\" {\n  is = \"note\"\n}\n";
+    edit(&workspace, SETTINGS, |text| format!("{text}\n{excuse}"));
+    commit(&workspace, "harmless");
+    // Whoever believes the tree sees nothing.
+    let blind = workspace.tflock(&registry, ["-C", "app", "verify", "--format", "json"]).ended_with(0);
+    assert_eq!(blind.json()["believed"]["source"], "work-tree");
+    assert!(blind.stderr.contains("the work tree vouches for itself"), "{blind}");
+    let run = gate(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["policy-weakened".to_owned(), "unattested-hash".to_owned()].into());
+    assert_eq!(run.json()["believed"]["source"], "revision");
+
+    // A release by another key, and a trust file that says that this is well.
+    let workspace = repository(&registry);
+    let other = keys::OTHER.fingerprint();
+    registry.republish("acme/widget", "1.4.0");
+    let registry = registry.of("acme/widget", "1.4.0").signed_by(keys::OTHER);
+    let swapped = block(
+        &registry,
+        "acme/widget",
+        "  version     = \"1.4.0\"\n  constraints = \"~> 1.4\"\n",
+        &hashes(&registry, "acme/widget", "1.4.0"),
+    );
+    edit(&workspace, &path, |text| text[..text.rfind("\nprovider").unwrap()].to_owned() + &swapped);
+    edit(&workspace, TRUST, |text| {
+        text.replace(&keys::GOOD.fingerprint(), &other).replacen(&other, &keys::GOOD.fingerprint(), 1)
+    });
+    commit(&workspace, "upgrade");
+    workspace.tflock(&registry, ["-C", "app", "verify"]).ended_with(0);
+    let run = gate(&workspace, &registry, &[]).ended_with(3);
+    let wanted = ["hash-replaced", "pin-changed", "signer-changed"].map(str::to_owned);
+    assert_eq!(rules(&run, "deny"), wanted.into(), "{run}");
+    // An approval of the trust file does not cover the lock file, unless the trust file says that it was published anew.
+    let run = gate(&workspace, &registry, &["--allow-trust-change"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["hash-replaced".to_owned()].into(), "{run}");
+    let record = "version = \"1.4.0\"\n  date    = \"2026-01-01\"\n  reason  = \"they said so\"";
+    let record = format!("\nrepublished \"{}/acme/widget\" {{\n  {record}\n}}\n", registry.host());
+    edit(&workspace, TRUST, |text| text.to_owned() + &record);
+    let run = gate(&workspace, &registry, &["--allow-trust-change"]).ended_with(0);
+    assert_eq!(rules(&run, "warn"), ["hash-replaced".to_owned()].into(), "{run}");
+    gate(&workspace, &registry, &[]).ended_with(3);
+}
+
+#[test]
+fn only_what_changed_is_asked_about() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write("README.md", "new\n");
+    let all = |more: &[&str]| {
+        workspace.tflock(&registry, GATE.into_iter().chain(["-r", "--format", "json"]).chain(more.iter().copied()))
+    };
+    let run = all(&[]).ended_with(0);
+    assert!(registry.requests().is_empty(), "{run}");
+    let unchanged = |run: &Run| {
+        let roots = run.json()["roots"].as_array().unwrap().clone();
+        let row = |root: &serde_json::Value| (root["path"].as_str().unwrap().to_owned(), root["unchanged"] == true);
+        roots.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(unchanged(&run), [("app".to_owned(), true), ("other".to_owned(), true)]);
+    assert!(run.stderr.contains("2 of 2 root modules are as they were; nothing was asked about them"), "{run}");
+    // A single one says so itself.
+    let run = workspace.tflock(&registry, ["-C", "app"].into_iter().chain(GATE)).ended_with(0);
+    assert_eq!(run.stdout, "unchanged since the base: nothing was asked\n");
+    // A file of the module, or of a module that it calls, makes the difference.
+    workspace.write("app/more.tf", "# new\n");
+    assert_eq!(unchanged(&all(&["--offline"])), [("app".to_owned(), false), ("other".to_owned(), true)]);
+    std::fs::remove_file(workspace.path("app/more.tf")).unwrap();
+    workspace.write("modules/net/main.tf", "");
+    edit(&workspace, "other/main.tf", |text| text.to_owned() + "module \"net\" {\n  source = \"../modules/net\"\n}\n");
+    commit(&workspace, "call");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.write("modules/net/main.tf", "# other\n");
+    let run = all(&[]).ended_with(0);
+    assert_eq!(unchanged(&run), [("app".to_owned(), true), ("other".to_owned(), false)]);
+    assert_eq!(registry.count(Endpoint::Versions), 2);
+    workspace.git(["rm", "--quiet", "--force", "modules/net/main.tf"]);
+    assert_eq!(all(&["--offline"]).code, Some(2));
+    workspace.git(["reset", "--quiet", "--hard"]);
+    // Settings are everybody's.
+    workspace.write("app/.tflock.hcl", "platforms = [\"linux_amd64\"]\n");
+    assert_eq!(unchanged(&all(&["--offline"])), [("app".to_owned(), false), ("other".to_owned(), false)]);
+}
+
+#[test]
+fn root_modules_come_and_go_and_move() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let all = || workspace.tflock(&registry, GATE.into_iter().chain(["-r", "--offline", "--format", "json"]));
+    let denied = |run: &Run| {
+        let roots = run.json()["roots"].as_array().cloned().unwrap_or_default();
+        let findings = roots.iter().flat_map(|root| root["findings"].as_array().cloned().unwrap_or_default());
+        let denied = findings.filter(|finding| finding["level"] == "deny");
+        let row = |it: serde_json::Value| format!("{} {}", it["rule"].as_str().unwrap(), it["file"].as_str().unwrap());
+        denied.map(row).collect::<Vec<_>>()
+    };
+    // With its configuration it is no attack, be it the last one.
+    workspace.git(["rm", "-r", "--quiet", "app", "other"]);
+    assert_eq!(all().ended_with(0).json()["roots"], serde_json::json!([]));
+    workspace.git(["reset", "--quiet", "--hard"]);
+    workspace.git(["rm", "-r", "--quiet", "other"]);
+    assert_eq!(denied(&all().ended_with(0)), [""; 0]);
+    // Moved as a whole neither, but hashes are compared with what they were.
+    workspace.git(["mv", "app", "moved"]);
+    assert_eq!(denied(&all().ended_with(0)), [""; 0]);
+    edit(&workspace, &format!("moved/{LOCK}"), |text| without_last_line_with(text, "h1:"));
+    assert_eq!(denied(&all().ended_with(3)), [format!("hashes-dropped moved/{LOCK}")]);
+    workspace.git(["reset", "--quiet", "--hard"]);
+    // The lock file alone is.
+    std::fs::remove_file(workspace.path(&format!("other/{LOCK}"))).unwrap();
+    assert_eq!(denied(&all().ended_with(3)), [format!("lock-file-removed other/{LOCK}")]);
+    // Unless nothing needs one any more.
+    workspace.write("other/main.tf", "locals {}\n");
+    assert_eq!(denied(&all().ended_with(0)), [""; 0]);
+    workspace.git(["reset", "--quiet", "--hard"]);
+    // Terragrunt keeps lock files without configuration.
+    workspace.write(&format!("live/{LOCK}"), &workspace.read(&format!("app/{LOCK}")));
+    workspace.write("live/terragrunt.hcl", "");
+    commit(&workspace, "live");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    std::fs::remove_file(workspace.path(&format!("live/{LOCK}"))).unwrap();
+    assert_eq!(denied(&all().ended_with(3)), [format!("lock-file-removed live/{LOCK}")]);
+    let one = ["-C", "live", "verify", "--base", "origin/main", "--offline"];
+    let run = workspace.tflock(&registry, one).ended_with(3);
+    assert!(run.stdout.contains("denied[lock-file-removed]") && !run.stderr.contains("error"), "{run}");
+    std::fs::remove_file(workspace.path("live/terragrunt.hcl")).unwrap();
+    assert_eq!(denied(&all().ended_with(0)), [""; 0]);
+}
+
+#[test]
+fn what_others_did_meanwhile_is_held_against_nobody() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.git(["branch", "topic"]);
+    // Upstream tightens the policy and pins one more.
+    edit(&workspace, SETTINGS, |text| text.replace("\"always\"", "\"always\"\n  minimum_age = \"36500d\""));
+    edit(&workspace, TRUST, |text| text.to_owned() + "\n" + &pin(&registry, "zeta/new", &keys::OTHER.fingerprint()));
+    commit(&workspace, "stricter");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.git(["checkout", "--quiet", "topic"]);
+    workspace.write("app/more.tf", "# new\n");
+    commit(&workspace, "more");
+    let run = gate(&workspace, &registry, &["--offline"]).ended_with(0);
+    assert!(rules(&run, "deny").is_empty() && rules(&run, "warn").is_empty(), "{run}");
+    // As it is where the code host merges first and checks then.
+    workspace.git(["merge", "--quiet", "--message", "merged", "origin/main"]);
+    let run = gate(&workspace, &registry, &["--offline"]).ended_with(0);
+    assert!(rules(&run, "deny").is_empty() && rules(&run, "warn").is_empty(), "{run}");
+    // What upstream wants counts all the same.
+    let run = gate(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["too-young".to_owned()].into(), "{run}");
+}
+
+#[test]
+fn a_new_provider_with_its_pin_is_a_first_use() {
+    let registry = honest().release("acme/new", "1.0.0", &["linux_amd64"]).signed_by(keys::OTHER);
+    let workspace = repository(&registry);
+    let requirement = format!("    new = {{\n      source = \"{}/acme/new\"\n    }}\n  }}\n}}\n", registry.host());
+    edit(&workspace, "app/main.tf", |text| text.strip_suffix("  }\n}\n").unwrap().to_owned() + &requirement);
+    workspace.tflock(&registry, ["-C", "app", "lock", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(workspace.read(TRUST).contains("acme/new"));
+    let run = gate(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(rules(&run, "warn"), ["pin-added".to_owned()].into(), "{run}");
+    // Without its pin it is nobody's.
+    workspace.git(["checkout", "--quiet", "--", TRUST]);
+    let run = gate(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["signer-not-pinned".to_owned()].into(), "{run}");
+    // A revision that has no trust file yet.
+    workspace.git(["reset", "--quiet", "--hard"]);
+    let trust = workspace.read(TRUST);
+    workspace.git(["rm", "--quiet", TRUST]);
+    commit(&workspace, "none");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    workspace.write(TRUST, &trust);
+    let run = gate(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(rules(&run, "warn"), ["pin-added".to_owned()].into(), "{run}");
+}
+
+#[test]
+fn questions_about_changed_entries_are_never_waved_through() {
+    let registry = honest();
+    let workspace =
+        repository(&registry).env("TF_REGISTRY_DISCOVERY_RETRY", "0").env("TF_PROVIDER_DOWNLOAD_RETRY", "0");
+    let path = format!("app/{LOCK}");
+    let registry = registry.answers(Endpoint::Versions, Answer::status(503));
+    workspace.write("app/more.tf", "# new\n");
+    let tolerant = ["--inconclusive", "warn"];
+    let run = gate(&workspace, &registry, &tolerant).ended_with(0);
+    assert!(run.stderr.contains("inconclusive: "), "{run}");
+    edit(&workspace, &path, |text| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
+    let run = gate(&workspace, &registry, &tolerant).ended_with(4);
+    assert!(rules(&run, "deny").is_empty(), "{run}");
+    gate(&workspace, &registry, &[]).ended_with(4);
+}
+
+#[test]
+fn a_shallow_clone_is_told_how_to_be_deepened() {
+    let registry = honest();
+    let workspace = Workspace::with_files(&[("README.md", "")]);
+    let origin = repository(&registry);
+    origin.git(["checkout", "--quiet", "-B", "main"]);
+    origin.git(["checkout", "--quiet", "-b", "topic"]);
+    origin.write("app/more.tf", "# new\n");
+    commit(&origin, "topic");
+    let url = format!("file://{}", origin.path("").display());
+    let clone = |directory: &str, more: &[&str]| {
+        let args = ["clone", "--quiet", "--branch", "topic"].into_iter().chain(more.iter().copied());
+        workspace.git(args.chain([url.as_str(), directory]));
+    };
+    let gate = |directory: &str, base: &str| {
+        workspace.tflock(&registry, ["-C", directory, "verify", "-r", "--offline", "--base", base])
+    };
+    clone("one", &["--depth", "1"]);
+    let run = gate("one", "origin/main").ended_with(2);
+    insta::assert_snapshot!(run.filtered(&run.stderr), @r#"
+    error: --base: "origin/main" is no revision in this clone
+      help: the clone is shallow and may lack the revision
+      help: fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI
+      help: or here: `git fetch --unshallow`
+    "#);
+    clone("two", &["--depth", "1", "--no-single-branch"]);
+    let run = gate("two", "origin/main").ended_with(2);
+    insta::assert_snapshot!(run.filtered(&run.stderr), @r#"
+    error: the clone is too shallow: where "origin/main" and "HEAD" part is not in it
+      help: fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI
+      help: or here: `git fetch --unshallow`
+    "#);
+    clone("whole", &[]);
+    gate("whole", "origin/main").ended_with(0);
+    let run = gate("whole", "main").ended_with(2);
+    insta::assert_snapshot!(run.filtered(&run.stderr), @r#"
+    error: --base: "main" is no revision in this clone
+      help: the clone has no such branch of its own; try "origin/main"
+        "#);
+    let run = gate("whole", "--nonsense").ended_with(2);
+    assert!(run.stderr.contains("nonsense"), "{run}");
+    // Two histories that have nothing in common.
+    workspace.git(["-C", "whole", "checkout", "--quiet", "--orphan", "alone"]);
+    workspace.git(["-C", "whole", "commit", "--quiet", "--message", "alone"]);
+    let run = gate("whole", "origin/main").ended_with(2);
+    assert!(run.stderr.contains("have no common ancestor") && run.stderr.contains("fetch-depth: 0"), "{run}");
+    // No clone at all.
+    let run = workspace
+        .tflock(&registry, ["verify", "--offline", "-C", "."].into_iter().chain(["--base", "main"]))
+        .ended_with(2);
+    assert!(run.stderr.contains("is not in a git work tree"), "{run}");
+}
+
+#[test]
+fn reports_for_people_and_machines() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    edit(&workspace, &format!("app/{LOCK}"), |text| without_last_line_with(text, "h1:"));
+    workspace.write(SETTINGS, "policy {\n  signature = \"if_keys_known\"\n}\n");
+    let run = |format: &str| {
+        let args = GATE.into_iter().chain(["--no-download", "-r", "--format", format]);
+        let run = workspace.tflock(&registry, args).ended_with(3);
+        let text = run.filtered(&run.to_string());
+        let commit = workspace.git(["rev-parse", "HEAD"]).stdout.trim().to_owned();
+        text.replace(&commit, "<commit>").replace(&commit[..10], "<commit>")
+    };
+    insta::assert_snapshot!("base_human", run("human"));
+    insta::assert_snapshot!("base_json", run("json"));
+    insta::assert_snapshot!("base_github", run("github"));
+}
