@@ -16,7 +16,7 @@ use crate::verify::is_well_formed;
 
 /// Asks about each locked release once, whatever the number of root modules that lock it.
 ///
-/// Hosts that the settings of all these root modules forbid are not asked.
+/// What the settings of all these root modules forbid is not asked about.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ fn inquiries(roots: &[(PathBuf, Result<Root, Error>)], depth: Depth) -> BTreeMap
         let run = root.settings();
         let rules = RuleBook::new(run, &LockOptions::default());
         let platforms = run.settings.platforms.clone().unwrap_or_default();
-        for (addr, entry) in root.lock().iter().filter(|(addr, _)| run.settings.policy.allows_host(addr.host())) {
+        for (addr, entry) in root.lock().iter().filter(|(addr, _)| !rules.forbids(addr)) {
             let own = run.settings.hosts.get(addr.host()).copied().or(run.settings.policy.h1);
             let h1 = entry.hashes.of(HashScheme::H1).filter(|hash| is_well_formed(hash));
             let inquiry = Inquiry {

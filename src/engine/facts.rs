@@ -75,6 +75,8 @@ pub enum PassedOver {
     TooYoung(Option<SystemTime>),
     /// It has no package for these platforms.
     Lacks(Vec<Platform>),
+    /// The settings ban it, for this reason.
+    Banned(Option<String>),
 }
 
 impl fmt::Display for PassedOver {
@@ -86,6 +88,8 @@ impl fmt::Display for PassedOver {
                 let platforms: Vec<&str> = platforms.iter().map(Platform::as_str).collect();
                 write!(f, "it has no package for {}", platforms.join(", "))
             }
+            Self::Banned(None) => f.write_str("it is banned by the settings"),
+            Self::Banned(Some(reason)) => write!(f, "it is banned by the settings: {reason}"),
         }
     }
 }

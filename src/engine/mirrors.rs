@@ -67,7 +67,7 @@ fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result
             (_, true) => format!("the mirror has no release of provider {addr}"),
             (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
             (Selection::Exactly(version), _) => format!("the mirror does not have version {version} of {addr}"),
-            (Selection::Newest(_), _) if step.rules.not_after.is_some() => {
+            (Selection::Newest(_), _) if step.rules.barred.asks_for_age() => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
             (Selection::Newest(wish), _) => format!(
@@ -90,7 +90,8 @@ fn will_do(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step, (wish, v
         step.rules.optional.contains(platform) || matches!(mirror.package(addr, version, platform), Ok(Some(_)))
     };
     wish.allows(version)
-        && (is_recorded || step.rules.not_after.is_none() && (!wish.complete || step.platforms.iter().all(has)))
+        && step.rules.barred.ban(addr, version).is_none()
+        && (is_recorded || !step.rules.barred.asks_for_age() && (!wish.complete || step.platforms.iter().all(has)))
 }
 
 fn release(

@@ -34,17 +34,22 @@ pub struct Settled {
     pub signer: Option<Signer>,
     /// True if another release under the recorded version was accepted.
     pub republished: bool,
-    /// Notes and warnings; nothing at level deny.
+    /// Notes and warnings; at level deny only what the settings raise to it.
     pub findings: Vec<Finding>,
 }
 
-/// Settles one provider.
+/// Settles one provider. `leveled` gives each finding the level that the settings want.
 ///
 /// # Errors
 ///
 /// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
 /// may be written.
-pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<Settled, Vec<Refusal>> {
+pub fn settle(
+    addr: &ProviderAddr,
+    step: &Step,
+    facts: &ReleaseFacts,
+    leveled: &dyn Fn(Finding) -> Finding,
+) -> Result<Settled, Vec<Refusal>> {
     let mut findings = facts.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
     if matches!(facts.origin, Origin::Registry { .. }) {
@@ -67,6 +72,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         }),
         _ => None,
     };
+    let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
         let findings = findings.into_iter().map(Refusal::Finding);
         return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
@@ -87,7 +93,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         .filter(|added| unsigned_entry.is_none() || is_of_looked_at_package(facts, &added.hash))
         .collect();
     if let (Some(entry), Origin::Registry { sums, .. }) = (recorded.filter(|_| !republished), &facts.origin) {
-        findings.extend(unattributed(addr, entry, facts, sums));
+        findings.extend(unattributed(addr, entry, facts, sums).into_iter().map(leveled));
     }
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));

@@ -15,6 +15,7 @@ mod facts;
 mod hashes;
 mod levels;
 mod lookalike;
+pub mod policy;
 #[cfg(test)]
 mod realworld;
 mod release;
@@ -25,6 +26,7 @@ use std::time::SystemTime;
 
 pub use facts::{Facts, Knowledge, Line, Release, Vouched};
 pub use hashes::is_well_formed;
+pub use levels::leveled;
 
 use crate::dialect::Dialect;
 use crate::finding::Finding;
@@ -33,6 +35,7 @@ use crate::outcome::Verified;
 use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::Pins;
+use crate::version::Version;
 
 /// One root module, as far as it is judged.
 #[derive(Debug, Clone, Copy)]
@@ -67,8 +70,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
         let mut found = judged.entry();
         found.extend(judged.release());
         found.extend(judged.hashes(&mut verified));
-        let leveled = found.into_iter().map(|finding| levels::leveled(finding, Some(entry), subject));
-        findings.extend(leveled);
+        findings.extend(found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))));
     }
     findings.sort_by_key(|finding| (finding.file.clone(), finding.position));
     (verified, findings)
@@ -76,7 +78,13 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
 
 /// The findings of a text that could not be read as a lock file, or that is merely not canonical.
 pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
-    findings.into_iter().map(|finding| levels::leveled(finding, None, subject)).collect()
+    findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
+}
+
+impl Subject<'_> {
+    fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
+        leveled(finding, version, (self.settings, self.now))
+    }
 }
 
 /// One entry under judgment.

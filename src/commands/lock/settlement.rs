@@ -39,7 +39,8 @@ impl Settlement {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(root, addr, refusal.clone()),
         };
-        let settled = settle::settle(addr, step, facts);
+        let leveled = |finding| root.rules.leveled(finding, Some(&facts.version));
+        let settled = settle::settle(addr, step, facts, &leveled);
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
         // Where there is no package nothing was signed, nor should it be.
         let judged = if facts.packages.is_empty() && !facts.missing.is_empty() {
@@ -53,7 +54,7 @@ impl Settlement {
             }
             Ok(Signed::First(lesson)) => self.lessons.push(*lesson),
             Ok(Signed::Unknown) => {}
-            Err(finding) => self.findings.push(finding),
+            Err(finding) => self.findings.push(leveled(finding)),
         }
         match settled {
             Ok(settled) => {

@@ -21,7 +21,7 @@ pub(super) struct Choice {
 }
 
 impl Gatherer {
-    /// The newest release that will do. The recorded version does at any age and with any platforms.
+    /// The newest release that will do. The recorded version does at any age and with any platforms, unless it is banned.
     pub(super) async fn choose(
         &self,
         addr: &ProviderAddr,
@@ -34,20 +34,22 @@ impl Gatherer {
         let mut candidates: Vec<&Offer> = offers.iter().filter(|offer| wish.allows(&offer.version)).collect();
         candidates.sort_by(|one, other| other.version.cmp(&one.version));
         for offer in candidates {
-            let against = if recorded == Some(&offer.version) {
-                None
-            } else {
-                match lacks(offer, step).filter(|_| wish.complete) {
+            let ban = step.rules.barred.ban(addr, &offer.version);
+            let lacks = || lacks(offer, step).filter(|_| wish.complete);
+            let against = match ban.map(|ban| PassedOver::Banned(ban.reason.clone())) {
+                Some(banned) => Some(banned),
+                None if recorded == Some(&offer.version) => None,
+                None => match lacks() {
                     Some(platforms) => Some(PassedOver::Lacks(platforms)),
                     None => self.too_young(addr, &offer.version, step).await?,
-                }
+                },
             };
             match against {
                 None => return Ok(Choice { version: offer.version.clone(), passed_over }),
                 Some(why) => passed_over.push((offer.version.clone(), why)),
             }
         }
-        Err(nothing_allowed(addr, wish, offers, &passed_over).into())
+        Err(all_banned(addr, &passed_over).unwrap_or_else(|| nothing_allowed(addr, wish, offers, &passed_over).into()))
     }
 
     /// Refuses a release that was asked for by its number and is too young.
@@ -67,7 +69,7 @@ impl Gatherer {
         version: &Version,
         step: &Step,
     ) -> Result<Option<PassedOver>, Refusal> {
-        let Some(limit) = step.rules.not_after else { return Ok(None) };
+        let Some(limit) = step.rules.barred.limit(version) else { return Ok(None) };
         let signed = self.signed_on(addr, version, step).await?;
         Ok((signed.is_none_or(|signed| signed > limit)).then_some(PassedOver::TooYoung(signed)))
     }
@@ -101,6 +103,20 @@ fn lacks(offer: &Offer, step: &Step) -> Option<Vec<Platform>> {
     };
     let platforms: Vec<Platform> = step.platforms.iter().filter(lacks).cloned().collect();
     (!platforms.is_empty()).then_some(platforms)
+}
+
+/// The finding where bans alone leave nothing to select.
+fn all_banned(addr: &ProviderAddr, passed_over: &[(Version, PassedOver)]) -> Option<Refusal> {
+    let banned = |why: &PassedOver| matches!(why, PassedOver::Banned(_));
+    let (version, why) = passed_over.first()?;
+    if !passed_over.iter().all(|(_, why)| banned(why)) {
+        return None;
+    }
+    let message = match passed_over.len() {
+        1 => format!("{addr} {version} is the only release that may be selected, but {why}"),
+        count => format!("all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}"),
+    };
+    Some(Finding::new(Rule::Banned, message).about(addr).into())
 }
 
 fn nothing_allowed(addr: &ProviderAddr, wish: &Wish, offers: &[Offer], passed_over: &[(Version, PassedOver)]) -> Error {
