@@ -48,6 +48,8 @@ pub struct ReleaseFacts {
     pub version: Version,
     /// Where it comes from and who vouches for it.
     pub origin: Origin,
+    /// The subkey that signed, if it was not the primary key.
+    pub subkey: Option<Fingerprint>,
     /// The packages that were looked at.
     pub packages: BTreeMap<Platform, PackageFacts>,
     /// Platforms without a package, with the newest version that has one.
@@ -122,6 +124,8 @@ pub enum Signature {
 pub struct SignedRelease {
     /// What is known of the signature.
     pub signature: Signature,
+    /// The subkey that signed, if it was not the primary key.
+    pub subkey: Option<Fingerprint>,
     /// What the checksums list.
     pub offered: Offered,
     /// What was noticed on the way.

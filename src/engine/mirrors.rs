@@ -116,6 +116,7 @@ fn release(
         missing: missing.collect(),
         version,
         origin: Origin::Mirror,
+        subkey: None,
         packages,
         supported_protocol: true,
         newest_supported: None,

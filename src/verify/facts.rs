@@ -10,6 +10,7 @@ use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
@@ -47,6 +48,8 @@ pub struct Release {
     pub version: Version,
     /// Who signed the checksums.
     pub signer: Signer,
+    /// The subkey with which they signed, if it was not the primary key.
+    pub subkey: Option<Fingerprint>,
     /// When, by the signature's own word.
     pub signed_at: Option<SystemTime>,
     /// The lines of the checksums.

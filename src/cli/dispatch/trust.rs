@@ -21,7 +21,7 @@ pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Stre
     let dialect = settings::one_dialect(&roots);
     let one = one_trust_file(&roots)?;
     let _locks = acquire(&roots)?;
-    let outcome = command::trust(one, &action)?;
+    let outcome = command::trust(one, &action, &open_cache(&roots))?;
     Ok(Done { outcome, code: ExitCode::Done, dialect })
 }
 

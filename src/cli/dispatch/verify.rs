@@ -33,7 +33,7 @@ pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &St
     } else {
         ask(session, arguments, streams, (&roots, &opened), &cache)?
     };
-    let mut outcome = verify::verify(opened, &known, arguments.options());
+    let mut outcome = verify::verify(opened, &known, &cache, arguments.options());
     outcome.many = session.many() || arguments.recursive;
     if offline {
         outcome.notes.extend(unchecked(&outcome));

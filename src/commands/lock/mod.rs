@@ -136,7 +136,7 @@ fn pass(
         match (roots.open)(numbers[at]).and_then(|root| Prepared::new(root, run, memories)) {
             Ok(prepared) if prepared.open.is_empty() => {
                 // Nothing can be learned where nothing was asked.
-                let settled = prepared.settle(&BTreeMap::new(), memories);
+                let settled = prepared.settle(&BTreeMap::new(), (memories, run.cache));
                 State::Finished(done(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
             }
             Ok(prepared) => State::Waiting(Box::new(prepared)),
@@ -146,7 +146,7 @@ fn pass(
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
     let answers = if halted() { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
-    let settled = settle(&waiting, answers, memories, halted, stop);
+    let settled = settle(&waiting, answers, (memories, run.cache), halted, stop);
     // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
     let stored = memories.commit(run.mode);
     let threads = if run.fail_fast { 1 } else { WRITERS };
@@ -173,7 +173,7 @@ fn pass(
 fn settle(
     waiting: &[(usize, &Prepared)],
     answers: Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error>,
-    memories: &Memories,
+    known: (&Memories, &Cache),
     halted: impl Fn() -> bool,
     stop: &AtomicBool,
 ) -> Vec<Option<Result<Settled, Error>>> {
@@ -184,7 +184,7 @@ fn settle(
     let mut answers = answers.into_iter();
     let decided = waiting.iter().map(|(_, prepared)| {
         let answers = answers.next().filter(|_| !halted())?;
-        let settled = prepared.settle(&answers, memories);
+        let settled = prepared.settle(&answers, known);
         stop.fetch_or(settled.is_refused(), Ordering::Relaxed);
         Some(Ok(settled))
     });

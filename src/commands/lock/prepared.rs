@@ -11,6 +11,7 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::diff;
 use crate::disk::atomic::DirectoryLock;
+use crate::disk::cache::Cache;
 use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
@@ -92,7 +93,7 @@ impl Prepared {
 
     /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
     /// after this one.
-    pub(super) fn settle(&self, answers: &BTreeMap<ProviderAddr, Answer>, memories: &Memories) -> Settled {
+    pub(super) fn settle(&self, answers: &BTreeMap<ProviderAddr, Answer>, (memories, cache): (&Memories, &Cache)) -> Settled {
         let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
         let findings = self.root.findings.iter().cloned().map(leveled);
         let mut settlement = Settlement { findings: findings.collect(), ..Settlement::default() };
@@ -104,6 +105,7 @@ impl Prepared {
             match answers.get(addr) {
                 Some(answer) => {
                     settlement.take(&self.root, addr, step, answer);
+                    settlement.explain_signer(addr, answer, cache);
                     if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                         let requirement = self.root.requirements.get(addr);
                         settlement.findings.extend(held::held_back(addr, step, requirement, facts).map(leveled));

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Root, is_denied};
 use crate::addr::ProviderAddr;
+use crate::commands::rotation::explained;
+use crate::disk::cache::Cache;
 use crate::engine::facts::{Answer, Refusal};
 use crate::engine::plan::Step;
 use crate::engine::settle::{self, Settled};
@@ -67,6 +69,14 @@ impl Settlement {
                 self.entries.insert(addr.clone(), settled);
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(root, addr, refusal)),
+        }
+    }
+
+    /// Tells of a signer that was refused whether remembered ones certify it.
+    pub(super) fn explain_signer(&mut self, addr: &ProviderAddr, answer: &Answer, cache: &Cache) {
+        let signer = answer.as_ref().ok().and_then(|facts| signers::signer(&facts.origin));
+        for finding in self.findings.iter_mut().filter(|finding| finding.address.as_ref() == Some(addr)) {
+            *finding = explained(finding.clone(), signer.as_ref(), &self.pins, cache);
         }
     }
 

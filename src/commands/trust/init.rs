@@ -114,6 +114,12 @@ fn one_tree(
             None => continue,
         };
         findings.extend(release.findings.iter().cloned());
+        if let (Some(verdict), Some(signer)) =
+            (judge::denied(memory.pins(), release.subkey.as_ref()), signers::of_signature(&release.signature))
+        {
+            findings.extend(signers::refused(&key.0, &key.1, &signer, verdict));
+            continue;
+        }
         let against: Vec<Finding> = hashes.iter().filter_map(|hashes| compare(key, hashes, release)).collect();
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));

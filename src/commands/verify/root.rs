@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use super::super::RunSettings;
 use super::super::memory::Memory;
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError};
 use crate::disk::{lock_file, tracked};
 use crate::error::{Error, ErrorKind};
@@ -13,6 +14,7 @@ use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::Verified;
+use crate::settings::SignatureRule;
 use crate::trust::pins::Pins;
 use crate::verify::Subject;
 
@@ -82,6 +84,19 @@ impl Root {
 
     pub(super) fn now(&self) -> SystemTime {
         self.settings.now
+    }
+
+    /// Whether releases of a provider must be signed, by settings and tool.
+    pub(super) fn signature_for(&self, addr: &ProviderAddr) -> SignatureRule {
+        match (self.settings.settings.signature_for(addr.host()), self.settings.dialect) {
+            (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
+            (rule, _) => rule,
+        }
+    }
+
+    /// The remembered signers, if there is a trust file.
+    pub(super) fn pins(&self) -> Option<&Pins> {
+        self.pins.as_ref()
     }
 
     pub(super) fn spans(&self) -> Option<&Spans> {

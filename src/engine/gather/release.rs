@@ -268,6 +268,7 @@ impl<'a> Gathering<'a> {
         ReleaseFacts {
             version: self.version.clone(),
             origin: Origin::Registry { signer: signed.signature.clone(), sums: Arc::clone(&signed.sums) },
+            subkey: signed.subkey.clone(),
             packages: packages.collect(),
             missing,
             supported_protocol: self.supported_protocol,
@@ -318,6 +319,7 @@ impl<'a> Gathering<'a> {
         Ok(Arc::new(ReleaseFacts {
             version: self.version.clone(),
             origin: Origin::Registry { signer: Signature::Unsigned, sums: Arc::new(Sums::default()) },
+            subkey: None,
             packages: BTreeMap::new(),
             missing,
             supported_protocol: true,
