@@ -108,6 +108,11 @@ impl Release {
         matches!(archive, Some(Line::Archive(_))) || self.h1.contains_key(hash)
     }
 
+    /// True if the hash is that of one of its packages, or stands in its checksums for another file.
+    pub fn has(&self, hash: &PackageHash) -> bool {
+        self.owns(hash) || hash.zh_digest().is_some_and(|digest| self.lines.contains_key(&digest))
+    }
+
     /// The digests of its archives.
     pub fn archives(&self) -> impl Iterator<Item = &Sha256Digest> {
         self.lines.iter().filter(|(_, line)| matches!(line, Line::Archive(_))).map(|(digest, _)| digest)

@@ -42,7 +42,7 @@ pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Know
         for (addr, entry) in root.lock().iter() {
             known
                 .entry((addr.clone(), entry.version.clone()))
-                .or_insert_with(|| recollect(cache, addr, &entry.version, (root.signature_for(addr), root.now())));
+                .or_insert_with(|| recollect(cache, addr, &entry.version, (root.settings().signature_for(addr), root.now())));
         }
     }
     known

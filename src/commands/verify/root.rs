@@ -5,16 +5,12 @@ use std::time::SystemTime;
 
 use super::super::RunSettings;
 use super::super::memory::Memory;
-use crate::addr::ProviderAddr;
-use crate::dialect::Dialect;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError};
 use crate::disk::{lock_file, tracked};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
-use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::Verified;
-use crate::settings::SignatureRule;
 use crate::trust::pins::Pins;
 use crate::verify::Subject;
 
@@ -76,22 +72,8 @@ impl Root {
         &self.settings
     }
 
-    /// The line on which an entry has a hash.
-    pub fn line_of(&self, addr: &ProviderAddr, hash: &PackageHash) -> Option<usize> {
-        let spans = self.spans()?.entries.get(addr)?;
-        spans.each_hash.iter().find(|(written, _)| written == hash).map(|(_, position)| position.line)
-    }
-
     pub(super) fn now(&self) -> SystemTime {
         self.settings.now
-    }
-
-    /// Whether releases of a provider must be signed, by settings and tool.
-    pub(super) fn signature_for(&self, addr: &ProviderAddr) -> SignatureRule {
-        match (self.settings.settings.signature_for(addr.host()), self.settings.dialect) {
-            (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
-            (rule, _) => rule,
-        }
     }
 
     /// The remembered signers, if there is a trust file.
@@ -99,7 +81,7 @@ impl Root {
         self.pins.as_ref()
     }
 
-    pub(super) fn spans(&self) -> Option<&Spans> {
+    pub(in crate::commands) fn spans(&self) -> Option<&Spans> {
         self.decoded.as_ref().map(|decoded| &decoded.spans)
     }
 
