@@ -17,8 +17,9 @@ use crate::evidence::Evidence;
 use crate::finding::{Class, Level, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockEntry, LockFile, Spans};
+use crate::platform::Platform;
 use crate::trust::pins::Signer;
-use crate::verify::{Knowledge, Line, Release};
+use crate::verify::{Knowledge, Line, Release, is_well_formed};
 
 /// What is to be explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,14 +121,19 @@ pub fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]),
 /// Where a hash stands in the repository, and where it comes from as far as that is known here.
 pub fn hash(hash: &PackageHash, (roots, others): (&[(PathBuf, Root)], &[Other]), known: &Known) -> String {
     let mut text = format!("{hash}\n");
-    let of_roots = roots.iter().filter_map(|(_, root)| Some((root.settings().lock_file_shown(), root.lock(), root.spans()?)));
+    let of_roots =
+        roots.iter().filter_map(|(_, root)| Some((root.settings().lock_file_shown(), root.lock(), root.spans()?)));
     let of_others = others.iter().map(|other| (other.shown.clone(), &other.lock, &other.spans));
+    if !is_well_formed(hash) {
+        text.push_str("  no package can have it: it is not written as a hash of its scheme\n");
+    }
     let mut recorded = false;
     for (file, lock, spans) in of_roots.chain(of_others) {
         for (addr, entry) in lock.iter().filter(|(_, entry)| entry.hashes.contains(hash)) {
             recorded = true;
             let lines = spans.entries.get(addr).into_iter().flat_map(|entry| &entry.each_hash);
-            let line = lines.filter(|(written, _)| written == hash).map(|(_, position)| format!(":{}", position.line)).next();
+            let line =
+                lines.filter(|(written, _)| written == hash).map(|(_, position)| format!(":{}", position.line)).next();
             let (version, line) = (&entry.version, line.unwrap_or_default());
             let _ = writeln!(text, "  recorded for {addr} {version} in {}{line}", file.display());
         }
@@ -138,7 +144,9 @@ pub fn hash(hash: &PackageHash, (roots, others): (&[(PathBuf, Root)], &[Other]),
     let owners: Vec<&Release> = known.values().filter_map(release).filter(|release| release.has(hash)).collect();
     for release in &owners {
         let (addr, version) = (&release.address, &release.version);
-        let _ = writeln!(text, "  {} of {addr} {version}, {}", origin(release, hash), signer(&release.signer));
+        if let Some((what, why)) = described(release, hash) {
+            let _ = writeln!(text, "  {what} of {addr} {version}{why}; {}", signer(&release.signer));
+        }
     }
     if owners.is_empty() {
         text.push_str("  where it comes from is not known here; `tflock verify` asks the registry\n");
@@ -147,11 +155,7 @@ pub fn hash(hash: &PackageHash, (roots, others): (&[(PathBuf, Root)], &[Other]),
 }
 
 /// The entries of a provider, hash by hash, and who else in the repository has it.
-pub fn address(
-    addr: &ProviderAddr,
-    (roots, others): (&[(PathBuf, Root)], &[Other]),
-    known: &Known,
-) -> Option<String> {
+pub fn address(addr: &ProviderAddr, (roots, others): (&[(PathBuf, Root)], &[Other]), known: &Known) -> Option<String> {
     let mut text = String::new();
     for (_, root) in roots {
         let Some(entry) = root.lock().get(addr) else { continue };
@@ -171,7 +175,8 @@ pub fn address(
 
 fn each_hash(text: &mut String, entry: &LockEntry, release: Option<&Release>) {
     for hash in &entry.hashes {
-        let from = release.and_then(|release| described(release, hash)).unwrap_or_else(|| "not known here".to_owned());
+        let from = release.and_then(|release| described(release, hash));
+        let from = from.map_or("not known here".to_owned(), |(what, why)| what + &why);
         // Writing to a string cannot fail, here and above.
         let _ = writeln!(text, "  {hash}  {from}");
     }
@@ -184,29 +189,28 @@ fn release(knowledge: &Knowledge) -> Option<&Release> {
     }
 }
 
-fn origin(release: &Release, hash: &PackageHash) -> String {
-    described(release, hash).unwrap_or_else(|| "a package".to_owned())
-}
-
-fn described(release: &Release, hash: &PackageHash) -> Option<String> {
+/// What a hash is a hash of, and why that is believed.
+fn described(release: &Release, hash: &PackageHash) -> Option<(String, String)> {
     if let Some(vouched) = release.h1.get(hash) {
-        let platform = vouched.platform.as_ref().map_or("unknown platform".to_owned(), ToString::to_string);
+        let platform = vouched.platform.as_ref().map_or("an unknown platform", Platform::as_str);
+        let of_platform = |line: &Line| matches!(line, Line::Archive(of) if *of == vouched.platform);
+        let archive = release.lines.iter().find(|(_, line)| of_platform(line));
+        let archive = archive.map_or("its archive".to_owned(), |(digest, _)| PackageHash::zh(*digest).to_string());
         let why = match &vouched.evidence {
-            Evidence::Signed(_) => "signed",
-            Evidence::ReportedByOrigin => "reported by the registry",
-            Evidence::ReportedByMirror => "reported by a mirror",
-            Evidence::Computed => "computed here from the archive",
-            Evidence::Recorded => "recorded before",
+            Evidence::Signed(_) => ", signed".to_owned(),
+            Evidence::ReportedByOrigin => format!(", reported by the registry for {archive}"),
+            Evidence::ReportedByMirror => format!(", reported by a mirror for {archive}"),
+            Evidence::Computed => format!(", computed here from {archive}"),
+            Evidence::Recorded => ", recorded before".to_owned(),
         };
-        let archive = release.lines.iter().find(|(_, line)| matches!(line, Line::Archive(of) if *of == vouched.platform));
-        let archive = archive.map(|(digest, _)| format!(" ({})", PackageHash::zh(*digest))).unwrap_or_default();
-        return Some(format!("the files of the package for {platform}{archive}, {why}"));
+        return Some((format!("the files of the package for {platform}"), why));
     }
-    match release.lines.get(&hash.zh_digest()?)? {
-        Line::Archive(Some(platform)) => Some(format!("the archive for {platform}")),
-        Line::Archive(None) => Some("an archive".to_owned()),
-        Line::Other => Some("another file in the checksums, such as a manifest".to_owned()),
-    }
+    let what = match release.lines.get(&hash.zh_digest()?)? {
+        Line::Archive(Some(platform)) => format!("the archive for {platform}"),
+        Line::Archive(None) => "an archive".to_owned(),
+        Line::Other => "another file in the checksums, such as a manifest".to_owned(),
+    };
+    Some((what, String::new()))
 }
 
 fn signer(signer: &Signer) -> String {

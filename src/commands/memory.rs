@@ -32,7 +32,7 @@ impl Memory {
     ///
     /// All that is wrong with it.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
-        let text = trust_file::read(&place.path)?;
+        let text = trust_file::read(&place.path).map_err(|error| error.shown_as(&place.shown))?;
         let file = match &text {
             Some(text) => decode(text, place)?,
             None => TrustFile::default(),

@@ -203,15 +203,13 @@ fn constraint(
         if typed.is_empty() { Ok(Constraints::default()) } else { Constraints::parse_config(typed) }
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid version constraint: {problem}")))?;
     let newest = newest_allowed(versions.iter().filter(|version| !root.bans(addr, version)), &terms);
-    let newest = newest.ok_or_else(|| match newest_allowed(versions, &terms) {
-        Some(_) => {
+    let newest = newest.ok_or_else(|| {
+        if newest_allowed(versions, &terms).is_some() {
             let message = format!("the settings ban every release of provider {addr} that may be selected");
-            Error::new(ErrorKind::Trust, message).hint("see the `ban` blocks of `.tflock.hcl`")
+            return Error::new(ErrorKind::Trust, message).hint("see the `ban` blocks of `.tflock.hcl`");
         }
-        None => {
-            let message = format!("no available release of provider {addr} matches the version constraint \"{terms}\"");
-            Error::new(ErrorKind::NotFound, message)
-        }
+        let message = format!("no available release of provider {addr} matches the version constraint \"{terms}\"");
+        Error::new(ErrorKind::NotFound, message)
     })?;
     let text = if addition.pin { newest.to_string() } else { Constraints::compatible_with(newest).to_string() };
     Ok(Some(text))

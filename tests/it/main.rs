@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
 mod add;
+mod attack;
 mod diff;
 mod example;
 mod fixture;
@@ -14,6 +15,7 @@ mod lock_trust;
 mod merge;
 mod offline;
 mod outdated;
+mod policy;
 mod recursive;
 mod support;
 mod trust;

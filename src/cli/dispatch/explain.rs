@@ -19,9 +19,7 @@ pub(super) fn explain(session: &Session<'_>, arguments: &ExplainArgs) -> Result<
             let Read { roots, others, known, .. } = read(session, arguments)?;
             explain::hash(&hash, (&roots, &others), &known)
         }
-        Topic::Address(text) => {
-            address(&text, &read(session, arguments)?)?
-        }
+        Topic::Address(text) => address(&text, &read(session, arguments)?)?,
     };
     Ok(Done::text("explain", text))
 }

@@ -16,13 +16,14 @@ use crate::commands::verify::{self, Known, Root};
 use crate::commands::{RunSettings, verify_online};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome};
 
 /// A root module with all that was read for it, or why it could not be read.
 type Opened = (PathBuf, Result<Root, Error>);
 
 pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &Streams<'_>) -> Result<Done, Error> {
+    forbidden(session, arguments)?;
     let roots = roots_of(session, arguments.recursive)?;
     let dialect = settings::one_dialect(&roots);
     let cache = Arc::new(open_cache(&roots));
@@ -43,6 +44,20 @@ pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &St
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let code = ExitCode::of_outcome(&outcome, false);
     Ok(Done { outcome, code, dialect })
+}
+
+/// What would make the gate weaker than whoever typed the command line thinks.
+fn forbidden(session: &Session<'_>, arguments: &VerifyArgs) -> Result<(), Error> {
+    let global = &session.arguments.global;
+    if let Some(named) = global.trust_file.as_ref().filter(|named| !named.exists()) {
+        let message = format!("there is no trust file {}", named.display());
+        return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint("`tflock trust init` writes one"));
+    }
+    if global.offline && arguments.depth().recompute {
+        let message = "--deep computes hashes from packages, which --offline forbids to download";
+        return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
+    }
+    Ok(())
 }
 
 /// What the run is told about each root module: those asked for, or all below them.

@@ -93,7 +93,11 @@ impl Prepared {
 
     /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
     /// after this one.
-    pub(super) fn settle(&self, answers: &BTreeMap<ProviderAddr, Answer>, (memories, cache): (&Memories, &Cache)) -> Settled {
+    pub(super) fn settle(
+        &self,
+        answers: &BTreeMap<ProviderAddr, Answer>,
+        (memories, cache): (&Memories, &Cache),
+    ) -> Settled {
         let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
         let findings = self.root.findings.iter().cloned().map(leveled);
         let mut settlement = Settlement { findings: findings.collect(), ..Settlement::default() };

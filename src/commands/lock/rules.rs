@@ -14,13 +14,8 @@ use crate::verify::{leveled, policy};
 use crate::version::Version;
 
 /// What settings do not let pass where it would be written: there is another way past each, or none.
-const UNMOVED: [Rule; 5] = [
-    Rule::Republished,
-    Rule::SignerChanged,
-    Rule::UnsignedAfterSigned,
-    Rule::SignerDenied,
-    Rule::FirstUseForbidden,
-];
+const UNMOVED: [Rule; 5] =
+    [Rule::Republished, Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::SignerDenied, Rule::FirstUseForbidden];
 
 /// The rules of one root module.
 #[derive(Debug, Clone)]

@@ -153,7 +153,8 @@ fn certification(pins: &Pins, pattern: &AddrPattern, to: &Signer, cache: &Cache)
     let addr = ProviderAddr::parse(&pattern.to_string(), Dialect::Terraform).ok()?;
     let certifiers = rotation::certified_by(cache, &addr, new, &pin.signers);
     Some(rotation::words(&certifiers).unwrap_or_else(|| {
-        "no remembered key is known here to certify the new one: compare it with what the publisher announces".to_owned()
+        "no remembered key is known here to certify the new one: compare it with what the publisher announces"
+            .to_owned()
     }))
 }
 

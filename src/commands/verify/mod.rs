@@ -40,9 +40,9 @@ pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Know
     let mut known = Known::new();
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
         for (addr, entry) in root.lock().iter() {
-            known
-                .entry((addr.clone(), entry.version.clone()))
-                .or_insert_with(|| recollect(cache, addr, &entry.version, (root.settings().signature_for(addr), root.now())));
+            known.entry((addr.clone(), entry.version.clone())).or_insert_with(|| {
+                recollect(cache, addr, &entry.version, (root.settings().signature_for(addr), root.now()))
+            });
         }
     }
     known

@@ -114,7 +114,9 @@ fn all_banned(addr: &ProviderAddr, passed_over: &[(Version, PassedOver)]) -> Opt
     }
     let message = match passed_over.len() {
         1 => format!("{addr} {version} is the only release that may be selected, but {why}"),
-        count => format!("all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}"),
+        count => {
+            format!("all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}")
+        }
     };
     Some(Finding::new(Rule::Banned, message).about(addr).into())
 }

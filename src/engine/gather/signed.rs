@@ -171,7 +171,9 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
     let finding = Finding::new(rule, message).about(addr);
     match error {
-        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => Refusal::Revoked(Box::new(finding), key.clone()),
+        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => {
+            Refusal::Revoked(Box::new(finding), key.clone())
+        }
         _ => finding.into(),
     }
 }

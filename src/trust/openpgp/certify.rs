@@ -28,7 +28,8 @@ pub fn certifiers(key: &Fingerprint, keys: &[&str]) -> BTreeSet<Fingerprint> {
 fn certifies(by: &Cert, cert: &Cert) -> bool {
     let primary = cert.primary_key();
     let signer = by.primary_key().key().clone();
-    let bound = |signature: &Signature| is_strong(signature) && signature.verify_direct_key(&signer, primary.key()).is_ok();
+    let bound =
+        |signature: &Signature| is_strong(signature) && signature.verify_direct_key(&signer, primary.key()).is_ok();
     cert.primary_key().bundle().certifications().any(bound)
         || cert.userids().any(|name| {
             let binds =

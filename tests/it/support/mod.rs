@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "nobody is outside of a test binary, and `pub` says what tests may use")]
 
 pub mod keys;
+pub mod locked;
 pub mod packages;
 pub mod registry;
 pub mod run;

@@ -15,6 +15,7 @@ use sequoia_openpgp::types::{HashAlgorithm, KeyFlags, ReasonForRevocation, Signa
 
 use super::*;
 
+mod certify;
 mod keys;
 mod signatures;
 
