@@ -129,6 +129,23 @@ fn installed_and_tracked_packages_are_looked_at() {
     assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into());
     workspace.write(&format!("terraform.d/plugins/{place}/terraform-provider-widget"), "worm");
     verify(&workspace, &registry, &["--offline"]).ended_with(0);
+    // The implied mirror, and the one that the CLI configuration names in its place.
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\"]\n");
+    std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into(), "{run}");
+    let config = "provider_installation {\n  filesystem_mirror {\n    path = \"house\"\n  }\n}\n";
+    let workspace = workspace.cli_config(config);
+    verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    let name = "terraform-provider-widget_1.4.0_linux_amd64.zip";
+    let folder = format!("house/{}/acme/widget", registry.host());
+    let package = registry.package("acme/widget", "1.4.0", "linux_amd64");
+    workspace.write_bytes(&format!("{folder}/{name}"), &package.zip);
+    verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    let other = registry.package("acme/gadget", "2.0.0", "linux_amd64");
+    workspace.write_bytes(&format!("{folder}/{name}"), &other.zip);
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into(), "{run}");
     workspace.git(["add", "--force", "terraform.d"]);
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["tracked-packages".to_owned()].into());
