@@ -14,6 +14,7 @@ use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::Change;
+use crate::settings::SignatureRule;
 use crate::verify::{Knowledge, Line, Release};
 use crate::version::Version;
 
@@ -27,9 +28,11 @@ pub fn attribution(changes: &[Change], asked: &Known, cache: &Cache, now: System
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
         let key = (change.address.clone(), entry.version.clone());
         let (knowledge, unanswered) = match asked.get(&key) {
-            Some(Knowledge::Inconclusive(error)) => (recollect(cache, &key.0, &key.1, now), Some(error)),
+            Some(Knowledge::Inconclusive(error)) => {
+                (recollect(cache, &key.0, &key.1, (SignatureRule::IfKeysKnown, now)), Some(error))
+            }
             Some(knowledge) => (knowledge.clone(), None),
-            None => (recollect(cache, &key.0, &key.1, now), None),
+            None => (recollect(cache, &key.0, &key.1, (SignatureRule::IfKeysKnown, now)), None),
         };
         let mut archives: BTreeSet<PackageHash> = BTreeSet::new();
         if let Some(facts) = facts(&key, &knowledge, unanswered) {

@@ -1,17 +1,24 @@
 //! `explain`: what a rule means, where a hash comes from, what is known of a locked provider.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use super::RunSettings;
 use super::verify::{Known, Root};
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::cache::Cache;
+use crate::disk::{below, lock_file, worktree};
+use crate::engine::recollect::recollect;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Class, Level, Rule};
 use crate::hash::PackageHash;
-use crate::lockfile::LockEntry;
+use crate::lockfile::{self, Decoded, LockEntry, LockFile, Spans};
+use crate::platform::Platform;
 use crate::trust::pins::Signer;
-use crate::verify::{Knowledge, Line, Release};
+use crate::verify::{Knowledge, Line, Release, is_well_formed};
 
 /// What is to be explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,31 +77,88 @@ pub fn unknown(text: &str, reason: &dyn ToString) -> Error {
     near.into_iter().fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }
 
-/// Where a hash stands, and where it comes from as far as that is known here.
-pub fn hash(hash: &PackageHash, roots: &[(PathBuf, Root)], known: &Known) -> String {
+/// A lock file of the repository that the run is not about.
+#[derive(Debug, Clone)]
+pub struct Other {
+    shown: PathBuf,
+    lock: LockFile,
+    spans: Spans,
+}
+
+/// The other lock files of the work trees of a run, as far as they can be read.
+///
+/// # Errors
+///
+/// What keeps a work tree from being searched.
+pub fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>, Error> {
+    let own: BTreeSet<PathBuf> = roots.iter().map(|(_, root)| worktree::absolute(&root.settings().root)).collect();
+    let tops: BTreeSet<&PathBuf> = runs.iter().map(|run| &run.boundary).collect();
+    let mut others = Vec::new();
+    for top in tops {
+        let locked = below::survey(top)?.places.into_iter().filter(|place| place.has_lock);
+        let roots = locked.map(|place| top.join(place.path));
+        for root in roots.filter(|root| !own.contains(&worktree::absolute(root))) {
+            let Some(bytes) = lock_file::read(&root.join(lockfile::FILE_NAME))? else { continue };
+            let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
+            let Ok(Decoded { lock, spans, .. }) = lockfile::decode(&bytes, dialect) else { continue };
+            let shown = root.strip_prefix(top).unwrap_or(&root).join(lockfile::FILE_NAME);
+            others.push(Other { shown, lock, spans });
+        }
+    }
+    Ok(others)
+}
+
+/// What earlier runs left about the releases that are locked: by the root modules, and elsewhere in the repository.
+pub fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cache: &Cache) -> Known {
+    let mut known = Known::new();
+    let of_others = others.iter().flat_map(|other| other.lock.iter());
+    for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()).chain(of_others) {
+        let recall = || recollect(cache, addr, &entry.version, (run.signature_for(addr), run.now));
+        known.entry((addr.clone(), entry.version.clone())).or_insert_with(recall);
+    }
+    known
+}
+
+/// The locked providers that are called as one that is not locked.
+pub fn namesakes(addr: &ProviderAddr, (roots, others): (&[(PathBuf, Root)], &[Other])) -> BTreeSet<ProviderAddr> {
+    let locks = roots.iter().map(|(_, root)| root.lock()).chain(others.iter().map(|other| &other.lock));
+    locks
+        .flat_map(LockFile::iter)
+        .map(|(locked, _)| locked)
+        .filter(|locked| locked.kind() == addr.kind())
+        .cloned()
+        .collect()
+}
+
+/// Where a hash stands in the repository, and where it comes from as far as that is known here.
+pub fn hash(hash: &PackageHash, (roots, others): (&[(PathBuf, Root)], &[Other]), known: &Known) -> String {
     let mut text = format!("{hash}\n");
+    let of_roots =
+        roots.iter().filter_map(|(_, root)| Some((root.settings().lock_file_shown(), root.lock(), root.spans()?)));
+    let of_others = others.iter().map(|other| (other.shown.clone(), &other.lock, &other.spans));
+    if !is_well_formed(hash) {
+        text.push_str("  no package can have it: it is not written as a hash of its scheme\n");
+    }
     let mut recorded = false;
-    for (_, root) in roots {
-        let file = root.settings().lock_file_shown();
-        for (addr, entry) in root.lock().iter().filter(|(_, entry)| entry.hashes.contains(hash)) {
+    for (file, lock, spans) in of_roots.chain(of_others) {
+        for (addr, entry) in lock.iter().filter(|(_, entry)| entry.hashes.contains(hash)) {
             recorded = true;
-            let line = root.line_of(addr, hash).map(|line| format!(":{line}")).unwrap_or_default();
-            let _ = writeln!(text, "  recorded for {addr} {} in {}{line}", entry.version, file.display());
+            let lines = spans.entries.get(addr).into_iter().flat_map(|entry| &entry.each_hash);
+            let line =
+                lines.filter(|(written, _)| written == hash).map(|(_, position)| format!(":{}", position.line)).next();
+            let (version, line) = (&entry.version, line.unwrap_or_default());
+            let _ = writeln!(text, "  recorded for {addr} {version} in {}{line}", file.display());
         }
     }
     if !recorded {
-        text.push_str("  recorded in none of these lock files\n");
+        text.push_str("  recorded in no lock file of this repository\n");
     }
-    let owners: Vec<&Release> = known.values().filter_map(release).filter(|release| release.owns(hash)).collect();
+    let owners: Vec<&Release> = known.values().filter_map(release).filter(|release| release.has(hash)).collect();
     for release in &owners {
-        let _ = writeln!(
-            text,
-            "  {} of {} {}, {}",
-            origin(release, hash),
-            release.address,
-            release.version,
-            signer(&release.signer)
-        );
+        let (addr, version) = (&release.address, &release.version);
+        if let Some((what, why)) = described(release, hash) {
+            let _ = writeln!(text, "  {what} of {addr} {version}{why}; {}", signer(&release.signer));
+        }
     }
     if owners.is_empty() {
         text.push_str("  where it comes from is not known here; `tflock verify` asks the registry\n");
@@ -102,8 +166,8 @@ pub fn hash(hash: &PackageHash, roots: &[(PathBuf, Root)], known: &Known) -> Str
     text
 }
 
-/// The entries of a provider, hash by hash.
-pub fn address(addr: &ProviderAddr, roots: &[(PathBuf, Root)], known: &Known) -> Option<String> {
+/// The entries of a provider, hash by hash, and who else in the repository has it.
+pub fn address(addr: &ProviderAddr, (roots, others): (&[(PathBuf, Root)], &[Other]), known: &Known) -> Option<String> {
     let mut text = String::new();
     for (_, root) in roots {
         let Some(entry) = root.lock().get(addr) else { continue };
@@ -114,12 +178,17 @@ pub fn address(addr: &ProviderAddr, roots: &[(PathBuf, Root)], known: &Known) ->
         }
         each_hash(&mut text, entry, release);
     }
+    for other in others {
+        let Some(entry) = other.lock.get(addr) else { continue };
+        let _ = writeln!(text, "{addr} {} also in {}", entry.version, other.shown.display());
+    }
     (!text.is_empty()).then_some(text)
 }
 
 fn each_hash(text: &mut String, entry: &LockEntry, release: Option<&Release>) {
     for hash in &entry.hashes {
-        let from = release.and_then(|release| described(release, hash)).unwrap_or_else(|| "not known here".to_owned());
+        let from = release.and_then(|release| described(release, hash));
+        let from = from.map_or("not known here".to_owned(), |(what, why)| what + &why);
         // Writing to a string cannot fail, here and above.
         let _ = writeln!(text, "  {hash}  {from}");
     }
@@ -132,27 +201,28 @@ fn release(knowledge: &Knowledge) -> Option<&Release> {
     }
 }
 
-fn origin(release: &Release, hash: &PackageHash) -> String {
-    described(release, hash).unwrap_or_else(|| "a package".to_owned())
-}
-
-fn described(release: &Release, hash: &PackageHash) -> Option<String> {
+/// What a hash is a hash of, and why that is believed.
+fn described(release: &Release, hash: &PackageHash) -> Option<(String, String)> {
     if let Some(vouched) = release.h1.get(hash) {
-        let platform = vouched.platform.as_ref().map_or("unknown platform".to_owned(), ToString::to_string);
+        let platform = vouched.platform.as_ref().map_or("an unknown platform", Platform::as_str);
+        let of_platform = |line: &Line| matches!(line, Line::Archive(of) if *of == vouched.platform);
+        let archive = release.lines.iter().find(|(_, line)| of_platform(line));
+        let archive = archive.map_or("its archive".to_owned(), |(digest, _)| PackageHash::zh(*digest).to_string());
         let why = match &vouched.evidence {
-            Evidence::Signed(_) => "signed",
-            Evidence::ReportedByOrigin => "reported by the registry",
-            Evidence::ReportedByMirror => "reported by a mirror",
-            Evidence::Computed => "computed here from the archive",
-            Evidence::Recorded => "recorded before",
+            Evidence::Signed(_) => ", signed".to_owned(),
+            Evidence::ReportedByOrigin => format!(", reported by the registry for {archive}"),
+            Evidence::ReportedByMirror => format!(", reported by a mirror for {archive}"),
+            Evidence::Computed => format!(", computed here from {archive}"),
+            Evidence::Recorded => ", recorded before".to_owned(),
         };
-        return Some(format!("the files of the package for {platform}, {why}"));
+        return Some((format!("the files of the package for {platform}"), why));
     }
-    match release.lines.get(&hash.zh_digest()?)? {
-        Line::Archive(Some(platform)) => Some(format!("the archive for {platform}")),
-        Line::Archive(None) => Some("an archive".to_owned()),
-        Line::Other => Some("another file in the checksums, such as a manifest".to_owned()),
-    }
+    let what = match release.lines.get(&hash.zh_digest()?)? {
+        Line::Archive(Some(platform)) => format!("the archive for {platform}"),
+        Line::Archive(None) => "an archive".to_owned(),
+        Line::Other => "another file in the checksums, such as a manifest".to_owned(),
+    };
+    Some((what, String::new()))
 }
 
 fn signer(signer: &Signer) -> String {

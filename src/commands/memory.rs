@@ -32,7 +32,8 @@ impl Memory {
     ///
     /// All that is wrong with it.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
-        Self::decoded(trust_file::read(&place.path)?, place)
+        let text = trust_file::read(&place.path).map_err(|error| error.shown_as(&place.shown))?;
+        Self::decoded(text, place)
     }
 
     /// What a trust file remembers that is not at its place now, by its bytes.

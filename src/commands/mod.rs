@@ -23,6 +23,7 @@ pub mod outdated;
 #[cfg(feature = "online")]
 pub mod requirement;
 pub mod resolve;
+pub mod rotation;
 mod run_settings;
 pub mod trust;
 pub mod verify;

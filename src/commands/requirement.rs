@@ -64,7 +64,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], offer
     let mut only = Vec::new();
     for addition in additions {
         let addr = addition.address(settings.dialect)?;
-        let constraint = constraint(addition, &addr, offered)?;
+        let constraint = constraint(addition, &addr, (&root, offered))?;
         if !addition.lock_only {
             let request = AddRequest {
                 name: addition.name.clone(),
@@ -139,7 +139,8 @@ pub fn bump(
     let mut edited = files.clone();
     for addr in root.asked() {
         let releases = offered.get(&addr).into_iter().flatten();
-        let newest = releases.filter(|version| prereleases || !version.is_prerelease()).max();
+        let counts = |version: &&Version| prereleases || !version.is_prerelease();
+        let newest = releases.filter(counts).filter(|version| !root.bans(&addr, version)).max();
         let Some(target) = wanted.or(newest) else { continue };
         let Some(requirement) = root.requirements().get(&addr) else { continue };
         let holders: Vec<Origin> = held::holders(requirement, target).cloned().collect();
@@ -188,7 +189,11 @@ fn bumped(text: &str, target: &Version) -> String {
 }
 
 /// The constraint to write: as typed, else by the versions on offer.
-fn constraint(addition: &Addition, addr: &ProviderAddr, offered: &Offered) -> Result<Option<String>, Error> {
+fn constraint(
+    addition: &Addition,
+    addr: &ProviderAddr,
+    (root, offered): (&Root, &Offered),
+) -> Result<Option<String>, Error> {
     if !addition.wants_versions() {
         return Ok(addition.constraint.clone());
     }
@@ -197,7 +202,12 @@ fn constraint(addition: &Addition, addr: &ProviderAddr, offered: &Offered) -> Re
     let terms: Constraints =
         if typed.is_empty() { Ok(Constraints::default()) } else { Constraints::parse_config(typed) }
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid version constraint: {problem}")))?;
-    let newest = newest_allowed(versions, &terms).ok_or_else(|| {
+    let newest = newest_allowed(versions.iter().filter(|version| !root.bans(addr, version)), &terms);
+    let newest = newest.ok_or_else(|| {
+        if newest_allowed(versions, &terms).is_some() {
+            let message = format!("the settings ban every release of provider {addr} that may be selected");
+            return Error::new(ErrorKind::Trust, message).hint("see the `ban` blocks of `.tflock.hcl`");
+        }
         let message = format!("no available release of provider {addr} matches the version constraint \"{terms}\"");
         Error::new(ErrorKind::NotFound, message)
     })?;

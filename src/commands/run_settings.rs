@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::memory::TrustPlace;
+use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModules, TreeError, TreeOptions};
 use crate::error::Error;
 use crate::lockfile;
-use crate::settings::{Settings, Variables};
+use crate::settings::{Settings, SignatureRule, Variables};
 
 /// One root module, and what flags, environment and settings files together say for it.
 #[derive(Debug, Clone)]
@@ -44,6 +45,15 @@ impl RunSettings {
     /// The lock file, as reports name it.
     pub fn lock_file_shown(&self) -> PathBuf {
         self.path.join(lockfile::FILE_NAME)
+    }
+
+    /// Whether releases of a provider must be signed, by settings and tool: Terraform accepts no unsigned release of any
+    /// registry, so that a lock file of its must not hold one.
+    pub fn signature_for(&self, addr: &ProviderAddr) -> SignatureRule {
+        match (self.settings.signature_for(addr.host()), self.dialect) {
+            (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
+            (rule, _) => rule,
+        }
     }
 
     /// How the module tree is read.

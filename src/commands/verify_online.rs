@@ -47,7 +47,7 @@ impl Questions {
     pub fn add(&mut self, run: &RunSettings, lock: &LockFile) {
         let rules = RuleBook::new(run, &LockOptions::default());
         let platforms = run.settings.platforms.clone().unwrap_or_default();
-        for (addr, entry) in lock.iter().filter(|(addr, _)| run.settings.policy.allows_host(addr.host())) {
+        for (addr, entry) in lock.iter().filter(|(addr, _)| !rules.forbids(addr)) {
             let own = run.settings.hosts.get(addr.host()).copied().or(run.settings.policy.h1);
             let h1 = entry.hashes.of(HashScheme::H1).filter(|hash| is_well_formed(hash));
             let inquiry = Inquiry {

@@ -36,6 +36,18 @@ pub enum TrustFileError {
     NotText(PathBuf),
 }
 
+impl TrustFileError {
+    /// The same error about the file as reports name it.
+    #[must_use]
+    pub fn shown_as(self, shown: &Path) -> Self {
+        match self {
+            Self::Unreadable { reason, .. } => Self::Unreadable { path: shown.to_owned(), reason },
+            Self::NotText(_) => Self::NotText(shown.to_owned()),
+            second @ Self::Second { .. } => second,
+        }
+    }
+}
+
 /// Where the trust file for a root module stands or would stand.
 ///
 /// # Errors

@@ -48,6 +48,8 @@ pub struct ReleaseFacts {
     pub version: Version,
     /// Where it comes from and who vouches for it.
     pub origin: Origin,
+    /// The subkey that signed, if it was not the primary key.
+    pub subkey: Option<Fingerprint>,
     /// The packages that were looked at.
     pub packages: BTreeMap<Platform, PackageFacts>,
     /// Platforms without a package, with the newest version that has one.
@@ -75,6 +77,8 @@ pub enum PassedOver {
     TooYoung(Option<SystemTime>),
     /// It has no package for these platforms.
     Lacks(Vec<Platform>),
+    /// The settings ban it, for this reason.
+    Banned(Option<String>),
 }
 
 impl fmt::Display for PassedOver {
@@ -86,6 +90,8 @@ impl fmt::Display for PassedOver {
                 let platforms: Vec<&str> = platforms.iter().map(Platform::as_str).collect();
                 write!(f, "it has no package for {}", platforms.join(", "))
             }
+            Self::Banned(None) => f.write_str("it is banned by the settings"),
+            Self::Banned(Some(reason)) => write!(f, "it is banned by the settings: {reason}"),
         }
     }
 }
@@ -118,6 +124,8 @@ pub enum Signature {
 pub struct SignedRelease {
     /// What is known of the signature.
     pub signature: Signature,
+    /// The subkey that signed, if it was not the primary key.
+    pub subkey: Option<Fingerprint>,
     /// What the checksums list.
     pub offered: Offered,
     /// What was noticed on the way.

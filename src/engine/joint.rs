@@ -4,9 +4,9 @@
 //! the others were not there. There is nothing in between, so that people can tell beforehand what they get.
 
 use std::collections::BTreeSet;
-use std::time::SystemTime;
 
 use super::plan::Step;
+use super::rules::Barred;
 use super::wish::{self, Bar, Wish, Within};
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
@@ -23,7 +23,8 @@ pub struct Joint {
     /// How far from which versions.
     within: Vec<(Within, Version)>,
     platforms: BTreeSet<Platform>,
-    not_after: Option<SystemTime>,
+    /// Each once.
+    barred: Vec<Barred>,
     /// The recorded versions; none for a root module that records none.
     recorded: BTreeSet<Option<Version>>,
 }
@@ -51,9 +52,9 @@ impl Joint {
         self.within
             .extend(wish.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
         self.prereleases |= wish.prereleases;
-        let Bar { recorded, platforms, not_after } = step.bar(wish.complete);
+        let Bar { recorded, platforms, barred } = step.bar(wish.complete);
         self.platforms.extend(platforms);
-        self.not_after = self.not_after.into_iter().chain(not_after).min();
+        self.barred.extend(barred.into_iter().filter(|barred| !self.barred.contains(barred)).collect::<Vec<_>>());
         self.recorded.insert(recorded);
     }
 
@@ -66,7 +67,7 @@ impl Joint {
     /// What a release must be beside its number. A recorded one is excused only if all record it.
     pub fn bar(&self) -> Bar {
         let recorded = self.recorded.first().filter(|_| self.recorded.len() == 1).cloned().flatten();
-        Bar { recorded, platforms: self.platforms.iter().cloned().collect(), not_after: self.not_after }
+        Bar { recorded, platforms: self.platforms.iter().cloned().collect(), barred: self.barred.clone() }
     }
 
     /// The constraints that do not allow all of some versions, with their places, in words.
@@ -165,16 +166,18 @@ mod tests {
 
     #[test]
     fn the_bar_is_the_highest_of_all() {
-        let early = SystemTime::UNIX_EPOCH;
-        let rules =
-            Rules { not_after: Some(early), optional: ["linux_arm64".parse().unwrap()].into(), ..Rules::default() };
+        let early = std::time::SystemTime::UNIX_EPOCH;
+        let barred = Barred { not_after: Some(early), ..Barred::default() };
+        let optional = ["linux_arm64".parse().unwrap()].into();
+        let rules = Rules { barred: barred.clone(), optional, ..Rules::default() };
         let wish = Wish { complete: true, ..Wish::default() };
         let mut joint = Joint::default();
         joint.add(&step(Some("1.0.0"), &["linux_amd64", "linux_arm64"], rules), &wish, []);
         joint.add(&step(Some("1.0.0"), &["darwin_arm64"], Rules::default()), &wish, []);
         let platforms = ["darwin_arm64", "linux_amd64"].map(|platform| platform.parse().unwrap()).to_vec();
-        let bar = Bar { recorded: Some(version("1.0.0")), platforms, not_after: Some(early) };
+        let bar = Bar { recorded: Some(version("1.0.0")), platforms, barred: vec![barred, Barred::default()] };
         assert_eq!(joint.bar(), bar);
+        assert_eq!(bar.limit(&version("1.1.0")), Some(early));
         joint.add(&step(None, &[], Rules::default()), &wish, []);
         assert_eq!(joint.bar().recorded, None);
     }

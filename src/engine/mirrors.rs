@@ -73,7 +73,7 @@ fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result
             (_, true) => format!("the mirror has no release of provider {addr}"),
             (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
             (Selection::Exactly(version), _) => format!("the mirror does not have version {version} of {addr}"),
-            (Selection::Newest(_), _) if step.rules.not_after.is_some() => {
+            (Selection::Newest(_), _) if step.rules.barred.asks_for_age() => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
             (Selection::Newest(wish), _) => format!(
@@ -92,7 +92,8 @@ fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result
 /// True if a version may be selected. A mirror signs nothing, so that nobody knows the age of what is not recorded.
 fn will_do(mirror: &FilesystemMirror, addr: &ProviderAddr, bar: &Bar, version: &Version) -> bool {
     let has = |platform: &Platform| matches!(mirror.package(addr, version, platform), Ok(Some(_)));
-    bar.recorded.as_ref() == Some(version) || bar.not_after.is_none() && bar.platforms.iter().all(has)
+    let suits = || !bar.asks_for_age() && bar.platforms.iter().all(has);
+    bar.ban(addr, version).is_none() && (bar.recorded.as_ref() == Some(version) || suits())
 }
 
 fn release(
@@ -117,6 +118,7 @@ fn release(
         missing: missing.collect(),
         version,
         origin: Origin::Mirror,
+        subkey: None,
         packages,
         supported_protocol: true,
         newest_supported: None,

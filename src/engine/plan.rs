@@ -118,7 +118,7 @@ impl Step {
         Bar {
             recorded: self.recorded.as_ref().map(|entry| entry.version.clone()),
             platforms: platforms.cloned().collect(),
-            not_after: self.rules.not_after,
+            barred: vec![self.rules.barred.clone()],
         }
     }
 }

@@ -9,26 +9,34 @@ use crate::disk::cache::{Cache, ReleaseRecord};
 use crate::evidence::Evidence;
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::settings::SignatureRule;
 use crate::trust::openpgp;
 use crate::trust::pins::Signer;
 use crate::verify::{Knowledge, Line, Release, Vouched};
 use crate::version::Version;
 
-/// The release as the cache knows it. What lacks a document or a good signature is as if it were not there.
-pub fn recollect(cache: &Cache, addr: &ProviderAddr, version: &Version, now: SystemTime) -> Knowledge {
+/// The release as the cache knows it. What lacks a document or a good signature is as if it were not there, and where
+/// `signature` wants one always, what nobody signed too.
+pub fn recollect(
+    cache: &Cache,
+    addr: &ProviderAddr,
+    version: &Version,
+    (signature, now): (SignatureRule, SystemTime),
+) -> Knowledge {
     let release = cache.release(addr, version).and_then(|record| known(cache, addr, &record, now));
+    let release = release.filter(|release| signature != SignatureRule::Always || release.signer != Signer::Unsigned);
     release.map_or(Knowledge::Unasked, |release| Knowledge::Known(Arc::new(release)))
 }
 
 fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: SystemTime) -> Option<Release> {
     let document = cache.document(&record.sums)?;
     let keys = cache.keys(&record.keys?)?;
-    let (signer, signed_at) = if keys.is_empty() {
-        (Signer::Unsigned, None)
+    let (signer, subkey, signed_at) = if keys.is_empty() {
+        (Signer::Unsigned, None, None)
     } else {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let verified = openpgp::verify(&document, &cache.document(&record.signature?)?, &keys, now).ok()?;
-        (Signer::Key(verified.fingerprint), Some(verified.made))
+        (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
     };
     let sums = Sums::decode(&document);
     let lines = lines(addr, &record.version, &sums, |name| {
@@ -47,6 +55,7 @@ fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: System
         address: addr.clone(),
         version: record.version.clone(),
         signer,
+        subkey,
         signed_at,
         lines,
         h1,

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
+use crate::addr::ProviderAddr;
 use crate::platform::Platform;
-use crate::settings::{ExpiredKeyRule, SignatureRule};
+use crate::settings::{Ban, ExpiredKeyRule, SignatureRule};
+use crate::version::Version;
 
 /// The rules for one provider of one root module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,8 +19,41 @@ pub struct Rules {
     pub expired_key: ExpiredKeyRule,
     /// Platforms that the provider may lack.
     pub optional: BTreeSet<Platform>,
-    /// Releases that were signed later are not selected anew. The protocol of registries knows no date of publication.
+    /// Which releases are not selected anew.
+    pub barred: Barred,
+}
+
+/// Which releases are not selected anew, whatever the constraints say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Barred {
+    /// Those that somebody asked to leave out: signed later. The protocol of registries knows no date of publication.
     pub not_after: Option<SystemTime>,
+    /// Those that are too young for the policy: signed later.
+    pub too_young_after: Option<SystemTime>,
+    /// Versions that the policy's age does not count for.
+    pub any_age: BTreeSet<Version>,
+    /// Bans, of this provider or of others.
+    pub bans: Vec<Ban>,
+    /// Versions that no ban counts for.
+    pub unbanned: BTreeSet<Version>,
+}
+
+impl Barred {
+    /// True if the age of some releases matters.
+    pub fn asks_for_age(&self) -> bool {
+        self.not_after.is_some() || self.too_young_after.is_some()
+    }
+
+    /// The time after which a release must not be signed.
+    pub fn limit(&self, version: &Version) -> Option<SystemTime> {
+        let of_policy = self.too_young_after.filter(|_| !self.any_age.contains(version));
+        of_policy.into_iter().chain(self.not_after).min()
+    }
+
+    /// The ban of a release, if there is one.
+    pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
+        self.bans.iter().find(|ban| ban.covers(addr, version)).filter(|_| !self.unbanned.contains(version))
+    }
 }
 
 /// What is made of the origin's `packages`.
@@ -40,7 +75,7 @@ impl Default for Rules {
             reported: ReportedRule::Ignore,
             expired_key: ExpiredKeyRule::Warn,
             optional: BTreeSet::new(),
-            not_after: None,
+            barred: Barred::default(),
         }
     }
 }

@@ -36,17 +36,22 @@ pub struct Settled {
     pub republished: bool,
     /// True if the entry had the same archives at another address.
     pub identical: bool,
-    /// Notes and warnings; nothing at level deny.
+    /// Notes and warnings; at level deny only what the settings raise to it.
     pub findings: Vec<Finding>,
 }
 
-/// Settles one provider.
+/// Settles one provider. `leveled` gives each finding the level that the settings want.
 ///
 /// # Errors
 ///
 /// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
 /// may be written.
-pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<Settled, Vec<Refusal>> {
+pub fn settle(
+    addr: &ProviderAddr,
+    step: &Step,
+    facts: &ReleaseFacts,
+    leveled: &dyn Fn(Finding) -> Finding,
+) -> Result<Settled, Vec<Refusal>> {
     let mut findings = facts.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
     if matches!(facts.origin, Origin::Registry { .. }) {
@@ -69,6 +74,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         }),
         _ => None,
     };
+    let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
         let findings = findings.into_iter().map(Refusal::Finding);
         return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
@@ -91,7 +97,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         .collect();
     let entry = recorded.filter(|_| !republished).or(identical);
     if let (Some(entry), Origin::Registry { sums, .. }) = (entry, &facts.origin) {
-        findings.extend(unattributed(addr, entry, facts, sums));
+        findings.extend(unattributed(addr, entry, facts, sums).into_iter().map(leveled));
     }
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));

@@ -10,7 +10,7 @@ use crate::finding::{Finding, Rule};
 use crate::outcome;
 use crate::settings::Date;
 use crate::trust::Fingerprint;
-use crate::trust::judge::{Verdict, judge};
+use crate::trust::judge::{Verdict, denied, judge};
 use crate::trust::pins::{Pins, Republication, Signer};
 use crate::version::Version;
 
@@ -130,7 +130,8 @@ pub fn remembered(
     (rule, is_new): (FirstUseRule, bool),
 ) -> Result<Signed, Finding> {
     let Some(signer) = signer(&facts.origin) else { return Ok(Signed::Unknown) };
-    match judge(pins, addr, &facts.version, &signer) {
+    let of_subkey = denied(pins, facts.subkey.as_ref());
+    match of_subkey.unwrap_or_else(|| judge(pins, addr, &facts.version, &signer)) {
         Verdict::Known(_) => Ok(Signed::Pinned),
         Verdict::FirstUse if rule == FirstUseRule::Remember => {
             let lesson = Lesson::FirstUse { address: addr.clone(), version: facts.version.clone(), signer };
@@ -248,6 +249,7 @@ mod tests {
         ReleaseFacts {
             version: Version::new(1, 0, 0),
             origin,
+            subkey: None,
             packages: BTreeMap::new(),
             missing: BTreeMap::new(),
             supported_protocol: true,

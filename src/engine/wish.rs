@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::joint::Joint;
+use super::rules::Barred;
+use crate::addr::ProviderAddr;
 use crate::platform::Platform;
+use crate::settings::Ban;
 use crate::version::{Constraints, Version};
 
 /// What a new version must be. The newest that will do is taken.
@@ -30,8 +33,25 @@ pub struct Bar {
     pub recorded: Option<Version>,
     /// The platforms that it must have packages for.
     pub platforms: Vec<Platform>,
-    /// It must not have been signed later.
-    pub not_after: Option<SystemTime>,
+    /// None of these may bar it.
+    pub barred: Vec<Barred>,
+}
+
+impl Bar {
+    /// True if the age of some releases matters.
+    pub fn asks_for_age(&self) -> bool {
+        self.barred.iter().any(Barred::asks_for_age)
+    }
+
+    /// The time after which a release must not be signed.
+    pub fn limit(&self, version: &Version) -> Option<SystemTime> {
+        self.barred.iter().filter_map(|barred| barred.limit(version)).min()
+    }
+
+    /// The ban of a release, if there is one.
+    pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
+        self.barred.iter().find_map(|barred| barred.ban(addr, version))
+    }
 }
 
 /// The greatest step that an upgrade may take.

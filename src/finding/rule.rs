@@ -113,7 +113,7 @@ rules! {
     ZhMissing, "zh-missing", Warn, Trust, "The signed checksums list packages that an entry does not record.", "Run `tflock lock` and review what it adds.";
     H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so that only packed archives can be checked against it.", "Run `tflock lock`.";
     VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
-    SignerNotPinned, "signer-not-pinned", Deny, Trust, "Nobody is remembered as the signer of a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR`.";
+    SignerNotPinned, "signer-not-pinned", Deny, Trust, "Nobody is remembered as the signer of a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR FINGERPRINT`, or `tflock trust init` for all.";
     HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in the place of Latin ones, so that people take it for another.", "Write the address anew in plain letters; find out who wrote it (`git blame`).";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";

@@ -25,6 +25,9 @@ use super::error::{Fault, NetError};
 use super::redact::ShownUrl;
 use super::retry::Retry;
 
+/// The most bytes of an archive: many times the largest package, and little enough for a disk.
+const LIMIT: u64 = 4 << 30;
+
 /// How many bytes a piece has at least, unless it is the last.
 const PIECE: usize = 128 * 1024;
 
@@ -105,9 +108,12 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// [`NetError`] if the body ends before its announced length, stays silent too long or the connection breaks.
-    /// What was appended to the buffer is lost; see [`Download::again`].
+    /// [`NetError`] if the body ends before its announced length, stays silent too long, has more than 4 GiB or the
+    /// connection breaks. What was appended to the buffer is lost; see [`Download::again`].
     pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
+        if self.length.unwrap_or_default().max(self.received) > LIMIT {
+            return Err(NetError { url: self.shown.clone(), attempts: 0, fault: Fault::TooLarge(LIMIT) });
+        }
         let before = buffer.len();
         while buffer.len() < PIECE {
             let chunk = tokio::time::timeout(self.patience, self.response.chunk()).await;

@@ -1,24 +1,30 @@
 //! How a nested file and the one around it become one.
 
-use super::{H1Rule, Settings};
+use super::{ExpiredKeyRule, H1Rule, Settings, SignatureRule};
+use crate::finding::{Level, Rule};
 
 impl Settings {
     /// Lays these settings over those of a directory further out.
     ///
     /// The nearest `platforms`, `tool` and `source` win; optional platforms and bans add up. What the outer file says of
-    /// policy, nested ones can only tighten: the stricter value, host rule and level stands, and a rule whose level the
-    /// outer file gives has no further exemptions.
+    /// policy, nested ones can only tighten: the stricter value, host rule and level stands; a rule whose level the outer
+    /// file gives, or that its policy and bans are enforced by, has no further exemptions and is not lowered.
     #[must_use]
     pub fn over(self, outer: Settings) -> Settings {
         let hosts = self.hosts.keys().chain(outer.hosts.keys());
         let hosts = hosts.filter_map(|host| Some((host.clone(), self.host_rule(&outer, host)?))).collect();
         let mut levels = outer.levels.clone();
+        let lowers = |rule: &str, level: Level| level < default(rule) && outer.enforces(rule);
         for (rule, level) in self.levels {
+            if lowers(&rule, level) && !outer.levels.contains_key(&rule) {
+                continue;
+            }
             levels.entry(rule).and_modify(|stated| *stated = level.max(*stated)).or_insert(level);
         }
-        let own = self.exemptions.into_iter().filter(|exemption| !outer.levels.contains_key(&exemption.rule));
+        let settled = |rule: &String| outer.levels.contains_key(rule) || outer.enforces(rule);
+        let own: Vec<_> = self.exemptions.into_iter().filter(|exemption| !settled(&exemption.rule)).collect();
         Settings {
-            exemptions: own.chain(outer.exemptions).collect(),
+            exemptions: [own, outer.exemptions].concat(),
             platforms: self.platforms.or(outer.platforms),
             tool: self.tool.or(outer.tool),
             source: self.source.or(outer.source),
@@ -30,10 +36,25 @@ impl Settings {
         }
     }
 
+    /// True if the policy or the bans of this file are enforced by a rule.
+    fn enforces(&self, rule: &str) -> bool {
+        let rule_is = |other: Rule| rule == other.id();
+        rule_is(Rule::Banned) && !self.bans.is_empty()
+            || rule_is(Rule::HostNotAllowed) && self.policy.hosts.is_some()
+            || rule_is(Rule::TooYoung) && self.policy.minimum_age.is_some()
+            || rule_is(Rule::ExpiredKey) && self.policy.expired_key.is_some_and(|stated| stated > ExpiredKeyRule::Allow)
+            || rule_is(Rule::Unsigned) && self.policy.signature == Some(SignatureRule::Always)
+    }
+
     /// The rule for a host that either file has a block for: within a file the block goes before the policy, between
     /// files the stricter wins.
     fn host_rule(&self, outer: &Settings, host: &crate::addr::Hostname) -> Option<H1Rule> {
         let stated = |settings: &Settings| settings.hosts.get(host).copied().or(settings.policy.h1);
         stated(self).max(stated(outer))
     }
+}
+
+/// The level of a rule as long as no settings change it.
+fn default(rule: &str) -> Level {
+    Rule::ALL.iter().find(|known| known.id() == rule).map_or(Level::Deny, |known| known.level())
 }

@@ -92,7 +92,7 @@ pub struct OptionalPlatforms {
 }
 
 /// A `ban` block.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ban {
     /// The banned provider, or several.
     pub providers: ProviderScope,

@@ -6,7 +6,7 @@ use crate::addr::{AddrPattern, PatternError, ProviderAddr};
 use crate::dialect::Dialect;
 
 /// A source address or pattern as settings have it: without host it stands for both default registries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProviderScope {
     text: String,
     patterns: Vec<AddrPattern>,

@@ -264,6 +264,24 @@ fn nested_policy_only_tightens() {
     assert_eq!(rules(&settings(strict).over(settings(loose))), ["unsigned", "republished"]);
 }
 
+#[test]
+fn nested_files_do_not_loosen_what_the_policy_enforces() {
+    let outer = "ban \"a/b\" {}\npolicy {\n hosts = [\"c.d\"]\n minimum_age = \"2d\"\n expired_key = \"deny\"\n}\n";
+    let rules = ["banned", "host-not-allowed", "too-young", "expired-key"];
+    for rule in rules {
+        let exempt = settings(&format!("exempt \"{rule}\" {{}}\n"));
+        assert!(exempt.clone().over(settings(outer)).exemptions.is_empty(), "{rule}");
+        assert_eq!(exempt.over(Settings::default()).exemptions.len(), 1);
+        let level = |level: &str| settings(&format!("level \"{rule}\" {{\n is = \"{level}\"\n}}\n"));
+        assert_eq!(level("note").over(settings(outer)).level(rule), None);
+        assert_eq!(level("deny").over(settings(outer)).level(rule), Some(Level::Deny));
+        // The file itself may.
+        let both = format!("{outer}level \"{rule}\" {{\n is = \"note\"\n}}\nexempt \"{rule}\" {{}}\n");
+        let both = Settings::default().over(settings(&both));
+        assert_eq!((both.level(rule), both.exemptions.len()), (Some(Level::Note), 1));
+    }
+}
+
 fn any_settings() -> impl Strategy<Value = Settings> {
     let pieces = [
         "platforms = [\"a_b\"]\n",
@@ -273,6 +291,8 @@ fn any_settings() -> impl Strategy<Value = Settings> {
         "host \"c.d\" {\n h1 = \"verified\"\n}\n",
         "level \"unsigned\" {\n is = \"warn\"\n}\n",
         "exempt \"unsigned\" {}\n",
+        "exempt \"banned\" {}\n",
+        "exempt \"host-not-allowed\" {}\n",
         "ban \"a/b\" {}\n",
     ];
     proptest::sample::subsequence(pieces.to_vec(), 0..pieces.len()).prop_map(|chosen| settings(&chosen.concat()))

@@ -54,10 +54,16 @@ impl Verdict {
     }
 }
 
+/// The denial of a key or of the subkey that signed, if there is one.
+pub fn denied(pins: &Pins, key: Option<&Fingerprint>) -> Option<Verdict> {
+    let (key, reason) = pins.denied.get_key_value(key?)?;
+    Some(Verdict::Denied { key: key.clone(), reason: reason.clone() })
+}
+
 /// Judges the signer of a release by what is remembered.
 pub fn judge(pins: &Pins, addr: &ProviderAddr, version: &Version, signer: &Signer) -> Verdict {
-    if let Some((key, reason)) = signer.key().and_then(|key| pins.denied.get_key_value(key)) {
-        return Verdict::Denied { key: key.clone(), reason: reason.clone() };
+    if let Some(denied) = denied(pins, signer.key()) {
+        return denied;
     }
     let Some((pattern, pin)) = pins.pin(addr) else { return Verdict::FirstUse };
     if pin.accepts(signer, version) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Knowledge, Subject, levels, lookalike};
+use super::{Judged, Knowledge, Subject, policy};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::HashScheme;
 use crate::platform::Platform;
@@ -20,7 +20,7 @@ pub(super) fn required(subject: &Subject<'_>) -> Vec<Finding> {
             None => finding.at(Position::default()),
         }
     });
-    findings.map(|finding| levels::leveled(finding, None, (subject.settings, subject.now))).collect()
+    findings.map(|finding| subject.leveled(finding, None)).collect()
 }
 
 impl Judged<'_> {
@@ -67,21 +67,10 @@ impl Judged<'_> {
 
     fn policy(&self) -> Vec<Finding> {
         let settings = self.subject.settings;
-        let mut findings = Vec::new();
-        if let Some(seen) = lookalike::looks_like(self.addr) {
-            let message = format!("{} looks like {seen}, but is another provider", self.addr);
-            findings.push(self.find(Rule::LookAlike, message).at(self.spans.block));
-        }
-        if !settings.policy.allows_host(self.addr.host()) {
-            let message = format!("the policy does not allow the host {}", self.addr.host());
-            findings.push(self.find(Rule::HostNotAllowed, message).at(self.spans.block));
-        }
-        for ban in settings.bans.iter().filter(|ban| ban.covers(self.addr, &self.entry.version)) {
-            let reason = ban.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-            let message = format!("{} is banned by the settings{reason}", self.name());
-            findings.push(self.find(Rule::Banned, message).at(self.version_at()));
-        }
-        findings
+        let of_address = policy::of_address(self.addr, settings).into_iter();
+        let of_release = policy::of_release(self.addr, &self.entry.version, settings).into_iter();
+        let placed = of_address.map(|finding| finding.at(self.spans.block));
+        placed.chain(of_release.map(|finding| finding.at(self.version_at()))).collect()
     }
 
     /// An entry that any package would satisfy, or nearly any.

@@ -12,6 +12,7 @@ use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
@@ -49,6 +50,8 @@ pub struct Release {
     pub version: Version,
     /// Who signed the checksums.
     pub signer: Signer,
+    /// The subkey with which they signed, if it was not the primary key.
+    pub subkey: Option<Fingerprint>,
     /// When, by the signature's own word.
     pub signed_at: Option<SystemTime>,
     /// The lines of the checksums.
@@ -107,6 +110,11 @@ impl Release {
     pub fn owns(&self, hash: &PackageHash) -> bool {
         let archive = hash.zh_digest().and_then(|digest| self.lines.get(&digest));
         matches!(archive, Some(Line::Archive(_))) || self.h1.contains_key(hash)
+    }
+
+    /// True if the hash is that of one of its packages, or stands in its checksums for another file.
+    pub fn has(&self, hash: &PackageHash) -> bool {
+        self.owns(hash) || hash.zh_digest().is_some_and(|digest| self.lines.contains_key(&digest))
     }
 
     /// The digests of its archives.

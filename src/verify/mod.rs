@@ -17,6 +17,7 @@ mod hashes;
 mod levels;
 mod lookalike;
 mod pinned;
+pub mod policy;
 #[cfg(test)]
 mod realworld;
 mod release;
@@ -28,6 +29,7 @@ use std::time::SystemTime;
 
 pub use facts::{Facts, Knowledge, Line, Release, Vouched};
 pub use hashes::is_well_formed;
+pub use levels::leveled;
 pub use pinned::{PinChange, believed, pin_changes};
 pub use weakened::{Weakening, weakenings};
 
@@ -38,6 +40,7 @@ use crate::outcome::Verified;
 use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::Pins;
+use crate::version::Version;
 
 /// One root module, as far as it is judged.
 #[derive(Debug, Clone, Copy)]
@@ -75,9 +78,7 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
         found.extend(judged.continuity());
         found.extend(judged.release());
         found.extend(judged.hashes(&mut verified));
-        let leveled =
-            found.into_iter().map(|finding| levels::leveled(finding, Some(entry), (subject.settings, subject.now)));
-        findings.extend(leveled);
+        findings.extend(found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))));
     }
     findings.sort_by_key(|finding| (finding.file.clone(), finding.position));
     (verified, findings)
@@ -85,12 +86,18 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
 
 /// The findings of a text that could not be read as a lock file, or that is merely not canonical.
 pub fn of_text(findings: Vec<Finding>, subject: &Subject<'_>) -> Vec<Finding> {
-    findings.into_iter().map(|finding| levels::leveled(finding, None, (subject.settings, subject.now))).collect()
+    findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
 }
 
 /// Findings about a work tree as a whole, at the levels of its settings.
 pub fn of_tree(findings: Vec<Finding>, settings: &Settings, now: SystemTime) -> Vec<Finding> {
-    findings.into_iter().map(|finding| levels::leveled(finding, None, (settings, now))).collect()
+    findings.into_iter().map(|finding| leveled(finding, None, (settings, now))).collect()
+}
+
+impl Subject<'_> {
+    fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
+        leveled(finding, version, (self.settings, self.now))
+    }
 }
 
 /// One entry under judgment.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Judged, Knowledge, Release};
 use crate::finding::{Finding, Rule};
-use crate::trust::judge::{Verdict, judge};
+use crate::trust::judge::{Verdict, denied, judge};
 use crate::trust::pins::Signer;
 
 impl Judged<'_> {
@@ -33,7 +33,9 @@ impl Judged<'_> {
             let message = format!("{name} is {signer}; there is no trust file that would remember it");
             return Some(Self::noted(self.find(Rule::SignerNotPinned, message)).at(self.version_at()));
         };
-        let (rule, message) = match judge(pins, self.addr, &release.version, &release.signer) {
+        let of_subkey = denied(pins, release.subkey.as_ref());
+        let verdict = of_subkey.unwrap_or_else(|| judge(pins, self.addr, &release.version, &release.signer));
+        let (rule, message) = match verdict {
             Verdict::Known(_) => return None,
             Verdict::FirstUse => {
                 (Rule::SignerNotPinned, format!("{name} is {signer}, but no signer of this provider is remembered"))

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
 mod add;
+mod attack;
 mod diff;
 mod diff_online;
 mod example;
@@ -16,6 +17,7 @@ mod merge;
 mod migrate;
 mod offline;
 mod outdated;
+mod policy;
 mod readme;
 mod recursive;
 mod same_versions;
@@ -24,7 +26,6 @@ mod trust;
 mod upgrade;
 mod verify;
 mod verify_base;
-mod verify_worlds;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
 #[test]

@@ -1,10 +1,11 @@
 //! Who signed what, from one run to the next.
 
 use crate::support::keys::{self, Key};
-use crate::support::locked::honest;
+use crate::support::locked::{self, hashes, honest, locked};
 use crate::support::proposal::repository;
-use crate::support::registry::Registry;
+use crate::support::registry::{Endpoint, Registry};
 use crate::support::workspace::Workspace;
+use crate::support::worlds::PLATFORMS;
 
 const TRUST: &str = ".tflock.trust.hcl";
 const MAIN: &str = r#"terraform {
@@ -315,6 +316,35 @@ fn old_root_modules_get_their_first_trust_file() {
         let args = ["-C", root, "lock", "--platform", "linux_amd64", "--no-cache", "--no-first-use"];
         workspace.tflock(&registry, args).ended_with(0);
     }
+}
+
+/// Two commands, and each question once for all root modules.
+#[test]
+fn forty_old_root_modules_get_to_a_green_gate() {
+    let registry = honest().release("acme/widget", "1.3.0", PLATFORMS).signed_by(keys::OTHER);
+    let newer = locked(&registry).lock_file();
+    let [now, before] = ["1.4.0", "1.3.0"].map(|version| hashes(&registry, "acme/widget", version).join("\",\n    \""));
+    let older = newer.replace(&now, &before).replace("1.4.0", "1.3.0").replace("~> 1.4", "1.3.0");
+    let pinned = locked::MAIN.replace("~> 1.4", "1.3.0");
+    let workspace = Workspace::with_files(&[]);
+    workspace.git(["init", "--quiet"]);
+    for number in 0..40 {
+        let (main, lock) = if number % 2 == 0 { (locked::MAIN, &newer) } else { (pinned.as_str(), &older) };
+        let root = format!("team-{}/root-{number}", number % 3);
+        workspace.write(&format!("{root}/main.tf"), main);
+        workspace.write(&format!("{root}/{}", locked::LOCK), lock);
+    }
+    registry.forget_requests();
+    let run = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
+    assert_eq!(run.touched(), [TRUST], "{run}");
+    let asked = [Endpoint::Versions, Endpoint::Sums, Endpoint::Signature, Endpoint::Zip].map(|it| registry.count(it));
+    assert_eq!(asked, [2, 3, 3, 0], "{run}");
+    let run = workspace.tflock(&registry, ["verify", "-r", "--format", "json"]).ended_with(0);
+    let roots = run.json()["roots"].as_array().unwrap().clone();
+    assert_eq!(roots.len(), 40);
+    assert!(roots.iter().all(|root| root["proven"] == 8 && root["findings"] == serde_json::json!([])), "{run}");
+    let zips = registry.requests().iter().filter(|it| it.endpoint == Endpoint::Zip && it.method == "GET").count();
+    assert_eq!(zips, 6, "one of each archive");
 }
 
 #[test]

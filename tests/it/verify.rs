@@ -1,7 +1,8 @@
-//! What `verify` says of lock files that were tampered with.
+//! What `verify` asks, proves and tells. What it says of broken worlds stands in `attack`.
 
-use crate::support::locked::{LOCK, MAIN, hashes, honest, line_of, locked, planted, rules, verify};
-use crate::support::registry::{Endpoint, Registry};
+use crate::support::keys;
+use crate::support::locked::{LOCK, MAIN, honest, locked, rules, verify};
+use crate::support::registry::Endpoint;
 use crate::support::workspace::Workspace;
 
 #[test]
@@ -46,89 +47,6 @@ fn people_read_one_line_and_what_was_not_asked() {
     assert_eq!(registry.count(Endpoint::Zip), 0);
 }
 
-type Edit = fn(&str, &Registry) -> String;
-
-/// A lock file that was tampered with: what is found, and on the line of what.
-const DOCTORED: &[(&str, Edit, &[&str], i32)] = &[
-    (
-        "a planted zh",
-        |text, _| planted(text, "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
-        &["unattested-hash"],
-        3,
-    ),
-    (
-        "a planted h1",
-        |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
-        &["unattested-hash"],
-        3,
-    ),
-    ("an h1 that is none", |text, _| planted(text, "h1:nonsense"), &["malformed-hash"], 3),
-    (
-        "a zh of another provider",
-        |text, registry| planted(text, &registry.package("acme/gadget", "2.0.0", "linux_amd64").zh()),
-        &["contradicted-hash"],
-        3,
-    ),
-    (
-        "the hashes of two providers swapped",
-        |text, registry| {
-            let [one, two] = [("acme/gadget", "2.0.0"), ("acme/widget", "1.4.0")]
-                .map(|(provider, version)| hashes(registry, provider, version).join("\",\n    \""));
-            text.replace(&one, "ONE").replace(&two, &one).replace("ONE", &two)
-        },
-        &["contradicted-hash"],
-        3,
-    ),
-    (
-        "no hashes",
-        |text, _| {
-            let start = text.rfind("  hashes = [").unwrap();
-            format!("{}}}\n", &text[..start])
-        },
-        &["pins-nothing"],
-        3,
-    ),
-    ("an entry removed", |text, _| text[..text.rfind("\nprovider").unwrap()].to_owned(), &["entry-missing"], 1),
-    (
-        "a version that is not allowed",
-        |text, _| text.replace("1.4.0", "1.3.0"),
-        &["version-not-allowed", "version-withdrawn"],
-        3,
-    ),
-    ("a look-alike host", |text, _| text.replace("localhost:", "lоcalhost:"), &["entry-missing", "look-alike"], 3),
-    ("conflict markers", |text, _| format!("<<<<<<< HEAD\n{text}"), &["lock-syntax"], 1),
-];
-
-#[test]
-fn doctored_lock_files_are_refused() {
-    let registry = honest().warning("\u{1b}[2Jpay us");
-    for (name, edit, wanted, code) in DOCTORED {
-        let workspace = locked(&registry);
-        workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
-        let text = workspace.lock_file();
-        let doctored = edit(&text, &registry);
-        assert_ne!(text, doctored, "{name}");
-        workspace.write(LOCK, &doctored);
-        let run = verify(&workspace, &registry, &[]);
-        let denied = rules(&run, "deny");
-        assert_eq!(
-            (run.code, denied),
-            (Some(*code), wanted.iter().map(ToString::to_string).collect()),
-            "{name}: {run}"
-        );
-        if name.starts_with("a planted") {
-            let findings = run.json()["findings"].clone();
-            let finding =
-                findings.as_array().unwrap().iter().find(|finding| finding["level"] == "deny").unwrap().clone();
-            let line = line_of(&doctored, if name.ends_with("zh") { "zh:aaaa" } else { "h1:47DEQ" });
-            assert_eq!(
-                (&finding["line"], &finding["column"], &finding["file"]),
-                (&line.into(), &5.into(), &LOCK.into())
-            );
-        }
-    }
-}
-
 #[test]
 fn what_is_missing_is_a_warning_where_the_rest_is_proven() {
     let registry = honest();
@@ -144,6 +62,26 @@ fn what_is_missing_is_a_warning_where_the_rest_is_proven() {
         let run = verify(&workspace, &registry, &[]).ended_with(0);
         assert_eq!(rules(&run, "warn"), [rule.to_owned()].into(), "{run}");
     }
+}
+
+#[test]
+fn pins_count_once_there_is_a_trust_file() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.write(".tflock.trust.hcl", "");
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["signer-not-pinned".to_owned()].into());
+    let trust = format!(
+        "provider \"{}/acme/*\" {{\n  signers = [\"{}\"]\n}}\n\ndenied_signer \"{1}\" {{\n  reason = \"stolen\"\n}}\n",
+        registry.host(),
+        keys::GOOD.fingerprint()
+    );
+    workspace.write(".tflock.trust.hcl", &trust);
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["signer-denied".to_owned()].into());
+    // What was signed before is judged without asking.
+    let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["signer-denied".to_owned()].into());
 }
 
 #[test]
@@ -191,9 +129,41 @@ fn installed_and_tracked_packages_are_looked_at() {
     assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into());
     workspace.write(&format!("terraform.d/plugins/{place}/terraform-provider-widget"), "worm");
     verify(&workspace, &registry, &["--offline"]).ended_with(0);
+    // The implied mirror, and the one that the CLI configuration names in its place.
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\"]\n");
+    std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into(), "{run}");
+    let config = "provider_installation {\n  filesystem_mirror {\n    path = \"house\"\n  }\n}\n";
+    let workspace = workspace.cli_config(config);
+    verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    let name = "terraform-provider-widget_1.4.0_linux_amd64.zip";
+    let folder = format!("house/{}/acme/widget", registry.host());
+    let package = registry.package("acme/widget", "1.4.0", "linux_amd64");
+    workspace.write_bytes(&format!("{folder}/{name}"), &package.zip);
+    verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(0);
+    let other = registry.package("acme/gadget", "2.0.0", "linux_amd64");
+    workspace.write_bytes(&format!("{folder}/{name}"), &other.zip);
+    let run = verify(&workspace, &registry, &["--offline", "--installed"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["installed-differs".to_owned()].into(), "{run}");
     workspace.git(["add", "--force", "terraform.d"]);
     let run = verify(&workspace, &registry, &["--offline"]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["tracked-packages".to_owned()].into());
+}
+
+/// A misspelt path must not turn a gate with pins into one without.
+#[test]
+fn nothing_weakens_the_gate_in_silence() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    let run = workspace.tflock(&registry, ["verify", "--trust-file", "pins.hcl"]).ended_with(2);
+    assert!(run.stderr.contains("there is no trust file pins.hcl"), "{run}");
+    let run = workspace.tflock(&registry, ["verify", "--deep", "--offline"]).ended_with(4);
+    assert!(run.stderr.contains("--offline forbids to download"), "{run}");
+    assert!(registry.requests().is_empty());
+    workspace.write_bytes(".tflock.trust.hcl", b"\xff");
+    let run = workspace.tflock(&registry, ["verify"]).ended_with(2);
+    assert!(run.stderr.contains("cannot read .tflock.trust.hcl: it is not UTF-8"), "{run}");
 }
 
 #[test]
@@ -206,10 +176,30 @@ fn explanations_need_nobody() {
     let run = workspace.tflock(&registry, ["explain", &package.zh()]).ended_with(0);
     assert!(run.stdout.contains("the archive for darwin_arm64"), "{run}");
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
-    assert!(run.stdout.contains("computed here from the archive"), "{run}");
+    assert!(run.stdout.contains("computed here from zh:"), "{run}");
     let run = workspace.tflock(&registry, ["explain", &format!("{}/acme/widget", registry.host())]).ended_with(0);
     assert!(run.filtered(&run.stdout).contains("checksums signed by <key GOOD>"), "{run}");
     workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
+    // Who else in the repository has it, without -r.
+    workspace.git(["init", "--quiet"]);
+    workspace.write(&format!("other/{LOCK}"), &workspace.lock_file());
+    let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
+    insta::assert_snapshot!(run.filtered(&run.stdout).replace(&package.zh(), "<zh>").replace(&package.h1, "<h1>"), @r"
+    <h1>
+      recorded for localhost:PORT/acme/widget 1.4.0 in .terraform.lock.hcl:18
+      recorded for localhost:PORT/acme/widget 1.4.0 in other/.terraform.lock.hcl:18
+      the files of the package for darwin_arm64 of localhost:PORT/acme/widget 1.4.0, computed here from <zh>; checksums signed by <key GOOD>
+    ");
+    let run = workspace.tflock(&registry, ["explain", &format!("{}/acme/widget", registry.host())]).ended_with(0);
+    assert!(run.stdout.contains("1.4.0 also in other/.terraform.lock.hcl"), "{run}");
+    std::fs::create_dir(workspace.path("empty")).unwrap();
+    let run = workspace.tflock(&registry, ["-C", "empty", "explain", &package.zh()]).ended_with(0);
+    assert_eq!(run.stdout.matches("recorded for").count(), 2, "{run}");
+    let strange = format!("zh:{}", "0".repeat(64));
+    let run = workspace.tflock(&registry, ["explain", &strange]).ended_with(0);
+    assert!(run.stdout.contains("recorded in no lock file of this repository"), "{run}");
+    let run = workspace.tflock(&registry, ["explain", "acme/widget"]).ended_with(2);
+    assert!(run.filtered(&run.stderr).contains("did you mean localhost:PORT/acme/widget?"), "{run}");
     let run = workspace.tflock(&registry, ["explain", "pin-nothing"]).ended_with(2);
     assert!(run.stderr.contains("did you mean the rule pins-nothing?"), "{run}");
     assert!(registry.requests().is_empty());

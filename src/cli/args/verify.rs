@@ -22,7 +22,7 @@ pub(in crate::cli) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
     pub(in crate::cli) recursive: bool,
-    /// Also hash what is installed: .terraform/providers and the plugin cache.
+    /// Also hash what is installed and what would be from disk: .terraform/providers, plugin cache, filesystem mirrors.
     #[arg(long)]
     installed: bool,
     /// Download nothing; an h1 that neither index nor registry know stays unknown.
@@ -78,8 +78,9 @@ impl VerifyArgs {
 
 /// Explain a rule, a hash or a provider.
 ///
-/// Tells what a rule means and what to do about it; where a hash is recorded and which package it belongs to; or, for a
-/// source address, what is known of each hash of its entry. Nobody is asked: what earlier runs found out is told.
+/// Tells what a rule means and what to do about it; where in the repository a hash is recorded and which package it
+/// belongs to; or, for a source address, what is known of each hash of its entry, and which other lock files have the
+/// provider. Nobody is asked: what earlier runs found out is told.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock explain republished\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"

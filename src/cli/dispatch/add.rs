@@ -23,7 +23,7 @@ pub(super) fn add(session: &Session<'_>, arguments: &AddArgs, streams: &Streams<
     let options = arguments.options().map_err(unsupported)?;
     let additions = arguments.additions();
     let targets = Targets::of(session, &Below::default(), Unlocked::Told)?;
-    let roots = open(&targets, &options)?;
+    let roots = open(&targets, &options, &additions)?;
     let mut wanted: BTreeSet<ProviderAddr> = BTreeSet::new();
     for (settings, _) in &roots {
         for addition in additions.iter().filter(|addition| addition.wants_versions()) {
@@ -42,8 +42,12 @@ pub(super) fn add(session: &Session<'_>, arguments: &AddArgs, streams: &Streams<
     Ok(done)
 }
 
-/// The root modules as they are before anything is edited.
-fn open(targets: &Targets<'_>, options: &LockOptions) -> Result<Vec<(RunSettings, Vec<String>)>, Error> {
+/// The root modules as they are before anything is edited; none if their settings forbid to ask about an addition.
+fn open(
+    targets: &Targets<'_>,
+    options: &LockOptions,
+    additions: &[Addition],
+) -> Result<Vec<(RunSettings, Vec<String>)>, Error> {
     let cache = crate::disk::cache::Cache::open(crate::disk::cache::CacheOptions {
         directory: None,
         work_trees: Vec::new(),
@@ -53,6 +57,10 @@ fn open(targets: &Targets<'_>, options: &LockOptions) -> Result<Vec<(RunSettings
     for at in 0..targets.paths.len() {
         let settings = targets.settings(at)?;
         let root = Root::open(&settings, options, &cache)?;
+        for addition in additions.iter().filter(|addition| addition.wants_versions()) {
+            let denials = root.denials(&addition.address(settings.dialect)?);
+            Error::of_findings(ErrorKind::Trust, &denials).map_or(Ok(()), Err)?;
+        }
         let locked = root.lock().iter().map(|(addr, _)| addr);
         let known = locked.chain(root.requirements().iter().map(|(addr, _)| addr));
         let known = known.map(|addr| addr.short(settings.dialect)).collect();

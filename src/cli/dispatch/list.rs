@@ -39,7 +39,7 @@ fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
 /// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still
 /// verifies and is about one of the recorded hashes.
 fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
-    let Knowledge::Known(release) = recollect(cache, addr, &entry.version, root.now) else {
+    let Knowledge::Known(release) = recollect(cache, addr, &entry.version, (root.signature_for(addr), root.now)) else {
         return Attribution::default();
     };
     let recorded = release.h1.iter().filter(|(hash, _)| entry.hashes.contains(hash));

@@ -25,7 +25,7 @@ pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Stre
         trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
     }
     let _locks = acquire(&roots)?;
-    let outcome = command::trust(one, &action)?;
+    let outcome = command::trust(one, &action, &open_cache(&roots))?;
     Ok(Done { outcome, code: ExitCode::Done, dialect })
 }
 

@@ -75,9 +75,13 @@ fn open(session: &Session<'_>, targets: &Targets<'_>, options: &LockOptions) -> 
     abreast::each(targets.paths.len(), abreast::cores(), |at| Root::open(&targets.settings(at)?, options, &cache))
 }
 
-/// The versions of all providers of all root modules.
+/// The versions of all providers of all root modules, but those that their settings forbid to ask about.
 fn ask(session: &Session<'_>, roots: &[Result<Root, Error>], streams: &Streams<'_>) -> Result<Answers, Error> {
-    let asked: BTreeSet<ProviderAddr> = roots.iter().flatten().flat_map(Root::asked).collect();
+    let allowed = |root: &Root| {
+        let forbidden: BTreeSet<ProviderAddr> = root.forbidden().into_iter().filter_map(|it| it.address).collect();
+        root.asked().into_iter().filter(move |addr| !forbidden.contains(addr))
+    };
+    let asked: BTreeSet<ProviderAddr> = roots.iter().flatten().flat_map(allowed).collect();
     match roots.iter().flatten().next() {
         Some(first) => offered(session, first.dialect(), asked, streams),
         None => Ok(Answers::new()),
@@ -93,13 +97,16 @@ fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<R
     let (mut known, mut errors) = (BTreeMap::new(), Vec::new());
     for addr in root.asked() {
         match answers.get(&addr) {
-            Some(Ok(versions)) => drop(known.insert(addr, versions.clone())),
+            Some(Ok(versions)) => {
+                let versions = versions.iter().filter(|version| !root.bans(&addr, version)).cloned().collect();
+                known.insert(addr, versions);
+            }
             Some(Err(error)) => errors.push(error.clone()),
             None => {}
         }
     }
     let rows = found_outdated(root.requirements(), root.lock(), &known);
-    let body = RootOutcome { path: path.clone(), body: Ok(Body::Outdated(rows)), findings: Vec::new() };
+    let body = RootOutcome { path: path.clone(), body: Ok(Body::Outdated(rows)), findings: root.forbidden() };
     let failure = Error::all(errors).map(|error| RootOutcome { path, body: Err(error), findings: Vec::new() });
     std::iter::once(body).chain(failure).collect()
 }

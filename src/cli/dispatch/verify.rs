@@ -19,7 +19,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::tracked::TrackedPackages;
 use crate::engine::abreast;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::outcome::{Body, Outcome};
 use crate::trust::pins::Pins;
@@ -28,6 +28,7 @@ use crate::trust::pins::Pins;
 type Opened = (PathBuf, Result<Root, Error>);
 
 pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &Streams<'_>) -> Result<Done, Error> {
+    forbidden(session, arguments)?;
     let mut targets = targets(session, arguments.recursive)?;
     let bases = Bases::open(session, arguments.base().as_ref())?;
     let gone = bases.add_gone(session, &mut targets);
@@ -45,7 +46,7 @@ pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &St
     } else {
         ask(session, arguments, streams, (dialect, &changed), &cache)?
     };
-    let mut outcome = verify::verify(changed, &known, arguments.options());
+    let mut outcome = verify::verify(changed, &known, &cache, arguments.options());
     let as_they_were = unchanged.len();
     for (at, root) in unchanged {
         outcome.roots.insert(at, root);
@@ -61,6 +62,22 @@ pub(super) fn verify(session: &Session<'_>, arguments: &VerifyArgs, streams: &St
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let code = ExitCode::of_outcome(&outcome, false);
     Ok(Done { outcome, code, dialect })
+}
+
+/// What would make the gate weaker than whoever typed the command line thinks.
+fn forbidden(session: &Session<'_>, arguments: &VerifyArgs) -> Result<(), Error> {
+    let global = &session.arguments.global;
+    // With a base it is read from there.
+    let named = global.trust_file.as_ref().filter(|named| arguments.base().is_none() && !named.exists());
+    if let Some(named) = named {
+        let message = format!("there is no trust file {}", named.display());
+        return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint("`tflock trust init` writes one"));
+    }
+    if global.offline && arguments.depth().recompute {
+        let message = "--deep computes hashes from packages, which --offline forbids to download";
+        return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
+    }
+    Ok(())
 }
 
 /// What was not looked at, and who vouches for the rest.

@@ -182,7 +182,7 @@ fn begin(run: Run<'_>, open: Opener<'_>, (number, path): (usize, &Path), shared:
     match open(number).and_then(|root| Prepared::new(root, run, &shared.memories)) {
         Ok(prepared) if prepared.open.is_empty() && !run.all_or_none => {
             // Nothing can be learned where nothing was asked.
-            let settled = prepared.settle(&BTreeMap::new(), &shared.memories, Learning::Everything);
+            let settled = prepared.settle(&BTreeMap::new(), (&shared.memories, run.cache), Learning::Everything);
             State::Finished(shared.note(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
         }
         Ok(prepared) => State::Waiting(Box::new(prepared)),
@@ -204,7 +204,7 @@ fn decide(
     (shared, begun_well): (&Shared, bool),
 ) -> (Decided, Stored, Mode) {
     let halted = || shared.is_halted(run);
-    let mut settled = settle(waiting, answers, (&shared.memories, Learning::Everything), halted);
+    let mut settled = settle(waiting, answers, ((&shared.memories, run.cache), Learning::Everything), halted);
     let refused =
         |settled: &Option<Result<Settled, Error>>| !matches!(settled, Some(Ok(settled)) if !settled.is_refused());
     shared.stop.fetch_or(settled.iter().flatten().flatten().any(Settled::is_refused), Ordering::Relaxed);
@@ -215,7 +215,7 @@ fn decide(
             // It could be read before.
             let _ = prepared.load(&memories);
         }
-        let settled = settle(waiting, answers, (&memories, Learning::Revocations), || false);
+        let settled = settle(waiting, answers, ((&memories, run.cache), Learning::Revocations), || false);
         let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
         return (settled, memories.commit(run.mode), mode);
     }
@@ -228,7 +228,7 @@ fn decide(
 fn settle(
     waiting: &[(usize, &Prepared)],
     answers: &Answers,
-    (memories, learning): (&Memories, Learning),
+    (known, learning): ((&Memories, &Cache), Learning),
     halted: impl Fn() -> bool,
 ) -> Decided {
     let answers = match answers {
@@ -238,7 +238,7 @@ fn settle(
     let mut answers = answers.iter();
     let decided = waiting.iter().map(|(_, prepared)| {
         let answers = answers.next().filter(|_| !halted())?;
-        Some(Ok(prepared.settle(answers, memories, learning)))
+        Some(Ok(prepared.settle(answers, known, learning)))
     });
     decided.collect()
 }

@@ -11,6 +11,7 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::diff;
 use crate::disk::atomic::DirectoryLock;
+use crate::disk::cache::Cache;
 use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
@@ -82,7 +83,9 @@ impl Settled {
 pub(super) struct Prepared {
     pub(super) root: Root,
     pub(super) plan: Plan,
-    /// The steps of the plan that local facts do not answer.
+    /// What the settings say of providers before anybody is asked about them.
+    against: BTreeMap<ProviderAddr, Vec<Finding>>,
+    /// The steps of the plan that local facts do not answer and the settings do not forbid.
     pub(super) open: BTreeMap<ProviderAddr, Step>,
 }
 
@@ -96,9 +99,12 @@ impl Prepared {
             let release = step.recorded_release().and_then(|entry| recall::recall(run.cache, addr, &entry.version));
             run.local && release.is_some_and(|release| known::is_complete(step, &release))
         };
-        let open = plan.steps.iter().filter(|(addr, step)| !answered(addr, step));
+        let against: BTreeMap<ProviderAddr, Vec<Finding>> =
+            plan.steps.iter().map(|(addr, step)| (addr.clone(), root.against(addr, step))).collect();
+        let forbidden = |addr: &ProviderAddr| against.get(addr).is_some_and(|findings| is_denied(findings));
+        let open = plan.steps.iter().filter(|(addr, step)| !forbidden(addr) && !answered(addr, step));
         let open = open.map(|(addr, step)| (addr.clone(), step.clone())).collect();
-        Ok(Self { root, plan, open })
+        Ok(Self { root, plan, against, open })
     }
 
     /// Reads the trust file, unless that is done.
@@ -115,10 +121,13 @@ impl Prepared {
     pub(super) fn settle(
         &self,
         answers: &BTreeMap<ProviderAddr, Answer>,
-        memories: &Memories,
+        (memories, cache): (&Memories, &Cache),
         learning: Learning,
     ) -> Settled {
-        let mut settlement = Settlement { findings: self.root.findings.clone(), ..Settlement::default() };
+        let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
+        let findings = self.root.findings.iter().cloned().map(leveled);
+        let mut settlement = Settlement { findings: findings.collect(), ..Settlement::default() };
+        settlement.findings.extend(self.against.values().flatten().cloned());
         if !answers.is_empty() {
             settlement.pins = memories.pins(&self.root.trust);
         }
@@ -126,15 +135,16 @@ impl Prepared {
             match answers.get(addr) {
                 Some(answer) => {
                     settlement.take(&self.root, addr, step, answer);
+                    settlement.explain_signer(addr, answer, cache);
                     if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                         let requirement = self.root.requirements.get(addr);
-                        settlement.findings.extend(held::held_back(addr, step, requirement, facts));
+                        settlement.findings.extend(held::held_back(addr, step, requirement, facts).map(leveled));
                     }
                 }
                 None => settlement.keep(addr, step),
             }
         }
-        settlement.findings.extend(self.unrequired());
+        settlement.findings.extend(self.unrequired().into_iter().map(leveled));
         // A revocation is true whatever else is wrong; everything else is learned from what is written only.
         let refused = settlement.is_refused() || learning == Learning::Revocations;
         let lessons = std::mem::take(&mut settlement.lessons).into_iter();

@@ -1,7 +1,7 @@
 //! One root module, with all that is read for it before anybody is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::super::memory::TrustPlace;
 use super::super::{LockOptions, RunSettings};
@@ -12,15 +12,16 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
-use crate::engine::plan::Intent;
+use crate::engine::plan::{Intent, Selection, Step};
 use crate::engine::recall;
 use crate::engine::signers::FirstUseRule;
 use crate::error::{Error, ErrorKind};
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 use crate::lockfile::{self, LockFile};
 use crate::platform::Platform;
 use crate::requirements::{Requirements, providers_in_state};
 use crate::settings::Date;
+use crate::version::Version;
 
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
@@ -157,6 +158,38 @@ impl Root {
     pub fn dropping(mut self, providers: Vec<ProviderAddr>) -> Self {
         self.intent.dropped = providers.into_iter().collect();
         self
+    }
+
+    /// What the settings say of a provider before anybody is asked about it, at the place that requires it.
+    pub(super) fn against(&self, addr: &ProviderAddr, step: &Step) -> Vec<Finding> {
+        let version = match &step.selection {
+            Selection::Keep(version) | Selection::Exactly(version) => Some(version),
+            Selection::Newest(_) => None,
+        };
+        let findings = self.rules.against(addr, version).into_iter();
+        let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
+        let folder = self.shown.parent().unwrap_or(Path::new(""));
+        let placed = findings.map(|finding| match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
+            Some(origin) => finding.in_file(folder.join(&origin.file)).at(origin.position),
+            None => finding.in_file(&self.shown),
+        });
+        placed.collect()
+    }
+
+    /// Why the settings forbid to ask about a provider; nothing if they do not.
+    pub fn denials(&self, addr: &ProviderAddr) -> Vec<Finding> {
+        let found = self.rules.against(addr, None).into_iter();
+        found.filter(|finding| finding.level == Level::Deny).collect()
+    }
+
+    /// The same for all providers that the run is about.
+    pub fn forbidden(&self) -> Vec<Finding> {
+        self.asked().iter().flat_map(|addr| self.denials(addr)).collect()
+    }
+
+    /// True if the settings ban a release.
+    pub fn bans(&self, addr: &ProviderAddr, version: &Version) -> bool {
+        self.rules.of(addr, &[]).barred.ban(addr, version).is_some()
     }
 
     /// The tool of the root module.

@@ -6,9 +6,16 @@ use std::time::SystemTime;
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::engine::rules::{ReportedRule, Rules};
+use crate::engine::rules::{Barred, ReportedRule, Rules};
+use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
 use crate::settings::{Age, ExpiredKeyRule, H1Rule, Settings, SignatureRule};
+use crate::verify::{leveled, policy};
+use crate::version::Version;
+
+/// What settings do not let pass where it would be written: there is another way past each, or none.
+const UNMOVED: [Rule; 5] =
+    [Rule::Republished, Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::SignerDenied, Rule::FirstUseForbidden];
 
 /// The rules of one root module.
 #[derive(Debug, Clone)]
@@ -16,8 +23,12 @@ pub(in crate::commands) struct RuleBook {
     dialect: Dialect,
     settings: Settings,
     h1: Option<H1Rule>,
-    /// The earlier of what was asked for and what the policy wants.
+    /// What was asked for.
     not_after: Option<SystemTime>,
+    /// What the policy wants.
+    too_young_after: Option<SystemTime>,
+    /// The time of the run.
+    now: SystemTime,
     /// `OPENTOFU_ENFORCE_GPG_VALIDATION`
     enforce_signature: bool,
     /// `OPENTOFU_ENFORCE_GPG_EXPIRATION`
@@ -33,7 +44,9 @@ impl RuleBook {
             dialect: settings.dialect,
             settings: settings.settings.clone(),
             h1: options.h1,
-            not_after: policy_limit(settings).into_iter().chain(options.not_after).min(),
+            not_after: options.not_after,
+            too_young_after: policy_limit(settings),
+            now: settings.now,
             enforce_signature: enforced("OPENTOFU_ENFORCE_GPG_VALIDATION"),
             enforce_expiry: enforced("OPENTOFU_ENFORCE_GPG_EXPIRATION"),
         }
@@ -51,7 +64,45 @@ impl RuleBook {
             reported: self.reported(addr),
             expired_key: self.expired_key(),
             optional: self.optional(addr, platforms),
+            barred: self.barred(addr),
+        }
+    }
+
+    /// A finding at the level that the settings want, about a version of a provider if it is about one.
+    pub(in crate::commands) fn leveled(&self, finding: Finding, version: Option<&Version>) -> Finding {
+        if finding.level == Level::Deny && UNMOVED.contains(&finding.rule) {
+            return finding;
+        }
+        leveled(finding, version, (&self.settings, self.now))
+    }
+
+    /// What the settings say of a provider, and of the version that is kept or asked for, before anybody is asked.
+    pub(in crate::commands) fn against(&self, addr: &ProviderAddr, version: Option<&Version>) -> Vec<Finding> {
+        let of_address = policy::of_address(addr, &self.settings);
+        let of_release = version.map(|version| policy::of_release(addr, version, &self.settings)).unwrap_or_default();
+        of_address.into_iter().chain(of_release).map(|finding| self.leveled(finding, version)).collect()
+    }
+
+    /// True if the settings forbid to ask about a provider.
+    pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr) -> bool {
+        self.against(addr, None).iter().any(|finding| finding.level == Level::Deny)
+    }
+
+    /// Which releases of a provider are not selected anew; what the settings let pass is.
+    fn barred(&self, addr: &ProviderAddr) -> Barred {
+        let denies = |rule: Rule, version: Option<&Version>| {
+            self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny
+        };
+        let exempt = |rule: Rule| {
+            let versions = self.settings.exemptions.iter().filter_map(|exemption| exemption.version.as_ref());
+            versions.filter(|version| !denies(rule, Some(version))).cloned().collect()
+        };
+        Barred {
             not_after: self.not_after,
+            too_young_after: self.too_young_after.filter(|_| denies(Rule::TooYoung, None)),
+            any_age: exempt(Rule::TooYoung),
+            bans: self.settings.bans.iter().filter(|_| denies(Rule::Banned, None)).cloned().collect(),
+            unbanned: exempt(Rule::Banned),
         }
     }
 

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Root, is_denied};
 use crate::addr::ProviderAddr;
+use crate::commands::rotation::explained;
+use crate::disk::cache::Cache;
 use crate::engine::facts::{Answer, Refusal};
 use crate::engine::plan::Step;
 use crate::engine::settle::{self, Settled};
@@ -39,7 +41,8 @@ impl Settlement {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(root, addr, refusal.clone()),
         };
-        let settled = settle::settle(addr, step, facts);
+        let leveled = |finding| root.rules.leveled(finding, Some(&facts.version));
+        let settled = settle::settle(addr, step, facts, &leveled);
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
         // Where there is no package nothing was signed, nor should it be.
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
@@ -58,7 +61,7 @@ impl Settlement {
             }
             Ok(Signed::First(lesson)) => self.lessons.push(*lesson),
             Ok(Signed::Unknown) => {}
-            Err(finding) => self.findings.push(finding),
+            Err(finding) => self.findings.push(leveled(finding)),
         }
         match settled {
             Ok(settled) => {
@@ -71,6 +74,14 @@ impl Settlement {
                 self.entries.insert(addr.clone(), settled);
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(root, addr, refusal)),
+        }
+    }
+
+    /// Tells of a signer that was refused whether remembered ones certify it.
+    pub(super) fn explain_signer(&mut self, addr: &ProviderAddr, answer: &Answer, cache: &Cache) {
+        let signer = answer.as_ref().ok().and_then(|facts| signers::signer(&facts.origin));
+        for finding in self.findings.iter_mut().filter(|finding| finding.address.as_ref() == Some(addr)) {
+            *finding = explained(finding.clone(), signer.as_ref(), &self.pins, cache);
         }
     }
 

@@ -34,29 +34,37 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// Asks for the signer of every locked provider and version, and remembers those of providers without a pin.
 ///
 /// The signer of the newest version that is locked is accepted for any version; another signer of an older one counts
-/// for that version only. A release that is not the recorded one pins nobody.
+/// for that version only. A release that is not the recorded one pins nobody. What the settings forbid to ask about is
+/// not asked about.
 ///
 /// # Errors
 ///
 /// What is wrong with lock files and trust files, and what keeps all questions from being asked.
 pub fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
-    let mut trees: BTreeMap<TrustPlace, Recorded> = BTreeMap::new();
+    let mut trees: BTreeMap<TrustPlace, (Recorded, Vec<Finding>)> = BTreeMap::new();
     let mut questions: BTreeMap<ReleaseKey, Rules> = BTreeMap::new();
     for root in roots {
         let rules = RuleBook::new(root, &LockOptions::default());
-        let recorded = trees.entry(root.trust.clone()).or_default();
+        let (recorded, forbidden) = trees.entry(root.trust.clone()).or_default();
         for (key, hashes) in entries(root)? {
+            if rules.forbids(&key.0) {
+                let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
+                forbidden.extend(new);
+                continue;
+            }
             questions.entry(key.clone()).or_insert_with(|| rules.of(&key.0, &[]));
             recorded.entry(key).or_default().push(hashes);
         }
     }
-    let memories = trees.into_iter().map(|(place, recorded)| Ok((Memory::load(&place)?, recorded)));
-    let memories: Vec<(Memory, Recorded)> = memories.collect::<Result<_, Error>>()?;
+    let memories = trees.into_iter().map(|(place, tree)| Ok((Memory::load(&place)?, tree)));
+    let memories: Vec<(Memory, (Recorded, Vec<Finding>))> = memories.collect::<Result<_, Error>>()?;
     let answers = if questions.is_empty() { BTreeMap::new() } else { run::signers(options, questions)? };
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
     let mut outcome = Outcome { command: "trust", roots: Vec::new(), many: false, notes: Vec::new() };
-    for (memory, recorded) in memories {
-        outcome.roots.extend(one_tree(memory, (&recorded, today), &answers)?);
+    for (memory, (recorded, forbidden)) in memories {
+        let mut outcomes = one_tree(memory, (&recorded, today), &answers)?;
+        outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(forbidden.iter().cloned()));
+        outcome.roots.extend(outcomes);
     }
     Ok(outcome)
 }
@@ -106,6 +114,12 @@ fn one_tree(
             None => continue,
         };
         findings.extend(release.findings.iter().cloned());
+        if let (Some(verdict), Some(signer)) =
+            (judge::denied(memory.pins(), release.subkey.as_ref()), signers::of_signature(&release.signature))
+        {
+            findings.extend(signers::refused(&key.0, &key.1, &signer, verdict));
+            continue;
+        }
         let against: Vec<Finding> = hashes.iter().filter_map(|hashes| compare(key, hashes, release)).collect();
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));

@@ -9,10 +9,11 @@ use std::path::Path;
 #[cfg(feature = "online")]
 pub use init::init;
 
-use super::RunSettings;
 use super::memory::Memory;
+use super::{RunSettings, rotation};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
+use crate::disk::cache::Cache;
 use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
@@ -56,12 +57,12 @@ pub enum Action {
     },
 }
 
-/// Does one action on the trust file of a root module's work tree.
+/// Does one action on the trust file of a root module's work tree. `cache` has the keys that explain a rotation.
 ///
 /// # Errors
 ///
 /// All that is wrong with the trust file or the arguments, and what the disk says.
-pub fn trust(settings: &RunSettings, action: &Action) -> Result<Outcome, Error> {
+pub fn trust(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
     let mut memory = Memory::load(&settings.trust)?;
     let mut notes = Vec::new();
     let (changed, pins) = match action {
@@ -79,6 +80,7 @@ pub fn trust(settings: &RunSettings, action: &Action) -> Result<Outcome, Error> 
         Action::Rotate { providers, signer, reason } => {
             let pattern = pattern(providers, settings.dialect)?;
             let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
+            notes.extend(certification(memory.pins(), &pattern, signer, cache));
             let changed = memory.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
             (Some(changed), only(memory.pins(), &[pattern]))
         }
@@ -134,6 +136,20 @@ fn rotate(
     pin.rotate(to.clone(), versions, reason);
     pins.providers.insert(pattern.clone(), pin);
     Ok(())
+}
+
+/// Who of the remembered signers certifies the one that takes their place, as far as keys are known here.
+fn certification(pins: &Pins, pattern: &AddrPattern, to: &Signer, cache: &Cache) -> Option<String> {
+    let (pin, new) = (pins.counting(pattern)?, to.key()?);
+    if pin.signers.contains(to) {
+        return None;
+    }
+    let addr = ProviderAddr::parse(&pattern.to_string(), Dialect::Terraform).ok()?;
+    let certifiers = rotation::certified_by(cache, &addr, new, &pin.signers);
+    Some(rotation::words(&certifiers).unwrap_or_else(|| {
+        "no remembered key is known here to certify the new one: compare it with what the publisher announces"
+            .to_owned()
+    }))
 }
 
 fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {

@@ -1,9 +1,10 @@
-//! What is installed beside a lock file: is it what the file records?
+//! What is installed beside a lock file, or would be from a directory: is it what the file records?
 
 use std::path::PathBuf;
 
 use super::Root;
 use crate::addr::ProviderAddr;
+use crate::disk::cli_config::{CliConfig, MethodKind};
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
 use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::error::Error;
@@ -11,11 +12,16 @@ use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
 use crate::lockfile::LockEntry;
+use crate::platform::Platform;
 
 /// The findings on installed packages of locked releases, and what could not be read.
 pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
     let (mut findings, mut errors) = (Vec::new(), Vec::new());
-    for place in places(root) {
+    let places = places(root).unwrap_or_else(|error| {
+        errors.push(error);
+        Vec::new()
+    });
+    for (place, holds) in places {
         let mirror = match FilesystemMirror::open(&place) {
             Ok(mirror) => mirror,
             Err(MirrorError::Missing(_)) => continue,
@@ -25,7 +31,7 @@ pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
             }
         };
         for (addr, entry) in root.lock().iter() {
-            match of_entry(&mirror, addr, entry) {
+            match of_entry(&mirror, addr, entry, &|platform| holds == Holds::Installed || wanted(root, platform)) {
                 Ok(found) => findings.extend(found),
                 Err(error) => errors.push(error),
             }
@@ -34,18 +40,56 @@ pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
     (findings, errors)
 }
 
-/// Where packages are installed: below the data directory, and in the plugin cache.
-fn places(root: &Root) -> Vec<PathBuf> {
-    let settings = root.settings();
-    let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
-    let cache = settings.variables.get("TF_PLUGIN_CACHE_DIR").map(PathBuf::from);
-    [settings.root.join(data).join("providers")].into_iter().chain(cache).collect()
+/// What a directory of packages holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// What was installed.
+    Installed,
+    /// What may be installed, for platforms that nobody here may want.
+    Offered,
 }
 
-fn of_entry(mirror: &FilesystemMirror, addr: &ProviderAddr, entry: &LockEntry) -> Result<Vec<Finding>, Error> {
+/// Where packages are: below the data directory, in the plugin cache, and in mirrors, those of the CLI configuration or
+/// else the implied ones.
+///
+/// Source: `internal/command/cliconfig/provider_installation.go` and `provider_source.go` of both tools.
+fn places(root: &Root) -> Result<Vec<(PathBuf, Holds)>, Error> {
+    let settings = root.settings();
+    let config = CliConfig::load(&settings.variables, settings.dialect)?;
+    let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
+    let installed = [settings.root.join(data).join("providers")].into_iter().chain(config.plugin_cache_dir.clone());
+    let implied = || {
+        let of_tool = config.data_dirs.iter().map(|folder| folder.join("plugins"));
+        [PathBuf::from("terraform.d/plugins")].into_iter().chain(of_tool).collect()
+    };
+    let stated = config.installation.as_ref().map(|installation| installation.methods.iter());
+    let mirrors: Vec<PathBuf> =
+        stated.map_or_else(implied, |methods| methods.filter_map(|method| mirror_of(&method.kind)).collect());
+    let offered = mirrors.into_iter().map(|mirror| (settings.root.join(mirror), Holds::Offered));
+    Ok(installed.map(|place| (place, Holds::Installed)).chain(offered).collect())
+}
+
+fn mirror_of(kind: &MethodKind) -> Option<PathBuf> {
+    match kind {
+        MethodKind::FilesystemMirror { path } => Some(path.clone()),
+        _ => None,
+    }
+}
+
+/// True for this machine's platform and those of the settings.
+fn wanted(root: &Root, platform: &Platform) -> bool {
+    *platform == Platform::host() || root.settings().settings.platforms.iter().flatten().any(|own| own == platform)
+}
+
+fn of_entry(
+    mirror: &FilesystemMirror,
+    addr: &ProviderAddr,
+    entry: &LockEntry,
+    wanted: &dyn Fn(&Platform) -> bool,
+) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     let packages = mirror.packages(addr)?;
-    for platform in packages.platforms(&entry.version) {
+    for platform in packages.platforms(&entry.version).filter(|platform| wanted(platform)) {
         let Some(package) = packages.package(&entry.version, platform) else { continue };
         let (LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) = package;
         let own = hashes(package)?;

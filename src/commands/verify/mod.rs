@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::rotation::explained;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::engine::recollect::recollect;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, Outcome, RootOutcome, Unanswered, Verified};
+use crate::trust::pins::Signer;
 use crate::verify::{self, Facts, Knowledge, Release};
 use crate::version::Version;
 
@@ -39,16 +41,18 @@ pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Know
     let mut known = Known::new();
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
         for (addr, entry) in root.lock().iter() {
-            known
-                .entry((addr.clone(), entry.version.clone()))
-                .or_insert_with(|| recollect(cache, addr, &entry.version, root.now()));
+            known.entry((addr.clone(), entry.version.clone())).or_insert_with(|| {
+                recollect(cache, addr, &entry.version, (root.settings().signature_for(addr), root.now()))
+            });
         }
     }
     known
 }
 
 /// Judges each root module by what is known; what is wrong with one does not stop the others.
-pub fn verify(roots: Roots, known: &Known, options: VerifyOptions) -> Outcome {
+///
+/// `cache` has the keys that explain a change of signers.
+pub fn verify(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions) -> Outcome {
     let releases: Vec<Arc<Release>> = known
         .values()
         .filter_map(|knowledge| match knowledge {
@@ -59,8 +63,12 @@ pub fn verify(roots: Roots, known: &Known, options: VerifyOptions) -> Outcome {
     let mut notes = Vec::new();
     let roots = roots.into_iter().map(|(path, root)| match root {
         Ok(root) => {
-            let (mut verified, findings) = judge(&root, known, &releases, options);
+            let (mut verified, mut findings) = judge(&root, known, &releases, options);
             verified.base = root.compared().cloned();
+            if let Some(pins) = root.pins() {
+                let signer = |finding: &Finding| signer(finding, &root, known);
+                findings = findings.into_iter().map(|it| explained(it.clone(), signer(&it), pins, cache)).collect();
+            }
             if options.tolerate_inconclusive {
                 let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
                 let tolerated = verified.inconclusive.extract_if(.., tolerable);
@@ -73,6 +81,15 @@ pub fn verify(roots: Roots, known: &Known, options: VerifyOptions) -> Outcome {
     let roots: Vec<RootOutcome> = roots.collect();
     let many = roots.len() > 1;
     Outcome { command: "verify", roots, many, notes }
+}
+
+/// Who signed the locked release that a finding is about.
+fn signer<'a>(finding: &Finding, root: &Root, known: &'a Known) -> Option<&'a Signer> {
+    let addr = finding.address.as_ref()?;
+    match known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))? {
+        Knowledge::Known(release) => Some(&release.signer),
+        _ => None,
+    }
 }
 
 fn judge(root: &Root, known: &Known, others: &[Arc<Release>], options: VerifyOptions) -> (Verified, Vec<Finding>) {

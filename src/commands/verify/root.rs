@@ -5,13 +5,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::super::RunSettings;
-use crate::addr::ProviderAddr;
 use crate::disk::lock_file;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError};
 use crate::disk::tracked::TrackedPackages;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
-use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{Compared, Unanswered, Verified};
 use crate::trust::pins::Pins;
@@ -108,17 +106,16 @@ impl Root {
         self.base.as_ref().map(|(compared, _)| compared)
     }
 
-    /// The line on which an entry has a hash.
-    pub fn line_of(&self, addr: &ProviderAddr, hash: &PackageHash) -> Option<usize> {
-        let spans = self.spans()?.entries.get(addr)?;
-        spans.each_hash.iter().find(|(written, _)| written == hash).map(|(_, position)| position.line)
-    }
-
     pub(super) fn now(&self) -> SystemTime {
         self.settings.now
     }
 
-    pub(super) fn spans(&self) -> Option<&Spans> {
+    /// The remembered signers, if there is a trust file.
+    pub(super) fn pins(&self) -> Option<&Pins> {
+        self.pins.as_deref()
+    }
+
+    pub(in crate::commands) fn spans(&self) -> Option<&Spans> {
         self.decoded.as_ref().map(|decoded| &decoded.spans)
     }
 

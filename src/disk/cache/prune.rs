@@ -84,7 +84,7 @@ impl Cache {
 }
 
 /// All files below a folder; it is at most two folders deep.
-fn files(folder: &Path) -> Vec<DirEntry> {
+pub(super) fn files(folder: &Path) -> Vec<DirEntry> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let (folders, mut found): (Vec<_>, Vec<_>) =
         entries.partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

@@ -1,9 +1,10 @@
 //! Release records: one file for each provider and version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::prune::files;
 use super::{Cache, CacheError, fan_out, replace};
 use crate::addr::ProviderAddr;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
@@ -60,6 +61,27 @@ impl Cache {
         let kept = self.state().releases.get(&name(address, version)).cloned();
         kept.or_else(|| load(&self.folder()?, address, version))
     }
+}
+
+impl Cache {
+    /// All key blocks that a registry listed with releases of a provider, as far as they are known. Reads every release
+    /// record: for what happens rarely.
+    pub fn keys_of(&self, address: &ProviderAddr) -> BTreeSet<String> {
+        let of_run: Vec<ReleaseRecord> = self.state().releases.values().cloned().collect();
+        let stored = self.folder().map(|folder| stored(&folder, address)).unwrap_or_default();
+        let records = of_run.into_iter().chain(stored).filter(|record| record.address == *address);
+        records.filter_map(|record| self.keys(&record.keys?)).flatten().collect()
+    }
+}
+
+/// The records of a provider.
+fn stored(folder: &Path, address: &ProviderAddr) -> Vec<ReleaseRecord> {
+    let records = files(&folder.join(FOLDER)).into_iter().filter_map(|file| {
+        let text = std::fs::read_to_string(file.path()).ok()?;
+        let version = text.lines().nth(2)?.parse().ok()?;
+        decode(&text, address, &version)
+    });
+    records.collect()
 }
 
 fn merged(before: ReleaseRecord, now: ReleaseRecord) -> ReleaseRecord {

@@ -21,7 +21,7 @@ pub(super) struct Choice {
 }
 
 impl Gatherer {
-    /// The newest release that will do. The recorded version does at any age and with any platforms.
+    /// The newest release that will do. The recorded version does at any age and with any platforms, unless it is banned.
     pub(super) async fn choose(
         &self,
         addr: &ProviderAddr,
@@ -43,7 +43,8 @@ impl Gatherer {
         let candidates = allowed(&|version| wish.allows(version));
         match self.newest(addr, step, &step.bar(wish.complete), candidates).await? {
             (Some(version), passed_over) => Ok(Choice { version, passed_over }),
-            (None, passed_over) => Err(nothing_allowed(addr, wish, offers, &passed_over).into()),
+            (None, passed_over) => Err(all_banned(addr, &passed_over)
+                .unwrap_or_else(|| nothing_allowed(addr, wish, offers, &passed_over).into())),
         }
     }
 
@@ -57,13 +58,13 @@ impl Gatherer {
     ) -> Result<(Option<Version>, Vec<(Version, PassedOver)>), Refusal> {
         let mut passed_over = Vec::new();
         for offer in candidates {
-            let against = if bar.recorded.as_ref() == Some(&offer.version) {
-                None
-            } else {
-                match lacks(offer, &bar.platforms) {
+            let against = match bar.ban(addr, &offer.version).map(|ban| PassedOver::Banned(ban.reason.clone())) {
+                Some(banned) => Some(banned),
+                None if bar.recorded.as_ref() == Some(&offer.version) => None,
+                None => match lacks(offer, &bar.platforms) {
                     Some(platforms) => Some(PassedOver::Lacks(platforms)),
-                    None => self.too_young(addr, &offer.version, step, bar.not_after).await?,
-                }
+                    None => self.too_young(addr, &offer.version, step, bar.limit(&offer.version)).await?,
+                },
             };
             match against {
                 None => return Ok((Some(offer.version.clone()), passed_over)),
@@ -75,7 +76,7 @@ impl Gatherer {
 
     /// Refuses a release that was asked for by its number and is too young.
     pub(super) async fn old_enough(&self, addr: &ProviderAddr, version: &Version, step: &Step) -> Result<(), Refusal> {
-        match self.too_young(addr, version, step, step.rules.not_after).await? {
+        match self.too_young(addr, version, step, step.rules.barred.limit(version)).await? {
             None => Ok(()),
             Some(why) => {
                 let message = format!("{addr} {version} cannot be selected: {why}");
@@ -122,6 +123,22 @@ fn lacks(offer: &Offer, platforms: &[Platform]) -> Option<Vec<Platform>> {
     let lacks = |platform: &&Platform| !offer.platforms.is_empty() && !offer.platforms.contains(platform);
     let platforms: Vec<Platform> = platforms.iter().filter(lacks).cloned().collect();
     (!platforms.is_empty()).then_some(platforms)
+}
+
+/// The finding where bans alone leave nothing to select.
+fn all_banned(addr: &ProviderAddr, passed_over: &[(Version, PassedOver)]) -> Option<Refusal> {
+    let banned = |why: &PassedOver| matches!(why, PassedOver::Banned(_));
+    let (version, why) = passed_over.first()?;
+    if !passed_over.iter().all(|(_, why)| banned(why)) {
+        return None;
+    }
+    let message = match passed_over.len() {
+        1 => format!("{addr} {version} is the only release that may be selected, but {why}"),
+        count => {
+            format!("all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}")
+        }
+    };
+    Some(Finding::new(Rule::Banned, message).about(addr).into())
 }
 
 fn nothing_allowed(addr: &ProviderAddr, wish: &Wish, offers: &[Offer], passed_over: &[(Version, PassedOver)]) -> Error {

@@ -74,6 +74,7 @@ impl Gatherer {
             address: addr.clone(),
             version: version.clone(),
             signer: signers::of_signature(&signed.signature).unwrap_or(Signer::Unsigned),
+            subkey: signed.subkey.clone(),
             signed_at: signed.made,
             lines: recollect::lines(addr, version, &signed.sums, given),
             h1: BTreeMap::new(),

@@ -291,6 +291,7 @@ impl<'a> Gathering<'a> {
         ReleaseFacts {
             version: self.version.clone(),
             origin: Origin::Registry { signer: signed.signature.clone(), sums: Arc::clone(&signed.sums) },
+            subkey: signed.subkey.clone(),
             packages: packages.collect(),
             missing,
             supported_protocol: self.supported_protocol,
@@ -341,6 +342,7 @@ impl<'a> Gathering<'a> {
         Ok(Arc::new(ReleaseFacts {
             version: self.version.clone(),
             origin: Origin::Registry { signer: Signature::Unsigned, sums: Arc::new(Sums::default()) },
+            subkey: None,
             packages: BTreeMap::new(),
             missing,
             supported_protocol: true,

@@ -16,6 +16,7 @@ use crate::hash::sums::Sums;
 use crate::net::Kind;
 use crate::settings::{ExpiredKeyRule, SignatureRule};
 use crate::source::{Package, SourceError};
+use crate::trust::Fingerprint;
 use crate::trust::openpgp::{self, SignatureError};
 use crate::version::Version;
 
@@ -27,6 +28,8 @@ pub(super) struct SignedSums {
     pub(super) signature_digest: Sha256Digest,
     pub(super) keys_digest: Sha256Digest,
     pub(super) signature: Signature,
+    /// The subkey that signed, if it was not the primary key.
+    pub(super) subkey: Option<Fingerprint>,
     /// When it was signed, by the signature's own word.
     pub(super) made: Option<SystemTime>,
     pub(super) findings: Vec<Finding>,
@@ -87,7 +90,8 @@ impl Gatherer {
         offered.archives.insert(binding::listed(addr, version, &package, &signed.sums)?);
         offered.others.extend(signed.sums.lines().map(|(_, digest)| digest));
         let findings = signed.findings.clone();
-        Ok(SignedRelease { signature: signed.signature.clone(), offered, findings })
+        let (signature, subkey) = (signed.signature.clone(), signed.subkey.clone());
+        Ok(SignedRelease { signature, subkey, offered, findings })
     }
 
     fn check(
@@ -105,17 +109,17 @@ impl Gatherer {
         sensible(addr, version, documents)?;
         let mut findings = Vec::new();
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
-        let (signature, made) = if unsigned {
+        let (signature, subkey, made) = if unsigned {
             let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
             findings.push(Finding::new(Rule::Unsigned, message).about(addr));
-            (Signature::Unsigned, None)
+            (Signature::Unsigned, None, None)
         } else {
             let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
                 .map_err(|error| bad_signature(addr, version, &error))?;
             if verified.expired {
                 findings.extend(expired(addr, version, rules, &verified.fingerprint.to_string()));
             }
-            (Signature::By(verified.fingerprint.to_string()), Some(verified.made))
+            (Signature::By(verified.fingerprint.to_string()), verified.signing_subkey, Some(verified.made))
         };
         Ok(SignedSums {
             sums_digest: self.cache.put_document(&documents.sums),
@@ -123,6 +127,7 @@ impl Gatherer {
             keys_digest: self.cache.put_keys(&keys),
             sums: Arc::new(Sums::decode(&documents.sums)),
             signature,
+            subkey,
             made,
             findings,
         })
@@ -166,7 +171,9 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
     let finding = Finding::new(rule, message).about(addr);
     match error {
-        SignatureError::Revoked(key) => Refusal::Revoked(Box::new(finding), key.clone()),
+        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => {
+            Refusal::Revoked(Box::new(finding), key.clone())
+        }
         _ => finding.into(),
     }
 }

@@ -9,6 +9,7 @@
 //! `github.com/ProtonMail/go-crypto/openpgp`.
 
 mod canonical;
+mod certify;
 mod document;
 mod error;
 mod judge;
@@ -19,6 +20,7 @@ mod tests;
 
 use std::time::SystemTime;
 
+pub use certify::certifiers;
 pub use error::SignatureError;
 
 use super::Fingerprint;

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use sequoia_openpgp::cert::{CertBuilder, CertRevocationBuilder, CipherSuite};
+use sequoia_openpgp::cert::{CertBuilder, CertRevocationBuilder, CipherSuite, SubkeyRevocationBuilder};
 use sequoia_openpgp::crypto::KeyPair;
 use sequoia_openpgp::packet::Key as PacketKey;
 use sequoia_openpgp::packet::key::{SecretParts, UnspecifiedRole};
 use sequoia_openpgp::packet::signature::SignatureBuilder;
+use sequoia_openpgp::policy::StandardPolicy;
 use sequoia_openpgp::serialize::{Marshal, MarshalInto};
 use sequoia_openpgp::types::{HashAlgorithm, KeyFlags, ReasonForRevocation, SignatureType};
 use sequoia_openpgp::{Cert, Packet, armor};
@@ -28,10 +29,20 @@ pub const EXPIRED: Key = Key(3);
 /// Revoked in September 2024 as compromised.
 pub const REVOKED: Key = Key(4);
 
-/// All keys.
-pub const ALL: [Key; 5] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED];
+/// A new key of [`GOOD`]'s owner, which [`GOOD`] certifies.
+pub const HEIR: Key = Key(5);
+/// A copy of [`EXPIRED`] with a later end.
+pub const RENEWED: Key = Key(6);
+/// A copy of [`REVOKED`] without its revocation.
+pub const PARDONED: Key = Key(7);
+/// A copy of [`SUBKEY`] whose subkey is revoked.
+pub const SUBKEY_REVOKED: Key = Key(8);
 
-const NAMES: [&str; 5] = ["GOOD", "OTHER", "SUBKEY", "EXPIRED", "REVOKED"];
+/// All keys; copies stand behind what they are copies of.
+pub const ALL: [Key; 9] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED, HEIR, RENEWED, PARDONED, SUBKEY_REVOKED];
+
+const NAMES: [&str; 9] =
+    ["GOOD", "OTHER", "SUBKEY", "EXPIRED", "REVOKED", "HEIR", "RENEWED", "PARDONED", "SUBKEY_REVOKED"];
 
 /// When releases are signed unless they say otherwise: 1 June 2024.
 pub const SIGNED_AT: Day = Day(19_875);
@@ -70,10 +81,24 @@ struct Made {
 
 fn made(key: Key) -> &'static Made {
     static MADE: OnceLock<Vec<Made>> = OnceLock::new();
-    &MADE.get_or_init(|| ALL.into_iter().map(make).collect())[key.0]
+    &MADE.get_or_init(|| certs().into_iter().map(armored).collect())[key.0]
 }
 
-fn make(key: Key) -> Made {
+/// All certificates, in the order of [`ALL`].
+fn certs() -> [Cert; 9] {
+    let [good, other, subkey, expired, unrevoked, heir] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED, HEIR].map(generate);
+    let heir = certified(heir, &good);
+    let (renewed, subkey_revoked) = (renewed(&expired), without_subkey(&subkey));
+    [good, other, subkey, expired, revoked(&unrevoked), heir, renewed, unrevoked, subkey_revoked]
+}
+
+fn armored(cert: Cert) -> Made {
+    let mut armored = Vec::new();
+    cert.armored().serialize(&mut armored).unwrap();
+    Made { cert, armored: String::from_utf8(armored).unwrap() }
+}
+
+fn generate(key: Key) -> Cert {
     let user = format!("{} <{}@example.com>", NAMES[key.0], NAMES[key.0].to_lowercase());
     let mut builder =
         CertBuilder::new().set_cipher_suite(CipherSuite::Cv25519).set_creation_time(CREATED.time()).add_userid(user);
@@ -85,23 +110,45 @@ fn make(key: Key) -> Made {
     if key == EXPIRED {
         builder = builder.set_validity_period(Some(Duration::from_secs(366 * 86_400)));
     }
-    let (mut cert, _) = builder.generate().unwrap();
-    if key == REVOKED {
-        cert = revoke(cert);
-    }
-    let mut armored = Vec::new();
-    cert.armored().serialize(&mut armored).unwrap();
-    Made { cert, armored: String::from_utf8(armored).unwrap() }
+    builder.generate().unwrap().0
 }
 
-fn revoke(cert: Cert) -> Cert {
-    let mut signer = signer(cert.primary_key().key().clone().parts_into_secret().unwrap().role_into_unspecified());
+fn primary(cert: &Cert) -> KeyPair {
+    signer(cert.primary_key().key().clone().parts_into_secret().unwrap().role_into_unspecified())
+}
+
+fn revoked(cert: &Cert) -> Cert {
     let revocation = CertRevocationBuilder::new()
         .set_signature_creation_time(REVOKED_ON.time())
         .and_then(|builder| builder.set_reason_for_revocation(ReasonForRevocation::KeyCompromised, b"stolen"))
-        .and_then(|builder| builder.build(&mut signer, &cert, None))
+        .and_then(|builder| builder.build(&mut primary(cert), cert, None))
         .unwrap();
-    cert.insert_packets([revocation]).unwrap().0
+    cert.clone().insert_packets([revocation]).unwrap().0
+}
+
+fn without_subkey(cert: &Cert) -> Cert {
+    let subkey = cert.keys().subkeys().next().unwrap().key().clone();
+    let revocation = SubkeyRevocationBuilder::new()
+        .set_signature_creation_time(REVOKED_ON.time())
+        .and_then(|builder| builder.set_reason_for_revocation(ReasonForRevocation::KeyCompromised, b"stolen"))
+        .and_then(|builder| builder.build(&mut primary(cert), cert, &subkey, None))
+        .unwrap();
+    cert.clone().insert_packets([revocation]).unwrap().0
+}
+
+fn renewed(cert: &Cert) -> Cert {
+    let end = Day(40_000).time();
+    let packets = cert.set_expiration_time(&StandardPolicy::new(), None, &mut primary(cert), Some(end)).unwrap();
+    cert.clone().insert_packets(packets).unwrap().0
+}
+
+fn certified(cert: Cert, by: &Cert) -> Cert {
+    let name = cert.userids().next().unwrap().userid().clone();
+    let builder = SignatureBuilder::new(SignatureType::GenericCertification);
+    let builder = builder.set_signature_creation_time(SIGNED_AT.time()).unwrap();
+    let certification =
+        builder.sign_userid_binding(&mut primary(by), cert.primary_key().key(), &name).map(Packet::from).unwrap();
+    cert.insert_packets([certification]).unwrap().0
 }
 
 fn signer(key: PacketKey<SecretParts, UnspecifiedRole>) -> KeyPair {

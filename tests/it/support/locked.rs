@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::keys;
 use super::registry::Registry;
 use super::run::Run;
 use super::workspace::Workspace;
@@ -81,4 +82,13 @@ pub fn line_of(text: &str, part: &str) -> u64 {
 pub fn planted(text: &str, hash: &str) -> String {
     let at = text.rfind("  hashes = [\n").unwrap() + "  hashes = [\n".len();
     format!("{}    \"{hash}\",\n{}", &text[..at], &text[at..])
+}
+
+/// A trust file that remembers [`keys::GOOD`] as the signer of both.
+pub fn pinned(registry: &Registry) -> String {
+    let pin = |provider| {
+        let key = keys::GOOD.fingerprint();
+        format!("provider \"{}/{provider}\" {{\n  signers = [\"{key}\"]\n}}\n", registry.host())
+    };
+    ["acme/gadget", "acme/widget"].map(pin).join("\n")
 }

@@ -49,6 +49,8 @@ pub(super) enum Effect {
     Truncated,
     Slow(Duration),
     Reset,
+    Redirects,
+    Endless { announced: Option<u64> },
 }
 
 impl Answer {
@@ -69,6 +71,21 @@ impl Answer {
     /// A redirect to the same path on [`super::Registry::other_host`], which answers it truly.
     pub fn redirect_to_other_host() -> Self {
         Self::new(Effect::RedirectToOtherHost)
+    }
+
+    /// A redirect to an address that redirects, and so on.
+    pub fn redirects() -> Self {
+        Self::new(Effect::Redirects)
+    }
+
+    /// 200 and bytes without end; [`super::Registry::endless_bytes`] counts them.
+    pub fn endless() -> Self {
+        Self::new(Effect::Endless { announced: None })
+    }
+
+    /// The same, with a length in front.
+    pub fn endless_of(announced: u64) -> Self {
+        Self::new(Effect::Endless { announced: Some(announced) })
     }
 
     /// 200 and a page for people, as captive portals answer.

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ pub struct Pieces {
     pause: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     end: End,
+    /// Counts the bytes of a body without end.
+    endless: Option<Arc<AtomicU64>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,9 +29,17 @@ enum End {
     BreakingNow,
 }
 
+/// A piece of a body without end.
+const ENDLESS: &[u8] = &[b' '; 64 * 1024];
+
 impl Pieces {
     pub fn whole(bytes: &[u8]) -> Self {
-        Self { left: VecDeque::from([Bytes::copy_from_slice(bytes)]), pause: None, sleep: None, end: End::Proper }
+        let left = VecDeque::from([Bytes::copy_from_slice(bytes)]);
+        Self { left, pause: None, sleep: None, end: End::Proper, endless: None }
+    }
+
+    pub fn endless(counter: Arc<AtomicU64>) -> Self {
+        Self { endless: Some(counter), ..Self::whole(b"") }
     }
 
     /// Ends in an error, upon which the server drops the connection.
@@ -37,7 +49,7 @@ impl Pieces {
 
     pub fn slow(bytes: &[u8], pause: Duration) -> Self {
         let pieces = bytes.chunks(bytes.len().div_ceil(4).max(1)).map(Bytes::copy_from_slice).collect();
-        Self { left: pieces, pause: Some(pause), sleep: None, end: End::Proper }
+        Self { left: pieces, pause: Some(pause), ..Self::whole(b"") }
     }
 }
 
@@ -46,6 +58,10 @@ impl Body for Pieces {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(counter) = &self.endless {
+            counter.fetch_add(ENDLESS.len() as u64, Ordering::Relaxed);
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(ENDLESS)))));
+        }
         if let Some(pause) = self.pause.filter(|_| !self.left.is_empty()) {
             let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(pause)));
             ready!(sleep.as_mut().poll(cx));

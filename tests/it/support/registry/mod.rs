@@ -14,6 +14,7 @@ mod world;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use answer::{Answer, Endpoint};
@@ -236,6 +237,12 @@ impl Registry {
         self.with(|release| release.flaws.push(flaw))
     }
 
+    /// The packages of these platforms, and no others, were published again with other contents.
+    #[must_use]
+    pub fn another(self, platforms: &[&str]) -> Self {
+        self.with(|release| release.again.extend(platforms.iter().map(ToString::to_string)))
+    }
+
     /// SHA256SUMS has this line too, after those of the platforms.
     #[must_use]
     pub fn sums_line(self, line: &str) -> Self {
@@ -283,6 +290,11 @@ impl Registry {
         let world = self.world();
         let zips = world.requests.iter().filter(|it| it.endpoint == Endpoint::Zip && it.method == "GET");
         zips.filter(|it| it.provider == provider).count()
+    }
+
+    /// How many bytes were taken of bodies without end.
+    pub fn endless_bytes(&self) -> u64 {
+        self.world().endless.load(Ordering::Relaxed)
     }
 
     /// The hosts, as the requests named them, that were sent an `Authorization` header.

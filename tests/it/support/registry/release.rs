@@ -64,6 +64,8 @@ pub struct Release {
     pub more_sums: Vec<String>,
     /// Counts publications, from 1.
     pub edition: u32,
+    /// Platforms whose packages were published once more.
+    pub again: Vec<String>,
 }
 
 impl Release {
@@ -83,6 +85,7 @@ impl Release {
             packages: false,
             more_sums: Vec::new(),
             edition: 1,
+            again: Vec::new(),
         }
     }
 
@@ -96,7 +99,8 @@ impl Release {
 
     /// The honest package of a platform.
     pub fn package(&self, platform: &str) -> Package {
-        let name = PackageName { kind: self.kind(), version: &self.version, platform, edition: self.edition };
+        let edition = self.edition + u32::from(self.again.iter().any(|again| again == platform));
+        let name = PackageName { kind: self.kind(), version: &self.version, platform, edition };
         let mut package = Package::make(name, &self.shapes);
         if self.has(Flaw::NotAZip) {
             package.zip = format!("{} {} for {platform} is no archive.\n", self.kind(), self.version).into_bytes();

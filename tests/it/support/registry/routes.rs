@@ -22,6 +22,7 @@ pub enum Manner {
     Half,
     Slowly(std::time::Duration),
     NotAtAll,
+    Endlessly { announced: Option<u64> },
 }
 
 impl Reply {
@@ -109,6 +110,14 @@ pub fn answer(world: &mut World, request: &Request) -> Reply {
             let mut reply = Reply::error(302);
             reply.headers.push(("location", format!("https://{}{path}", world.other_host)));
             reply
+        }
+        Some(Effect::Redirects) => {
+            let mut reply = Reply::error(302);
+            reply.headers.push(("location", format!("https://{host}{path}?{}", world.requests.len())));
+            reply
+        }
+        Some(Effect::Endless { announced }) => {
+            Reply { manner: Manner::Endlessly { announced }, ..Reply::new(200, "application/octet-stream", "") }
         }
         Some(Effect::Text { content_type, body }) => Reply::new(200, content_type, body),
         Some(Effect::Truncated) => Reply { manner: Manner::Half, ..truth(world, request) },

@@ -97,21 +97,26 @@ fn handle(world: &Mutex<World>, request: &hyper::Request<Incoming>) -> io::Resul
         user_agent: header(USER_AGENT),
         path: path.clone(),
     };
-    let reply = {
+    let (reply, endless) = {
         let mut world = world.lock().unwrap();
         let reply = routes::answer(&mut world, &seen);
         world.requests.push(seen);
-        reply
+        (reply, Arc::clone(&world.endless))
     };
     let body = match reply.manner {
         Manner::Plainly => Pieces::whole(&reply.body),
         Manner::Half => Pieces::first_half(&reply.body),
         Manner::Slowly(pause) => Pieces::slow(&reply.body, pause),
+        Manner::Endlessly { .. } => Pieces::endless(endless),
         Manner::NotAtAll => return Err(io::Error::other("reset on purpose")),
     };
     let mut response = hyper::Response::builder().status(reply.status);
-    if reply.status != 204 {
-        response = response.header(CONTENT_LENGTH, reply.body.len());
+    let length = match reply.manner {
+        Manner::Endlessly { announced } => announced,
+        _ => u64::try_from(reply.body.len()).ok().filter(|_| reply.status != 204),
+    };
+    if let Some(length) = length {
+        response = response.header(CONTENT_LENGTH, length);
     }
     for (name, value) in reply.headers {
         response = response.header(name, value);

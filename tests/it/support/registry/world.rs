@@ -1,6 +1,8 @@
 //! What the registry serves, and what it was asked: the state that builder, tests and server share.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use super::answer::{Answer, Endpoint};
 use super::modules::Module;
@@ -44,6 +46,8 @@ pub struct World {
     pub relative: bool,
     pub warnings: Vec<String>,
     pub requests: Vec<Request>,
+    /// Bytes that bodies without end have given so far.
+    pub endless: Arc<AtomicU64>,
     /// `127.0.0.1:PORT`, the same site under another name.
     pub other_host: String,
 }
