@@ -6,6 +6,8 @@ pub mod below;
 pub mod compare;
 pub mod diff;
 pub mod diff_known;
+#[cfg(feature = "online")]
+pub mod earlier;
 pub mod explain;
 pub mod fmt;
 pub mod git;

@@ -60,13 +60,7 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
         Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
         None => true,
     };
-    let signer = match &facts.origin {
-        Origin::Registry { signer, .. } if first_use => Some(match signer {
-            Signature::By(fingerprint) => Signer::Key(fingerprint.clone()),
-            Signature::Unsigned => Signer::Unsigned,
-        }),
-        _ => None,
-    };
+    let signer = signer_of(facts).filter(|_| first_use);
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
         let findings = findings.into_iter().map(Refusal::Finding);
         return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
@@ -93,6 +87,15 @@ pub fn settle(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> Result<
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     let entry = LockEntry { version: facts.version.clone(), constraints: step.constraints.clone(), hashes };
     Ok(Settled { entry, added, signer, republished, findings })
+}
+
+/// Who signed a release; none if it comes from a mirror.
+pub fn signer_of(facts: &ReleaseFacts) -> Option<Signer> {
+    match &facts.origin {
+        Origin::Registry { signer: Signature::By(fingerprint), .. } => Some(Signer::Key(fingerprint.clone())),
+        Origin::Registry { signer: Signature::Unsigned, .. } => Some(Signer::Unsigned),
+        Origin::Mirror => None,
+    }
 }
 
 /// What the release lacks: errors, or warnings where the settings call it optional.

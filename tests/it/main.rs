@@ -2,9 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
 mod add;
+mod at_once;
+mod changing_differential;
 mod diff;
 mod example;
 mod fixture;
+mod killed;
 mod lock;
 mod lock_broken;
 mod lock_differential;

@@ -62,6 +62,8 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     let run = Run { cache: &cache, mode, fail_fast: asked.below.fail_fast, local: options.fs_mirror.is_none() };
     let open = |at| {
         let settings = targets.settings(at)?;
+        // Lock file and configuration of one moment: another run writes one after the other.
+        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         (asked.prepare)(Root::open(&settings, &options, &cache)?, &settings)
     };
     let source = |dialect| source(session, dialect, options.fs_mirror.as_ref(), &cache, &progress.events());
@@ -113,14 +115,6 @@ pub(super) fn open_cache_of(session: &Session<'_>, directories: &[PathBuf]) -> C
         work_trees,
         disabled: session.arguments.global.no_cache,
     })
-}
-
-/// Locks the directories of root modules until the end of the run.
-pub(super) fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error> {
-    let mut directories: Vec<&PathBuf> = roots.iter().map(|root| &root.root).collect();
-    directories.sort_unstable();
-    directories.dedup();
-    directories.into_iter().map(|directory| Ok(DirectoryLock::acquire(directory)?)).collect()
 }
 
 /// Whom a run may ask.

@@ -11,6 +11,7 @@ mod hash;
 mod list;
 mod lock;
 mod merge;
+mod near;
 mod offered;
 mod targets;
 mod text;

@@ -70,10 +70,15 @@ impl<'a> Targets<'a> {
         let found = below(start, create)?;
         let prefix = worktree::above(start).map(|(_, prefix)| prefix).unwrap_or_default();
         if found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty() {
-            let message =
-                format!("there is no root module in or below {}: no directory has a lock file", start.display());
-            return Err(Error::new(ErrorKind::NotFound, message)
-                .hint("`tflock lock -r --create` writes lock files where there is configuration that nobody calls"));
+            let lacks =
+                if create { "no directory has a lock file or configuration" } else { "no directory has a lock file" };
+            let message = format!("there is no root module in or below {}: {lacks}", start.display());
+            let error = Error::new(ErrorKind::NotFound, message);
+            return Err(if create {
+                error.hint("name the directory to look in with -C")
+            } else {
+                error.hint("`tflock lock -r --create` writes lock files where there is configuration that nobody calls")
+            });
         }
         for path in found.roots {
             let shown = prefix.join(&path);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::lock::{acquire, open_cache, source};
+use super::lock::{open_cache, source};
 use super::{Done, Session};
 use crate::cli::args::{TrustArgs, TrustCommand};
 use crate::cli::progress::{Mode as Bars, Progress};
@@ -20,7 +20,6 @@ pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Stre
     let roots = session.roots()?;
     let dialect = settings::one_dialect(&roots);
     let one = one_trust_file(&roots)?;
-    let _locks = acquire(&roots)?;
     let outcome = command::trust(one, &action)?;
     Ok(Done { outcome, code: ExitCode::Done, dialect })
 }
@@ -49,7 +48,6 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
         let message = "who signed what is locked can be asked of registries only, which --offline forbids";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"));
     };
-    let _locks = acquire(&roots)?;
     let mut outcome = command::init(&roots, *options)?;
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let code = ExitCode::of_outcome(&outcome, false);

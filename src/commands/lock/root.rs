@@ -1,9 +1,11 @@
 //! One root module, with all that is read for it before anybody is asked.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
+use super::super::earlier::Earlier;
 use super::super::memory::TrustPlace;
+use super::super::requirement::Pending;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
@@ -12,7 +14,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
-use crate::engine::plan::Intent;
+use crate::engine::plan::{Intent, Reselect};
 use crate::engine::recall;
 use crate::engine::signers::FirstUseRule;
 use crate::error::{Error, ErrorKind};
@@ -53,6 +55,10 @@ pub struct Root {
     pub(super) reason: String,
     /// What is written to configuration, together with the lock file.
     pub(super) edits: Vec<Edit>,
+    /// What is written to configuration as soon as versions are selected, in place of `edits`.
+    pub(super) pending: Option<Pending>,
+    /// What git's history recorded of providers that have no entry, or that are to have that one again.
+    pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     /// Warnings about what was read.
     pub(super) findings: Vec<Finding>,
 }
@@ -100,6 +106,8 @@ impl Root {
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
             edits: Vec::new(),
+            pending: None,
+            earlier: BTreeMap::new(),
             findings,
         })
     }
@@ -123,13 +131,35 @@ impl Root {
 
     /// The same, with edits of configuration that are written together with the lock file.
     #[must_use]
-    pub fn editing(mut self, edits: Vec<FileEdit>, settings: &RunSettings) -> Self {
-        let edit = |texts: FileEdit| Edit {
-            place: settings.root.join(&texts.path),
-            shown: settings.path.join(&texts.path),
-            texts,
-        };
-        self.edits = edits.into_iter().map(edit).collect();
+    pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
+        self.edits = edits.into_iter().map(|texts| self.placed(texts)).collect();
+        self
+    }
+
+    /// The same, with edits of configuration that depend on the versions that are selected.
+    #[must_use]
+    pub fn editing_later(mut self, pending: Pending) -> Self {
+        self.pending = Some(pending);
+        self
+    }
+
+    /// An edit with the file that it is for.
+    pub(super) fn placed(&self, texts: FileEdit) -> Edit {
+        let beside = |lock_file: &Path| lock_file.with_file_name(&texts.path);
+        Edit { place: beside(&self.path), shown: beside(&self.shown), texts }
+    }
+
+    /// The same, where the version of a provider is selected anew.
+    #[must_use]
+    pub fn reselecting(mut self, addr: ProviderAddr, when: Reselect) -> Self {
+        self.intent.reselected.insert(addr, when);
+        self
+    }
+
+    /// The same, with an entry that a provider had before: a release of that version is held to its hashes.
+    #[must_use]
+    pub fn remembering(mut self, addr: ProviderAddr, earlier: Earlier) -> Self {
+        self.earlier.insert(addr, earlier);
         self
     }
 
@@ -215,6 +245,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
         platforms: platforms(settings, options, lock, cache),
         prune: options.prune,
         state,
+        reselected: BTreeMap::new(),
         republished: republished.collect::<Result<_, Error>>()?,
     })
 }

@@ -39,7 +39,11 @@ impl Settlement {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(root, addr, refusal.clone()),
         };
-        let settled = settle::settle(addr, step, facts);
+        let mut settled = settle::settle(addr, step, facts);
+        if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
+            // Not a first use, but new to the file all the same.
+            settled.signer = settle::signer_of(facts);
+        }
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
         // Where there is no package nothing was signed, nor should it be.
         let judged = if facts.packages.is_empty() && !facts.missing.is_empty() {

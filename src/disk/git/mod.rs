@@ -4,6 +4,7 @@
 //! changed, no filter or textconv of the repository runs, and names never become options.
 
 mod export;
+mod history;
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -12,6 +13,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
+
+pub use history::Last;
 
 /// Why git gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
