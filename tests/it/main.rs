@@ -19,6 +19,7 @@ mod offline;
 mod outdated;
 mod recursive;
 mod support;
+mod thousand_roots;
 mod trust;
 mod upgrade;
 mod verify;
