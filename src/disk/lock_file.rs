@@ -53,6 +53,9 @@ impl From<LockFileError> for Error {
             LockFileError::Unreadable { path, reason } if reason.kind() == io::ErrorKind::IsADirectory => {
                 (path, Some("move the directory away, and restore the file from version control"))
             }
+            LockFileError::Unreadable { path, reason } if reason.kind() == io::ErrorKind::NotFound => {
+                (path, Some("it is a symbolic link that leads nowhere: mend it, or remove it"))
+            }
             LockFileError::Unreadable { path, .. } => (path, None),
             LockFileError::TooLarge(path) => (path, Some("restore the file from version control")),
         };

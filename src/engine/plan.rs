@@ -168,7 +168,8 @@ fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool 
     }
 }
 
-fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
+/// The providers that were named and that nothing requires.
+pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
     let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
     named
         .map(|addr| {

@@ -1,7 +1,7 @@
 //! Requirements come and go, in configuration and lock file together.
 
 use crate::support::keys::Day;
-use crate::support::registry::Registry;
+use crate::support::registry::{Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::{TESTDATA, Workspace};
 
@@ -87,6 +87,11 @@ fn on_any_error_neither_file_changes() {
         let run = run(&workspace, &registry, "add", what, &[]).ended_with(code);
         assert!(run.touched().is_empty(), "{run}");
     }
+    let everywhere = run(&workspace, &registry, "add", "gadget", &["-r"]).ended_with(2);
+    assert!(
+        everywhere.stderr.contains("edits root modules that are named") && everywhere.touched().is_empty(),
+        "{everywhere}"
+    );
     let near = run(&workspace, &registry, "add", "widgets", &[]).ended_with(2);
     assert!(near.stderr.contains("did you mean") && near.stderr.contains("acme/widget?"), "{near}");
     registry.republish("acme/widget", "1.0.0");
@@ -127,7 +132,9 @@ fn what_another_module_requires_stays_locked() {
     let main = MAIN.replace("resource \"widget_thing\" \"a\" {}", "module \"net\" {\n  source = \"./net\"\n}");
     let workspace = Workspace::with_files(&[("main.tf", &main), ("net/main.tf", &net)]);
     workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
-    run(&workspace, &registry, "remove", "widget", &[]).ended_with(0);
+    let removed = run(&workspace, &registry, "remove", "widget", &[]).ended_with(0);
+    assert!(removed.stderr.contains("stays locked: module.net asks for it (net/main.tf:4:5)"), "{removed}");
+    assert!(!removed.stderr.contains("first use"), "{removed}");
     assert!(!workspace.read("main.tf").contains("widget") && workspace.lock_file().contains("acme/widget"));
 }
 
@@ -212,6 +219,35 @@ fn what_is_no_text_is_not_edited() {
             "{run}"
         );
     }
+}
+
+#[test]
+fn several_root_modules_that_are_named() {
+    let registry = registry();
+    let workspace =
+        Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tofu", "# empty\n"), ("b/main.tf", "# none\n")]);
+    let both = |command: &str, code| {
+        let address = format!("{}/acme/gadget", registry.host());
+        let platform: &[&str] = if command == "add" { &["--platform", "linux_amd64"] } else { &[] };
+        let args = [&["-C", "a", "-C", "b", command, &address], platform].concat();
+        workspace.tflock(&registry, args).ended_with(code)
+    };
+    let added = both("add", 0);
+    assert!(added.stdout.contains("2 root modules: 2 changed"), "{added}");
+    assert!(workspace.read("a/main.tf").contains("acme/gadget") && workspace.has("b/versions.tofu"));
+    assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/gadget")), (1, 1));
+    both("remove", 0);
+    assert_eq!(workspace.read("a/main.tf"), MAIN.replace("{{registry}}", &registry.host()));
+}
+
+#[test]
+fn an_unfinished_merge_is_named() {
+    let registry = registry();
+    let workspace = workspace(&registry);
+    let main = workspace.read("main.tf");
+    workspace.write("main.tf", &format!("{main}<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n"));
+    let run = run(&workspace, &registry, "add", "gadget", &[]).ended_with(2);
+    assert!(run.stderr.contains("conflict marker") && run.stderr.contains("main.tf:11:1"), "{run}");
 }
 
 /// Layouts of `testdata/edits`, end to end; that `terraform fmt` is content with them is tested beside the code.

@@ -70,7 +70,9 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
     let mut notes = Vec::new();
     if begun.len() < targets.paths.len() {
-        notes.push(format!("{} root modules were not begun, after one had failed", targets.paths.len() - begun.len()));
+        let count = targets.paths.len() - begun.len();
+        let were = if count == 1 { "root module was" } else { "root modules were" };
+        notes.push(format!("{count} {were} not begun, after one had failed"));
     }
     notes.extend(cache.note().map(str::to_owned));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));

@@ -14,7 +14,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
-use crate::engine::plan::{Intent, Reselect};
+use crate::engine::plan::{self, Intent, Reselect};
 use crate::engine::recall;
 use crate::engine::signers::FirstUseRule;
 use crate::error::{Error, ErrorKind};
@@ -180,6 +180,11 @@ impl Root {
     /// The tool of the root module.
     pub fn dialect(&self) -> Dialect {
         self.rules.dialect()
+    }
+
+    /// The providers that were named and that nothing requires, each an error.
+    pub fn unrequired(&self) -> Vec<Error> {
+        plan::unrequired_arguments(&self.requirements, &self.intent, self.dialect())
     }
 
     /// The providers that the run is about.
