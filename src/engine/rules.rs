@@ -17,6 +17,9 @@ pub struct Rules {
     pub expired_key: ExpiredKeyRule,
     /// Platforms that the provider may lack.
     pub optional: BTreeSet<Platform>,
+    /// Wanted platforms that nobody named and that this provider was not locked for: a package that is not there is only
+    /// a warning.
+    pub unnamed: BTreeSet<Platform>,
     /// Releases that were signed later are not selected anew. The protocol of registries knows no date of publication.
     pub not_after: Option<SystemTime>,
 }
@@ -40,6 +43,7 @@ impl Default for Rules {
             reported: ReportedRule::Ignore,
             expired_key: ExpiredKeyRule::Warn,
             optional: BTreeSet::new(),
+            unnamed: BTreeSet::new(),
             not_after: None,
         }
     }

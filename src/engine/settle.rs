@@ -103,7 +103,7 @@ fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut 
     let mut errors = Vec::new();
     for (platform, newest) in &facts.missing {
         let message = format!("provider {addr} {} is not available for {platform}", facts.version);
-        if step.rules.optional.contains(platform) {
+        if step.rules.optional.contains(platform) || step.rules.unnamed.contains(platform) {
             findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
             continue;
         }

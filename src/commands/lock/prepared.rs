@@ -75,7 +75,7 @@ pub(super) struct Prepared {
 impl Prepared {
     pub(super) fn new(root: Root, run: Run<'_>, memories: &Memories) -> Result<Self, Error> {
         memories.load(&root.trust)?;
-        let rules = |addr: &ProviderAddr| root.rules.of(addr, &root.intent.platforms);
+        let rules = |addr: &ProviderAddr| root.rules_of(addr);
         let mut lock = Cow::Borrowed(&root.lock);
         for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
             lock.to_mut().insert(addr.clone(), earlier.entry.clone());

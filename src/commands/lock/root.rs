@@ -16,10 +16,11 @@ use crate::disk::roots::{self, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::{self, Intent, Reselect};
 use crate::engine::recall;
+use crate::engine::rules::Rules;
 use crate::engine::signers::FirstUseRule;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
-use crate::lockfile::{self, LockFile};
+use crate::lockfile::{self, LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::requirements::{Requirements, providers_in_state};
 use crate::settings::Date;
@@ -43,6 +44,8 @@ pub struct Root {
     pub(super) configured: bool,
     /// What is asked.
     pub(super) intent: Intent,
+    /// The platforms that each provider was locked for, as far as that is known, where nobody named any.
+    pub(super) attributed: Option<BTreeMap<ProviderAddr, BTreeSet<Platform>>>,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
     /// Where the signers are remembered.
@@ -91,11 +94,21 @@ impl Root {
             configuration(settings, options.found || options.accept_no_configuration)?
         };
         let configured = requirements.is_some();
+        let (platforms, attributed) = match named_platforms(settings, options) {
+            Some(named) => (named, None),
+            None => {
+                let attributed = attributed(&lock, cache);
+                let all: BTreeSet<Platform> =
+                    attributed.values().flatten().cloned().chain([Platform::host()]).collect();
+                (all.into_iter().collect(), Some(attributed))
+            }
+        };
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
             boundary: settings.boundary.clone(),
-            intent: Intent { prune: options.prune && configured, ..intent(settings, options, &lock, cache)? },
+            intent: Intent { prune: options.prune && configured, platforms, ..intent(settings, options)? },
+            attributed,
             rules: RuleBook::new(settings, options),
             trust: settings.trust.clone(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
@@ -177,6 +190,18 @@ impl Root {
         self
     }
 
+    /// What holds for a provider.
+    pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
+        let mut rules = self.rules.of(addr, &self.intent.platforms);
+        if let Some(attributed) = &self.attributed {
+            let own = attributed.get(addr);
+            let is_own = |platform: &&Platform| own.is_some_and(|own| own.contains(*platform));
+            let others = self.intent.platforms.iter().filter(|platform| !is_own(platform));
+            rules.unnamed = others.filter(|platform| **platform != Platform::host()).cloned().collect();
+        }
+        rules
+    }
+
     /// The tool of the root module.
     pub fn dialect(&self) -> Dialect {
         self.rules.dialect()
@@ -229,7 +254,7 @@ fn configuration(settings: &RunSettings, accept_none: bool) -> Result<Option<Req
     }
 }
 
-fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache: &Cache) -> Result<Intent, Error> {
+fn intent(settings: &RunSettings, options: &LockOptions) -> Result<Intent, Error> {
     let parse = |text: &String| {
         ProviderAddr::parse(text, settings.dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}")))
@@ -247,7 +272,7 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
         lenient: options.found,
         dropped: BTreeSet::new(),
         upgrade: options.upgrade.clone(),
-        platforms: platforms(settings, options, lock, cache),
+        platforms: Vec::new(),
         prune: options.prune,
         state,
         reselected: BTreeMap::new(),
@@ -261,19 +286,19 @@ fn state_providers(path: &std::path::Path, settings: &RunSettings) -> Result<BTr
         .map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).in_file(path))
 }
 
-/// Those that were asked for, else those of the settings, else those that the cache attributes to recorded hashes and
-/// this machine's.
-fn platforms(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache: &Cache) -> Vec<Platform> {
-    if !options.platforms.is_empty() {
-        return options.platforms.clone();
-    }
-    if let Some(platforms) = settings.settings.platforms.as_ref().filter(|platforms| !platforms.is_empty()) {
-        return platforms.clone();
-    }
-    let mut platforms = BTreeSet::from([Platform::host()]);
-    for (addr, entry) in lock.iter() {
+/// The platforms that were asked for, else those of the settings; none if nobody named any.
+fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
+    let stated = || settings.settings.platforms.clone().unwrap_or_default();
+    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
+    (!named.is_empty()).then_some(named)
+}
+
+/// The platforms that the cache attributes to recorded hashes, by provider.
+fn attributed(lock: &LockFile, cache: &Cache) -> BTreeMap<ProviderAddr, BTreeSet<Platform>> {
+    let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
         let known = recall::recall(cache, addr, &entry.version);
-        platforms.extend(known.iter().flat_map(|known| known.attributed(&entry.hashes).cloned()));
-    }
-    platforms.into_iter().collect()
+        let platforms = known.iter().flat_map(|known| known.attributed(&entry.hashes).cloned()).collect();
+        (addr.clone(), platforms)
+    };
+    lock.iter().map(of_entry).collect()
 }

@@ -51,6 +51,7 @@ impl RuleBook {
             reported: self.reported(addr),
             expired_key: self.expired_key(),
             optional: self.optional(addr, platforms),
+            unnamed: BTreeSet::new(),
             not_after: self.not_after,
         }
     }

@@ -116,7 +116,7 @@ pub(super) fn read_file<T>(
 /// Where git left both sides of a conflict in a text that does not parse.
 fn unfinished_merge(text: &str) -> Option<(usize, ConfigErrorKind)> {
     let begins = |mark: &str, after: usize| {
-        let lines = memchr::memmem::find_iter(text[after..].as_bytes(), mark).map(|at| after + at);
+        let lines = memchr::memmem::find_iter(&text.as_bytes()[after..], mark).map(|at| after + at);
         lines.into_iter().find(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
     };
     let first = begins("<<<<<<< ", 0)?;
