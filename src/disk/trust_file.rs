@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{self, DirectoryLock, Mode, Stored};
+use super::atomic::{self, Mode, Stored};
+use super::directory_lock::DirectoryLock;
 use super::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::trust::pins::FILE_NAME;

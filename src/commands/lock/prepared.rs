@@ -12,7 +12,7 @@ use super::{Mode, Root, Run, failed, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::diff;
-use crate::disk::atomic::DirectoryLock;
+use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;

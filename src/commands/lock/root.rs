@@ -94,15 +94,13 @@ impl Root {
             configuration(settings, options.found || options.accept_no_configuration)?
         };
         let configured = requirements.is_some();
-        let (platforms, attributed) = match named_platforms(settings, options) {
-            Some(named) => (named, None),
-            None => {
-                let attributed = attributed(&lock, cache);
-                let all: BTreeSet<Platform> =
-                    attributed.values().flatten().cloned().chain([Platform::host()]).collect();
-                (all.into_iter().collect(), Some(attributed))
-            }
-        };
+        let named = named_platforms(settings, options);
+        let attributed = named.is_none().then(|| attributed(&lock, cache));
+        let platforms = named.unwrap_or_else(|| {
+            let of_entries = attributed.iter().flatten().flat_map(|(_, platforms)| platforms.iter().cloned());
+            let all: BTreeSet<Platform> = of_entries.chain([Platform::host()]).collect();
+            all.into_iter().collect()
+        });
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
