@@ -209,6 +209,8 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--pin', '--pin', [CompletionResultType]::ParameterName, 'Require exactly the version that is selected')
             [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Change a requirement that is there already')
             [CompletionResult]::new('--lock-only', '--lock-only', [CompletionResultType]::ParameterName, 'Leave the configuration alone')
+            [CompletionResult]::new('--previous', '--previous', [CompletionResultType]::ParameterName, 'Select the version that git''s history recorded last, and hold it to the hashes recorded then')
+            [CompletionResult]::new('--no-previous', '--no-previous', [CompletionResultType]::ParameterName, 'Pay no heed to git''s history: even a version that it recorded is a first use')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing; print the diff')
             [CompletionResult]::new('--no-first-use', '--no-first-use', [CompletionResultType]::ParameterName, 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')

@@ -167,7 +167,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__add)
-            opts="-C -q -v -h --name --pin --replace --lock-only --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

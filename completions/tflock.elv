@@ -200,6 +200,8 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --pin 'Require exactly the version that is selected'
             cand --replace 'Change a requirement that is there already'
             cand --lock-only 'Leave the configuration alone'
+            cand --previous 'Select the version that git''s history recorded last, and hold it to the hashes recorded then'
+            cand --no-previous 'Pay no heed to git''s history: even a version that it recorded is a first use'
             cand --dry-run 'Write nothing; print the diff'
             cand --no-first-use 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
             cand --offline 'Ask nobody; a question that the work needs is exit code 4'

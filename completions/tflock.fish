@@ -239,6 +239,8 @@ never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l pin -d 'Require exactly the version that is selected'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l replace -d 'Change a requirement that is there already'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l lock-only -d 'Leave the configuration alone'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l previous -d 'Select the version that git\'s history recorded last, and hold it to the hashes recorded then'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-previous -d 'Pay no heed to git\'s history: even a version that it recorded is a first use'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'

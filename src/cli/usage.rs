@@ -56,12 +56,28 @@ pub(super) fn tell(
     if matches!(refused.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
         return result(streams, &text(streams.stdout_is_terminal));
     }
+    let hint = only_named(refused, asked);
     if asked.json {
-        return result(streams, &report::failure(asked.command.as_deref(), &error(refused), Format::Json))
-            .and(ExitCode::Failed);
+        let error = hint.into_iter().fold(error(refused), Error::hint);
+        return result(streams, &report::failure(asked.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
     }
     write(&mut streams.stderr, &text(streams.stderr_is_terminal));
+    if let Some(hint) = hint {
+        write(&mut streams.stderr, &format!("  help: {hint}\n"));
+    }
     ExitCode::Failed
+}
+
+/// What to do in place of `-r` with a command that edits configuration only where it was named.
+fn only_named(refused: &clap::Error, asked: &Asked) -> Option<String> {
+    let command = asked.command.as_deref().filter(|command| ["add", "remove"].contains(command))?;
+    match refused.get(ContextKind::InvalidArg)? {
+        ContextValue::String(argument) if argument == "-r" || argument == "--recursive" => Some(format!(
+            "`{command}` edits root modules that are named: `tflock -C DIR -C DIR {command} ADDR`; \
+             `tflock upgrade -r` works in all of them"
+        )),
+        _ => None,
+    }
 }
 
 /// The same as an error of ours.

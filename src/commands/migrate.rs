@@ -45,7 +45,7 @@ pub fn migrate(mut root: Root, settings: &RunSettings, edit_config: bool) -> Res
     root.untouched = is_written_so && dropped.is_empty() && moves.is_empty() && edits.is_empty();
     let only = moves.keys().cloned().collect();
     root.intent.moves = moves;
-    Ok(root.editing(edits, settings).only(only).dropping(dropped))
+    Ok(root.editing(edits).only(only).dropping(dropped))
 }
 
 /// What people should know beside the result: what will make tflock, or the tool, take the root module for the other

@@ -7,6 +7,8 @@ pub mod compare;
 pub mod diff;
 pub mod diff_known;
 mod diff_signers;
+#[cfg(feature = "online")]
+pub mod earlier;
 pub mod explain;
 pub mod fmt;
 pub mod git;

@@ -34,6 +34,9 @@ pub enum ConfigErrorKind {
     /// The text is no JSON, or not in the shape of a configuration.
     #[error(transparent)]
     Json(#[from] JsonError),
+    /// The text does not parse, and has the marks of an unfinished merge.
+    #[error("conflict marker `<<<<<<<` of an unfinished merge")]
+    ConflictMarker,
     /// A value that matters here does not parse.
     #[error("this value cannot be read as an expression")]
     Expression,
@@ -167,6 +170,7 @@ impl From<ConfigError> for Error {
             ConfigErrorKind::Constraint { .. } => {
                 mapped.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")
             }
+            ConfigErrorKind::ConflictMarker => mapped.hint("resolve the conflict, and run again"),
             ConfigErrorKind::LegacySource(_) => {
                 mapped.hint("write the full source address, NAMESPACE/TYPE, into required_providers")
             }

@@ -120,7 +120,8 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
         }
         Expression::Parenthesis(inner) => return convert(inner.inner(), base, at),
         Expression::Variable(name) => Value::Reference(vec![Step::Name(name.as_str().to_owned())]),
-        Expression::Traversal(traversal) => match convert(&traversal.expr, base, at).value {
+        // Behind a name stand others: what is a constant alone is none here.
+        Expression::Traversal(traversal) => match convert(&traversal.expr, base, at).into_reference().value {
             Value::Reference(mut steps) => {
                 steps.extend(traversal.operators.iter().map(|operator| step(operator.value())));
                 Value::Reference(steps)
@@ -247,6 +248,7 @@ mod tests {
         let names = |text: &str| Node::native(text, 0..text.len()).unwrap().names().map(|names| names.join("/"));
         assert_eq!(names("a"), Some("a".into()));
         assert_eq!(names("a.b.c"), Some("a/b/c".into()));
+        assert_eq!((names("null.x"), names("null")), (Some("null/x".into()), None));
         assert_eq!(names("a.b[0]"), None);
         assert_eq!(names("f(a)"), None);
     }

@@ -10,6 +10,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
 
+/// What stands between the name of a file and the random end of its new version's name.
+const BESIDE: &str = ".tflock-";
+
+/// How many random characters that end has.
+const RANDOM: usize = 9;
+
 /// How many symbolic links in a row are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
@@ -35,7 +41,7 @@ pub enum Stored {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The place, with all symbolic links followed, is not where we may write.
-    #[error("refusing to write {path}: it leads to {target}, outside of {within}")]
+    #[error("refusing to write {}: it leads to {target}, outside of {within}", bare(path).display())]
     Outside {
         /// As asked for.
         path: PathBuf,
@@ -45,13 +51,16 @@ pub enum StoreError {
         within: PathBuf,
     },
     /// The file does not hold what the new text was made from.
-    #[error("refusing to write {0}: it is not as it was when it was read")]
+    #[error("refusing to write {}: it is not as it was when it was read", bare(.0).display())]
     Changed(PathBuf),
+    /// Somebody else has had the lock all the time.
+    #[error("cannot work in {}: another run of tflock has been writing there for a minute", .0.display())]
+    Busy(PathBuf),
     /// A directory or a circle of links stands there.
-    #[error("refusing to write {0}: it is not a file")]
+    #[error("refusing to write {}: it is not a file", bare(.0).display())]
     NotAFile(PathBuf),
     /// The system refused.
-    #[error("cannot {action} {path}: {reason}")]
+    #[error("cannot {action} {}: {reason}", bare(path).display())]
     System {
         /// What was being done, such as `write`.
         action: &'static str,
@@ -63,7 +72,12 @@ pub enum StoreError {
     },
 }
 
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+/// A path as people write it: without `./` before it.
+pub(super) fn bare(path: &Path) -> &Path {
+    path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
+}
+
+pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |reason| StoreError::System { action, path, reason }
 }
@@ -101,11 +115,14 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
         Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(staged(None, &target)),
         _ => {}
     }
+    let mut prefix = name.to_owned();
+    prefix.push(BESIDE);
     let mut beside = tempfile::Builder::new()
-        .prefix(name)
-        .rand_bytes(9)
+        .prefix(&prefix)
+        .rand_bytes(RANDOM)
         .tempfile_in(directory)
-        .map_err(failed("create a file in", directory))?;
+        // The library adds the random name, which tells nobody anything.
+        .map_err(|error| failed("create a file beside", path)(io::Error::from(error.kind())))?;
     beside.write_all(bytes).map_err(failed("write", path))?;
     set_mode(beside.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
     beside.as_file().sync_all().map_err(failed("write", path))?;
@@ -122,6 +139,24 @@ impl Staged {
         }
         Ok(Stored::Written)
     }
+}
+
+/// Removes new files that a killed run left in a directory before it could put them in their places.
+///
+/// The caller holds the lock on the directory: nobody is about to use them. What cannot be removed stays.
+pub(super) fn sweep(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && entry.file_name().to_str().is_some_and(is_left_behind) {
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
+}
+
+fn is_left_behind(name: &str) -> bool {
+    let end = name.rsplit_once(BESIDE).filter(|(before, _)| !before.is_empty()).map(|(_, end)| end);
+    end.is_some_and(|end| end.len() == RANDOM && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Follows symbolic links up to the file itself, which need not exist.
@@ -180,55 +215,17 @@ fn sync_directory(directory: &Path) {
     let _ = directory;
 }
 
-/// A lock on a directory: while it lives, no other run holds one.
-///
-/// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). Whoever locks
-/// several directories must do so in the order of their paths.
-#[derive(Debug)]
-pub struct DirectoryLock {
-    /// Closing it gives the lock back. Where the file system knows no locks it stands for none.
-    _handle: File,
-}
-
-impl DirectoryLock {
-    /// Waits as long as it takes.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::System`] if there is no such directory.
-    pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
-        let handle = open_for_lock(directory).map_err(failed("lock", directory))?;
-        // A file system without locks is no reason not to work.
-        let _ = handle.lock();
-        Ok(Self { _handle: handle })
-    }
-}
-
-#[cfg(not(windows))]
-fn open_for_lock(directory: &Path) -> io::Result<File> {
-    File::open(directory)
-}
-
-#[cfg(windows)]
-fn open_for_lock(directory: &Path) -> io::Result<File> {
-    let place = std::fs::canonicalize(directory)?;
-    let digest = crate::hash::Sha256Digest::of(place.as_os_str().as_encoded_bytes()).to_hex();
-    let file = std::env::temp_dir().join(format!("tflock-{}.lock", &digest[..32]));
-    File::options().create(true).truncate(false).write(true).open(file)
-}
-
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (file, hint) = match &error {
             StoreError::Outside { path, .. } => {
                 (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
             }
-            StoreError::Changed(path) => {
-                (path, Some("run the same command again; if that does not help, the file is not valid UTF-8"))
-            }
+            StoreError::Changed(path) => (path, Some("wait until other programs are done with it, and run again")),
+            StoreError::Busy(path) => (path, Some("wait until it is done, or end it, and run again")),
             StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };
-        let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(file);
+        let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(bare(file));
         hint.into_iter().fold(told, Self::hint)
     }
 }
@@ -323,24 +320,19 @@ mod tests {
     }
 
     #[test]
-    fn locked_work_is_done_one_after_the_other() {
+    fn what_a_killed_run_left_is_swept_away() {
         let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("count");
-        std::fs::write(&file, "0").unwrap();
-        let add = || {
-            for _ in 0..50 {
-                let _lock = DirectoryLock::acquire(directory.path()).unwrap();
-                let count: u32 = std::fs::read_to_string(&file).unwrap().parse().unwrap();
-                std::fs::write(&file, (count + 1).to_string()).unwrap();
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(add);
-            }
-        });
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "200");
-        assert_eq!(names(directory.path()), ["count"]);
-        assert!(DirectoryLock::acquire(&directory.path().join("none")).is_err());
+        let kept =
+            [".terraform.lock.hcl", "a.tflock-abc", "a.tflock-abcdefgh.", "x.tflock-1234567890", ".tflock-abcdefghi"];
+        for name in kept.iter().chain(&["main.tf.tflock-aB3dEfGh1"]) {
+            std::fs::write(directory.path().join(name), "").unwrap();
+        }
+        let staged = stage(&directory.path().join("main.tf"), b"x", MODE, directory.path()).unwrap();
+        assert_eq!(names(directory.path()).iter().filter(|name| is_left_behind(name)).count(), 2);
+        sweep(directory.path());
+        let mut kept = kept.map(str::to_owned);
+        kept.sort();
+        assert_eq!(names(directory.path()), kept);
+        assert!(staged.replace().is_err());
     }
 }

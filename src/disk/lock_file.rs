@@ -3,6 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::atomic::bare;
 use crate::error::{Error, ErrorKind};
 
 /// The most bytes of a lock file; no real one comes near.
@@ -12,10 +13,10 @@ const LIMIT: u64 = 16 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum LockFileError {
     /// Larger than any lock file.
-    #[error("the lock file {0} is larger than 16 MiB")]
+    #[error("the lock file {} is larger than 16 MiB", bare(.0).display())]
     TooLarge(PathBuf),
     /// The system refused.
-    #[error("cannot read the lock file {path}: {reason}")]
+    #[error("cannot read the lock file {}: {reason}", bare(path).display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -48,10 +49,18 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, LockFileError> {
 
 impl From<LockFileError> for Error {
     fn from(error: LockFileError) -> Self {
-        let path = match &error {
-            LockFileError::TooLarge(path) | LockFileError::Unreadable { path, .. } => path,
+        let (path, hint) = match &error {
+            LockFileError::Unreadable { path, reason } if reason.kind() == io::ErrorKind::IsADirectory => {
+                (path, Some("move the directory away, and restore the file from version control"))
+            }
+            LockFileError::Unreadable { path, reason } if reason.kind() == io::ErrorKind::NotFound => {
+                (path, Some("it is a symbolic link that leads nowhere: mend it, or remove it"))
+            }
+            LockFileError::Unreadable { path, .. } => (path, None),
+            LockFileError::TooLarge(path) => (path, Some("restore the file from version control")),
         };
-        Self::new(ErrorKind::LockFile, error.to_string()).in_file(path)
+        let told = Self::new(ErrorKind::LockFile, error.to_string()).in_file(bare(path));
+        hint.into_iter().fold(told, Self::hint)
     }
 }
 

@@ -8,6 +8,7 @@ pub mod atomic;
 pub mod below;
 pub mod cache;
 pub mod cli_config;
+pub mod directory_lock;
 pub mod git;
 pub mod git_config;
 pub mod hcl1;

@@ -41,13 +41,14 @@ pub enum Expected<'a> {
 /// Replaces files, or creates them, in the order of the list; see [`super::atomic::store`] for each.
 ///
 /// A file that holds its new bytes already is not touched, whatever was expected of it: so a second run goes on. Gives
-/// what became of each. The caller holds the lock on the directory.
+/// what became of each. The caller holds the lock on `directory`, in which what killed runs left is swept away first.
 ///
 /// # Errors
 ///
 /// [`StoreError`], [`StoreError::Changed`] among them. Up to the first rename no file is changed; if a rename fails, the
 /// files before it in the list are new and the others old.
-pub fn store_all(files: &[Replacement<'_>], within: &Path) -> Result<Vec<Stored>, StoreError> {
+pub fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
+    super::atomic::sweep(directory);
     let staged: Vec<_> = files
         .iter()
         .map(|file| {
@@ -106,11 +107,11 @@ mod tests {
             replacement(&lock, b"new", Expected::Bytes(b"old")),
             replacement(&config, b"same", Expected::Bytes(b"before")),
         ];
-        let stored = store_all(&files, directory.path()).unwrap();
+        let stored = store_all(&files, directory.path(), directory.path()).unwrap();
         assert_eq!(stored, [Stored::Written, Stored::Written, Stored::Unchanged]);
         assert_eq!(std::fs::read(&trust).unwrap(), b"pin");
         assert_eq!(std::fs::read(&lock).unwrap(), b"new");
-        assert_eq!(store_all(&files, directory.path()).unwrap(), [Stored::Unchanged; 3]);
+        assert_eq!(store_all(&files, directory.path(), directory.path()).unwrap(), [Stored::Unchanged; 3]);
         assert_eq!(names(directory.path()), ["lock", "trust", "versions.tf"]);
     }
 
@@ -129,12 +130,13 @@ mod tests {
             (&directory.path().join("new.tf"), Expected::Bytes(b"there")),
         ] {
             let files = [replacement(&lock, b"new", Expected::Anything), replacement(last, b"x", was)];
-            assert!(store_all(&files, directory.path()).is_err(), "{last:?}");
+            assert!(store_all(&files, directory.path(), directory.path()).is_err(), "{last:?}");
             assert_eq!(std::fs::read(&lock).unwrap(), b"old");
             assert_eq!(std::fs::read(&config).unwrap(), b"theirs");
             assert_eq!(names(directory.path()), ["folder", "lock", "versions.tf"]);
         }
-        let error = store_all(&[replacement(&config, b"x", Expected::Absent)], directory.path()).unwrap_err();
+        let error =
+            store_all(&[replacement(&config, b"x", Expected::Absent)], directory.path(), directory.path()).unwrap_err();
         assert!(matches!(&error, StoreError::Changed(path) if *path == config), "{error}");
     }
 
@@ -157,7 +159,7 @@ mod tests {
                     replacement(path, new.as_bytes(), was)
                 })
                 .collect();
-            let stored = store_all(&files, directory.path()).unwrap();
+            let stored = store_all(&files, directory.path(), directory.path()).unwrap();
             assert_eq!(stored.iter().filter(|stored| **stored == Stored::Written).count(), texts.len() - done);
             assert!(paths.iter().zip(&texts).all(|(path, (_, _, new))| std::fs::read_to_string(path).unwrap() == *new));
         }

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{self, DirectoryLock, Mode, Stored};
+use super::atomic::{self, Mode, Stored};
+use super::directory_lock::DirectoryLock;
 use super::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::trust::pins::FILE_NAME;
@@ -102,20 +103,19 @@ pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
     Ok(atomic::store(path, text.as_bytes(), MODE, &worktree::boundary(within))? == Stored::Written)
 }
 
-/// Keeps other runs from writing the trust file, from reading it to writing it.
+/// Keeps other runs from writing the trust file, from reading it to writing it; what killed runs left beside it is swept
+/// away.
 ///
-/// It is not the directory that is locked, since runs hold those of their root modules while they wait for this, but
-/// the `.git` beside the file. None where there is none: then the root module's own lock has to do.
+/// Whoever holds it must not hold the lock on a root module, which may be the same directory.
 ///
 /// # Errors
 ///
-/// [`Error`] if `.git` is there but cannot be opened.
-pub fn guard(path: &Path) -> Result<Option<DirectoryLock>, Error> {
-    let git = path.with_file_name(".git");
-    if !git.exists() {
-        return Ok(None);
-    }
-    Ok(Some(DirectoryLock::acquire(&git)?))
+/// [`Error`] if its directory is not there, or somebody else keeps it for long.
+pub fn guard(path: &Path) -> Result<DirectoryLock, Error> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let lock = DirectoryLock::acquire(directory)?;
+    atomic::sweep(directory);
+    Ok(lock)
 }
 
 impl From<TrustFileError> for Error {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::disk::atomic::{Mode, Stored};
+use crate::disk::atomic::{Mode, StoreError, Stored};
 use crate::disk::transaction::{self, Expected, Replacement};
 use crate::error::Error;
 
@@ -33,13 +33,13 @@ pub struct Edit<'a> {
     pub new: &'a str,
 }
 
-/// Writes a lock file, and after it the configuration that it belongs to; true if any bytes changed.
+/// Writes a lock file, and after it the configuration that it belongs to; true if any bytes changed, none if the
+/// configuration is not what was read: then nothing was written. The caller holds the lock on the directory.
 ///
 /// # Errors
 ///
-/// Whatever the disk says, and configuration that changed since it was read; then all old texts are still there, unless
-/// the disk failed between one file and the next.
-pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<bool, Error> {
+/// Whatever the disk says; then all old texts are still there, unless it failed between one file and the next.
+pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<Option<bool>, Error> {
     let lock =
         Replacement { path: &write.path, bytes: write.text.as_bytes(), mode: LOCK_FILE_MODE, was: Expected::Anything };
     let edits = edits.iter().map(|edit| Replacement {
@@ -49,6 +49,10 @@ pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<bool, Error> {
         was: edit.old.map_or(Expected::Absent, |old| Expected::Bytes(old.as_bytes())),
     });
     let files: Vec<Replacement<'_>> = std::iter::once(lock).chain(edits).collect();
-    let stored = transaction::store_all(&files, &write.boundary)?;
-    Ok(stored.contains(&Stored::Written))
+    let directory = write.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match transaction::store_all(&files, directory, &write.boundary) {
+        Ok(stored) => Ok(Some(stored.contains(&Stored::Written))),
+        Err(StoreError::Changed(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

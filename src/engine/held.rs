@@ -7,6 +7,9 @@ use super::plan::{Selection, Step};
 use super::wish::Wish;
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
+use crate::hash::HashScheme;
+use crate::lockfile::LockEntry;
+use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Version};
 
@@ -31,6 +34,25 @@ pub fn held_back(
     let reasons = reasons(wish, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
     Some(Finding::new(Rule::HeldBack, message).about(addr))
+}
+
+/// A warning where fewer packages of the new release are covered than of the recorded one; none if there is no fewer.
+///
+/// Which platforms those are may be unknown: they are counted.
+pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> Option<Finding> {
+    let old = step.recorded.as_ref().filter(|old| old.version != new.version)?;
+    let [had, has] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
+    if has >= had {
+        return None;
+    }
+    let platforms: Vec<&str> = step.platforms.iter().map(Platform::as_str).collect();
+    let message = format!(
+        "{addr} {} records {had} h1, {} only {has} (for {}): on other platforms it cannot be installed from this lock file",
+        old.version,
+        new.version,
+        platforms.join(", "),
+    );
+    Some(Finding::new(Rule::PlatformsDropped, message).about(addr))
 }
 
 fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &ReleaseFacts, newest: &Version) -> Vec<String> {

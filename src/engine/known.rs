@@ -3,7 +3,7 @@
 //! Pure: the facts come from the index and are hints; nothing is written on their account, they only show that there
 //! is nothing to write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Selection, Step};
 use super::rules::ReportedRule;
@@ -15,6 +15,8 @@ use crate::platform::Platform;
 pub struct KnownRelease {
     /// The `zh:` hashes that its checksums give to a lock file.
     pub listed: Vec<PackageHash>,
+    /// The platforms that its checksums name archives for.
+    pub platforms: BTreeSet<Platform>,
     /// The hashes of each package whose archive was hashed here.
     pub packages: BTreeMap<Platform, KnownPackage>,
     /// What its origin reported.
@@ -48,6 +50,7 @@ pub fn is_complete(step: &Step, known: &KnownRelease) -> bool {
     let covered = |platform: &Platform| {
         known.packages.get(platform).is_some_and(|package| recorded(&package.h1) && recorded(&package.zh))
             || step.rules.optional.contains(platform)
+            || step.rules.unnamed.contains(platform) && !known.platforms.contains(platform)
     };
     let reported = step.rules.reported != ReportedRule::Write || known.reported.values().flatten().all(recorded);
     entry.version == *version
@@ -75,8 +78,10 @@ mod tests {
     }
 
     fn known() -> KnownRelease {
-        let linux = ("linux_amd64".parse().unwrap(), KnownPackage { zh: zh(1), h1: h1(1) });
-        KnownRelease { listed: vec![zh(1), zh(2)], packages: [linux].into(), reported: BTreeMap::new() }
+        let linux: Platform = "linux_amd64".parse().unwrap();
+        let platforms = [linux.clone()].into();
+        let linux = (linux, KnownPackage { zh: zh(1), h1: h1(1) });
+        KnownRelease { listed: vec![zh(1), zh(2)], platforms, packages: [linux].into(), reported: BTreeMap::new() }
     }
 
     fn step(hashes: &[PackageHash], platforms: &[&str]) -> Step {
@@ -105,6 +110,12 @@ mod tests {
         assert!(!is_complete(&step(&[zh(1), h1(1)], &["linux_amd64"]), &known()));
         assert!(!is_complete(&step(&[zh(1), zh(2)], &["linux_amd64"]), &known()));
         assert!(!is_complete(&step(&all, &["linux_amd64"]), &KnownRelease::default()));
+        // Nobody asked for a platform that the release does not have.
+        let mut unnamed = step(&all, &["linux_amd64", "darwin_arm64"]);
+        unnamed.rules.unnamed.insert("darwin_arm64".parse().unwrap());
+        assert!(is_complete(&unnamed, &known()));
+        let more = KnownRelease { platforms: unnamed.platforms.iter().cloned().collect(), ..known() };
+        assert!(!is_complete(&unnamed, &more));
     }
 
     #[test]

@@ -31,10 +31,21 @@ pub struct Intent {
     pub dropped: BTreeSet<ProviderAddr>,
     /// Select anew what is selected already; none to keep it.
     pub upgrade: Option<Upgrade>,
+    /// Providers whose version is selected anew while all others keep theirs.
+    pub reselected: BTreeMap<ProviderAddr, Reselect>,
     /// Releases that may replace what is recorded under their version.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
     /// Providers that take over the version of an entry at another address: the new address, and the old one.
     pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
+}
+
+/// When the version of a provider is selected anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reselect {
+    /// Where its constraints do not allow the recorded one, which else is an error.
+    IfNotAllowed,
+    /// In any case.
+    Always,
 }
 
 /// How versions are selected anew.
@@ -183,7 +194,8 @@ fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool 
     }
 }
 
-fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
+/// The providers that were named and that nothing requires.
+pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
     let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
     named
         .map(|addr| {
@@ -205,8 +217,15 @@ fn select(
     if let Some(upgrade) = &intent.upgrade {
         return anew(addr, constraints, upgrade, (entry, dialect));
     }
-    let Some(entry) = entry else { return Ok(Selection::Newest(Wish::of(constraints.clone()))) };
-    if !constraints.allows(&entry.version) {
+    let newest = || Selection::Newest(Wish::of(constraints.clone()));
+    let Some(entry) = entry else { return Ok(newest()) };
+    let is_allowed = constraints.allows(&entry.version);
+    match intent.reselected.get(addr) {
+        Some(Reselect::Always) => return Ok(newest()),
+        Some(Reselect::IfNotAllowed) if !is_allowed => return Ok(newest()),
+        _ => {}
+    }
+    if !is_allowed {
         let name = addr.short(dialect);
         let message = format!(
             "the locked version {} of provider {name} does not match the version constraint {constraints:?} of the \

@@ -19,6 +19,9 @@ pub struct Rules {
     pub expired_key: ExpiredKeyRule,
     /// Platforms that the provider may lack.
     pub optional: BTreeSet<Platform>,
+    /// Wanted platforms that nobody named and that this provider was not locked for: a package that is not there is only
+    /// a warning.
+    pub unnamed: BTreeSet<Platform>,
     /// Which releases are not selected anew.
     pub barred: Barred,
 }
@@ -75,6 +78,7 @@ impl Default for Rules {
             reported: ReportedRule::Ignore,
             expired_key: ExpiredKeyRule::Warn,
             optional: BTreeSet::new(),
+            unnamed: BTreeSet::new(),
             barred: Barred::default(),
         }
     }

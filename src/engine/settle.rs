@@ -67,13 +67,7 @@ pub fn settle(
         Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
         None => true,
     };
-    let signer = match &facts.origin {
-        Origin::Registry { signer, .. } if first_use => Some(match signer {
-            Signature::By(fingerprint) => Signer::Key(fingerprint.clone()),
-            Signature::Unsigned => Signer::Unsigned,
-        }),
-        _ => None,
-    };
+    let signer = signer_of(facts).filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
         let findings = findings.into_iter().map(Refusal::Finding);
@@ -126,12 +120,21 @@ fn fewer(addr: &ProviderAddr, step: &Step, hashes: &PackageHashes) -> Option<Fin
     (new < old).then(|| Finding::new(Rule::UnknownPlatformHash, message).about(addr))
 }
 
+/// Who signed a release; none if it comes from a mirror.
+pub fn signer_of(facts: &ReleaseFacts) -> Option<Signer> {
+    match &facts.origin {
+        Origin::Registry { signer: Signature::By(fingerprint), .. } => Some(Signer::Key(fingerprint.clone())),
+        Origin::Registry { signer: Signature::Unsigned, .. } => Some(Signer::Unsigned),
+        Origin::Mirror => None,
+    }
+}
+
 /// What the release lacks: errors, or warnings where the settings call it optional.
 fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut Vec<Finding>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (platform, newest) in &facts.missing {
         let message = format!("provider {addr} {} is not available for {platform}", facts.version);
-        if step.rules.optional.contains(platform) {
+        if step.rules.optional.contains(platform) || step.rules.unnamed.contains(platform) {
             findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
             continue;
         }

@@ -97,6 +97,8 @@ rules! {
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
+    LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR --previous --replace` takes that version again, and holds it to the hashes recorded then.";
+    PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so that each has the newest that suits itself.", "Make their constraints agree; `tflock why ADDR` shows who asks for what.";
     ExplicitHost, "explicit-host", Warn, Other, "Configuration names the registry of the other tool, so that its provider stays there.", "Leave the host out of the source address, or run `tflock migrate` with --edit-config.";

@@ -1,8 +1,9 @@
 //! Requirements come and go, in configuration and lock file together.
 
-use crate::support::registry::Registry;
+use crate::support::keys::Day;
+use crate::support::registry::{Endpoint, Registry};
 use crate::support::run::Run;
-use crate::support::workspace::Workspace;
+use crate::support::workspace::{TESTDATA, Workspace};
 
 const MAIN: &str = r#"# first of all
 terraform {
@@ -51,8 +52,10 @@ fn a_requirement_and_its_entry() {
     assert_eq!(workspace.read("main.tf"), main.replace("    widget = {", &format!("{entry}    widget = {{")));
     assert!(workspace.lock_file().contains("constraints = \"~> 2.3\""));
     assert!(added.stdout.contains("review and commit main.tf"), "{added}");
-    let again = run(&workspace, &registry, "add", "gadget", &[]).ended_with(2);
-    assert!(again.stderr.contains("is already required"), "{again}");
+    let again = run(&workspace, &registry, "add", "gadget", &[]).ended_with(0);
+    assert!(again.touched().is_empty(), "{again}");
+    let other = run(&workspace, &registry, "add", "gadget@~> 2.0", &[]).ended_with(2);
+    assert!(other.stderr.contains("is already required") && other.touched().is_empty(), "{other}");
 
     let removed = run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
     assert_eq!((workspace.read("main.tf"), workspace.lock_file()), (main, lock));
@@ -65,8 +68,11 @@ fn constraints_names_and_pins() {
     let workspace = workspace(&registry);
     run(&workspace, &registry, "add", "gadget@< 2.3", &["--name", "gizmo"]).ended_with(0);
     assert!(workspace.read("main.tf").contains("gizmo = {") && workspace.lock_file().contains("\"2.0.0\""));
-    let run_ = run(&workspace, &registry, "add", "gadget@>= 2.3", &["--replace"]).ended_with(2);
-    assert!(run_.stderr.contains("does not match the version constraint"), "{run_}");
+    // A requirement that the locked version does not meet selects another.
+    run(&workspace, &registry, "add", "gadget@>= 2.3", &["--replace"]).ended_with(0);
+    assert!(workspace.read("main.tf").contains("version = \">= 2.3\"") && workspace.lock_file().contains("\"2.3.1\""));
+    run(&workspace, &registry, "add", "gadget@< 3", &["--replace"]).ended_with(0);
+    assert!(workspace.lock_file().contains("\"2.3.1\""));
     run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
     run(&workspace, &registry, "add", "gadget", &["--pin"]).ended_with(0);
     assert!(workspace.read("main.tf").contains("version = \"2.3.1\""));
@@ -81,6 +87,11 @@ fn on_any_error_neither_file_changes() {
         let run = run(&workspace, &registry, "add", what, &[]).ended_with(code);
         assert!(run.touched().is_empty(), "{run}");
     }
+    let everywhere = run(&workspace, &registry, "add", "gadget", &["-r"]).ended_with(2);
+    assert!(
+        everywhere.stderr.contains("edits root modules that are named") && everywhere.touched().is_empty(),
+        "{everywhere}"
+    );
     let near = run(&workspace, &registry, "add", "widgets", &[]).ended_with(2);
     assert!(near.stderr.contains("did you mean") && near.stderr.contains("acme/widget?"), "{near}");
     registry.republish("acme/widget", "1.0.0");
@@ -121,6 +132,156 @@ fn what_another_module_requires_stays_locked() {
     let main = MAIN.replace("resource \"widget_thing\" \"a\" {}", "module \"net\" {\n  source = \"./net\"\n}");
     let workspace = Workspace::with_files(&[("main.tf", &main), ("net/main.tf", &net)]);
     workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
-    run(&workspace, &registry, "remove", "widget", &[]).ended_with(0);
+    let removed = run(&workspace, &registry, "remove", "widget", &[]).ended_with(0);
+    assert!(removed.stderr.contains("stays locked: module.net asks for it (net/main.tf:4:5)"), "{removed}");
+    assert!(!removed.stderr.contains("first use"), "{removed}");
     assert!(!workspace.read("main.tf").contains("widget") && workspace.lock_file().contains("acme/widget"));
+}
+
+/// Without a constraint: one that goes with what can be selected, by other modules and by the policy.
+#[test]
+fn the_constraint_follows_the_selected_version() {
+    let registry = registry().release("acme/gadget", "3.0.0", &["linux_amd64"]).signed_on(Day(20_000));
+    let net = "terraform {\n  required_providers {\n    gadget = {\n      source  = \"{{registry}}/acme/gadget\"\n      \
+               version = \"< 2.3\"\n    }\n  }\n}\n";
+    let call = format!("{MAIN}\nmodule \"net\" {{\n  source = \"./net\"\n}}\n");
+    let workspace = Workspace::with_files(&[("main.tf", &call), ("net/main.tf", net)]);
+    run(&workspace, &registry, "add", "gadget", &[]).ended_with(0);
+    assert!(workspace.read("main.tf").contains("version = \"~> 2.0\""));
+    assert!(workspace.lock_file().contains("constraints = \"~> 2.0, < 2.3.0\""));
+
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    let age = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() / 86_400 - 19_990;
+    workspace.write(".tflock.hcl", &format!("policy {{\n  minimum_age = \"{age}d\"\n}}\n"));
+    run(&workspace, &registry, "add", "gadget", &["--pin"]).ended_with(0);
+    assert!(workspace.read("main.tf").contains("version = \"2.3.1\""));
+    let young = run(&workspace, &registry, "add", "gadget@3.0.0", &["--replace"]).ended_with(2);
+    assert!(young.stderr.contains("3.0.0 is passed over: it was signed on 2024-10-04"), "{young}");
+    assert!(young.touched().is_empty());
+}
+
+#[test]
+fn what_gits_history_recorded() {
+    let registry = registry();
+    let workspace = workspace(&registry);
+    workspace.git(["init", "--quiet"]);
+    let commit = |message: &str| {
+        workspace.git(["add", "--all"]);
+        workspace.git(["commit", "--quiet", "-m", message]);
+    };
+    run(&workspace, &registry, "add", "gadget@2.0.0", &[]).ended_with(0);
+    let before = (workspace.read("main.tf"), workspace.lock_file());
+    commit("one");
+    run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
+    commit("two");
+    let removed = workspace.read("main.tf");
+    let added = run(&workspace, &registry, "add", "gadget", &[]).ended_with(0);
+    let command = format!("tflock add {}/acme/gadget --previous --replace", registry.host());
+    assert!(
+        added.stdout.contains("was locked at 2.0.0 until 2024-06-01") && added.stdout.contains(&command),
+        "{added}"
+    );
+    assert!(workspace.lock_file().contains("\"2.3.1\""));
+    let previous = run(&workspace, &registry, "add", "gadget", &["--previous", "--replace"]).ended_with(0);
+    assert!(previous.stdout.contains("held to the 2 hashes recorded there"), "{previous}");
+    assert_eq!(workspace.lock_file(), before.1.replace("\"2.0.0\"\n  hash", "\"~> 2.0\"\n  hash"));
+    run(&workspace, &registry, "add", "gadget@2.0.0", &["--replace"]).ended_with(0);
+    assert_eq!((workspace.read("main.tf"), workspace.lock_file()), before);
+
+    // The very version, but not the release: refused, unless somebody says that history does not count.
+    run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
+    assert_eq!(workspace.read("main.tf"), removed);
+    registry.republish("acme/gadget", "2.0.0");
+    for (what, how) in [("gadget", &["--no-cache", "--previous"][..]), ("gadget@2.0.0", &["--no-cache"])] {
+        let refused = run(&workspace, &registry, "add", what, how).ended_with(3);
+        assert!(
+            refused.stdout.contains("denied[republished]") && refused.stdout.contains("--no-previous"),
+            "{refused}"
+        );
+        assert!(refused.touched().is_empty());
+    }
+    run(&workspace, &registry, "add", "gadget@2.0.0", &["--no-previous"]).ended_with(0);
+    let never = run(&workspace, &registry, "add", "bolt", &["--previous"]).ended_with(2);
+    assert!(never.stderr.contains("git's history records no version"), "{never}");
+}
+
+#[test]
+fn what_is_no_text_is_not_edited() {
+    let registry = registry();
+    let workspace = workspace(&registry);
+    let main = [workspace.read("main.tf").as_bytes(), b"# \xff\n"].concat();
+    workspace.write_bytes("main.tf", &main);
+    for (command, what) in [("add", "gadget"), ("add", "gadget@~> 2.0"), ("remove", "widget")] {
+        let more: &[&str] = if command == "remove" { &["--force"] } else { &[] };
+        let run = run(&workspace, &registry, command, what, more).ended_with(2);
+        assert!(
+            run.stderr.contains("not UTF-8") && run.stderr.contains("main.tf") && run.touched().is_empty(),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn several_root_modules_that_are_named() {
+    let registry = registry();
+    let workspace =
+        Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tofu", "# empty\n"), ("b/main.tf", "# none\n")]);
+    let both = |command: &str, code| {
+        let address = format!("{}/acme/gadget", registry.host());
+        let platform: &[&str] = if command == "add" { &["--platform", "linux_amd64"] } else { &[] };
+        let args = [&["-C", "a", "-C", "b", command, &address], platform].concat();
+        workspace.tflock(&registry, args).ended_with(code)
+    };
+    let added = both("add", 0);
+    assert!(added.stdout.contains("2 root modules: 2 changed"), "{added}");
+    assert!(workspace.read("a/main.tf").contains("acme/gadget") && workspace.has("b/versions.tofu"));
+    assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/gadget")), (1, 1));
+    both("remove", 0);
+    assert_eq!(workspace.read("a/main.tf"), MAIN.replace("{{registry}}", &registry.host()));
+}
+
+#[test]
+fn an_unfinished_merge_is_named() {
+    let registry = registry();
+    let workspace = workspace(&registry);
+    let main = workspace.read("main.tf");
+    workspace.write("main.tf", &format!("{main}<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n"));
+    let run = run(&workspace, &registry, "add", "gadget", &[]).ended_with(2);
+    assert!(run.stderr.contains("conflict marker") && run.stderr.contains("main.tf:11:1"), "{run}");
+}
+
+/// Layouts of `testdata/edits`, end to end; that `terraform fmt` is content with them is tested beside the code.
+#[test]
+fn every_layout() {
+    let registry = registry().standing_for("registry.terraform.io").release("acme/widget", "1.4.2", &["linux_amd64"]);
+    let folder = std::path::Path::new(TESTDATA).join("edits");
+    let mut cases: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| {
+            let request = std::fs::read_to_string(folder.join(name).join("request")).unwrap_or_default();
+            let plain = request.trim() == "add acme/widget@~> 1.4";
+            plain && folder.join(name).join("after").is_dir()
+        })
+        .collect();
+    cases.sort();
+    assert!(cases.len() >= 25, "{cases:?}");
+    for name in cases {
+        let before = format!("edits/{name}/before");
+        // Git keeps no empty folder.
+        let workspace = if folder.join(&name).join("before").is_dir() {
+            Workspace::from(&before)
+        } else {
+            Workspace::with_files(&[])
+        };
+        let args = ["add", "acme/widget@~> 1.4", "--platform", "linux_amd64", "--tool", "terraform"];
+        let run = workspace.tflock(&registry, args);
+        // Some have requirements of their own that this registry does not have; they are not asked for.
+        let run = run.ended_with(0);
+        for entry in std::fs::read_dir(folder.join(&name).join("after")).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            let wanted = std::fs::read(folder.join(&name).join("after").join(&file)).unwrap();
+            assert_eq!(std::fs::read(workspace.path(&file)).unwrap(), wanted, "{name}: {file}\n{run}");
+        }
+    }
 }

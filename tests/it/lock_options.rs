@@ -240,3 +240,31 @@ fn warnings_of_the_configuration_are_those_of_why() {
     let warning = why.stderr.lines().find(|line| line.contains("built")).unwrap_or_else(|| panic!("{why}"));
     assert!(lock.stderr.contains(warning), "{lock}");
 }
+
+/// Platforms that nobody named are those of any entry. A release that lacks one which it was never locked for is no error.
+#[test]
+fn platforms_that_nobody_named() {
+    let registry = Registry::start()
+        .release("acme/widget", "1.0.0", &["linux_amd64", "darwin_arm64", "freebsd_386"])
+        .with_packages()
+        .release("acme/gadget", "1.0.0", &["linux_amd64", "darwin_arm64"])
+        .standing_for("registry.opentofu.org");
+    let main = "terraform {\n  required_providers {\n    widget = {\n      source = \"registry.opentofu.org/acme/widget\"\n    \
+                }\n  }\n}\n";
+    let workspace = Workspace::with_files(&[("main.tofu", main)]);
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let gadget = format!("{}/acme/gadget", registry.host());
+    let run = workspace.tflock(&registry, ["add", &gadget]).ended_with(0);
+    assert!(run.stdout.contains("warning[platform-missing]") && run.stdout.contains("freebsd_386"), "{run}");
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        assert!(workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", platform).h1), "{platform}");
+    }
+    // Nothing is left to do, and of what was hashed here nothing to ask.
+    registry.forget_requests();
+    workspace.tflock(&registry, ["lock", "--check"]).ended_with(0);
+    workspace.tflock(&registry, ["lock", "--check", "--offline", &gadget]).ended_with(0);
+    assert_eq!(registry.downloads("acme/gadget"), 0);
+    // Who names it wants it.
+    let named = workspace.tflock(&registry, ["lock", "--platform", "freebsd_386"]).ended_with(2);
+    assert!(named.stderr.contains("is not available for freebsd_386"), "{named}");
+}

@@ -2,11 +2,14 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
 mod add;
+mod at_once;
 mod attack;
+mod changing_differential;
 mod diff;
 mod diff_online;
 mod example;
 mod fixture;
+mod killed;
 mod lock;
 mod lock_broken;
 mod lock_differential;
@@ -22,6 +25,7 @@ mod readme;
 mod recursive;
 mod same_versions;
 mod support;
+mod thousand_roots;
 mod trust;
 mod upgrade;
 mod verify;

@@ -150,3 +150,44 @@ fn the_same_version_must_be_the_recorded_release() {
     assert!(run.stdout.contains("denied[republished]"), "{run}");
     assert_eq!(workspace.lock_file(), before);
 }
+
+/// What cannot be rewritten bounds what is.
+#[test]
+fn constraints_of_other_modules_are_not_rewritten() {
+    let registry = registry();
+    let widget = format!("{}/acme/widget", registry.host());
+    let net = main("< 2.0").replace("    gadget = {\n      source = \"{{registry}}/acme/gadget\"\n    }\n", "");
+    let call = format!("{}\nmodule \"net\" {{\n  source = \"./net\"\n}}\n", main("~> 1.0.0"));
+    let workspace = Workspace::with_files(&[("main.tf", &call), ("net/main.tf", &net)]);
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let run = upgrade(&workspace, &registry, &["--bump"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["2.0.0", "1.2.0"]);
+    assert!(workspace.read("main.tf").contains("version = \"~> 1.2.0\""), "{run}");
+    assert!(run.stdout.contains("\"< 2.0\" of module.net (net/main.tf:3:5) does not allow it"), "{run}");
+    let run = upgrade(&workspace, &registry, &[&widget, "--bump", "--precise", "2.0.0"]).ended_with(2);
+    assert!(run.stderr.contains("does not stand in the required_providers") && run.touched().is_empty(), "{run}");
+}
+
+/// A new release for fewer platforms than the old one is not a thing to pass over in silence.
+#[test]
+fn platforms_that_are_lost_are_told() {
+    let mut registry = Registry::start();
+    for version in ["1.0.0", "1.2.0"] {
+        registry = registry.release("acme/widget", version, &["linux_amd64", "darwin_arm64"]);
+    }
+    let one = main("1.0.0").replace("    gadget = {\n      source = \"{{registry}}/acme/gadget\"\n    }\n", "");
+    let workspace = Workspace::with_files(&[("main.tf", &one)]);
+    let both = ["lock", "--platform", "linux_amd64", "--platform", "darwin_arm64"];
+    workspace.tflock(&registry, both).ended_with(0);
+    let before = workspace.lock_file();
+    workspace.write("main.tf", &one.replace("\"1.0.0\"", "\"~> 1.0\""));
+    let run = workspace.tflock(&registry, ["upgrade", "--no-cache", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(run.stdout.contains("warning[platforms-dropped]") && run.stdout.contains("records 2 h1"), "{run}");
+    // What the index attributes counts as wanted, whoever named no platform.
+    workspace.write(".terraform.lock.hcl", &before);
+    let run = workspace.tflock(&registry, ["upgrade"]).ended_with(0);
+    assert!(!run.stdout.contains("platforms-dropped"), "{run}");
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.2.0", platform).h1));
+    }
+}

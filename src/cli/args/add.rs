@@ -2,15 +2,18 @@
 
 use super::{Locking, Unsupported, Within};
 use crate::commands::LockOptions;
-use crate::commands::requirement::Addition;
+use crate::commands::requirement::{Addition, History};
 
 /// Require a provider and lock it.
 ///
 /// Writes the requirement into `required_providers` where that stands, every other byte kept, or into versions.tf, and
-/// locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release. On any error neither file changes.
+/// locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
+/// was locked before, by git's history, is no first use: that version is held to the hashes recorded then. On any error
+/// neither file changes.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"
+    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin\n  tflock add hashicorp/null --previous"
 )]
 pub(in crate::cli) struct AddArgs {
     /// Source addresses, each with a version constraint if one is wanted.
@@ -28,6 +31,12 @@ pub(in crate::cli) struct AddArgs {
     /// Leave the configuration alone.
     #[arg(long, conflicts_with_all = ["name", "replace"])]
     lock_only: bool,
+    /// Select the version that git's history recorded last, and hold it to the hashes recorded then.
+    #[arg(long)]
+    previous: bool,
+    /// Pay no heed to git's history: even a version that it recorded is a first use.
+    #[arg(long, conflicts_with = "previous")]
+    no_previous: bool,
     #[command(flatten)]
     locking: Locking,
     #[command(flatten)]
@@ -46,6 +55,15 @@ impl AddArgs {
             Addition { source, constraint, name, pin: self.pin, replace: self.replace, lock_only: self.lock_only }
         };
         self.providers.iter().map(addition).collect()
+    }
+
+    /// What git's history is for.
+    pub(in crate::cli) fn history(&self) -> History {
+        match (self.previous, self.no_previous) {
+            (true, _) => History::Previous,
+            (_, true) => History::Ignore,
+            _ => History::Heed,
+        }
     }
 
     /// How it is locked.

@@ -10,6 +10,7 @@ use crate::cli::settings::dialect_of_text;
 use crate::cli::{ExitCode, Streams};
 use crate::commands::fmt::{Formatted, fmt as formatted};
 use crate::disk::atomic::{Mode, store};
+use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::disk::worktree::boundary;
 use crate::error::Error;
@@ -53,12 +54,16 @@ fn one(session: &Session<'_>, path: &Path, check: bool, stdin: &mut dyn Read) ->
         let formatted = format(session, Path::new("."), &text, shown)?;
         return Ok((formatted.changed, if check { String::new() } else { formatted.text }));
     }
-    let text = lock_file::read(path)?.ok_or_else(|| absent(path.to_owned()))?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned()));
+    let (text, lock) = (read()?, DirectoryLock::acquire(directory)?);
+    // What another run wrote before the lock was had counts.
+    let text = if check { text } else { read()? };
     let formatted = format(session, directory, &text, path)?;
     if formatted.changed && !check {
         store(path, formatted.text.as_bytes(), Mode::KeepOr(0o644), &boundary(directory))?;
     }
+    drop(lock);
     Ok((formatted.changed, if formatted.changed { format!("{}\n", path.display()) } else { String::new() }))
 }
 

@@ -11,9 +11,9 @@ use crate::cli::{ExitCode, Streams};
 use crate::commands::lock::{self, Mode, Root, Roots, Run, Source};
 use crate::commands::{LockOptions, RunSettings};
 use crate::dialect::Dialect;
-use crate::disk::atomic::DirectoryLock;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::cli_config::CliConfig;
+use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::worktree;
 use crate::engine::gather::GatherOptions;
@@ -72,6 +72,8 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     let open = |at| {
         let settings = targets.settings(at)?;
         let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        // Lock file and configuration of one moment: another run writes one after the other.
+        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         let root = Root::open(&settings, &options, &cache)?;
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         (asked.prepare)(root, &settings)
@@ -81,7 +83,9 @@ pub(super) fn run(asked: &Asked<'_>, mut targets: Targets<'_>, streams: &Streams
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
     let mut notes = Vec::new();
     if begun.len() < targets.paths.len() {
-        notes.push(format!("{} root modules were not begun, after one had failed", targets.paths.len() - begun.len()));
+        let count = targets.paths.len() - begun.len();
+        let were = if count == 1 { "root module was" } else { "root modules were" };
+        notes.push(format!("{count} {were} not begun, after one had failed"));
     }
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     notes.extend(unsigned(&begun).filter(|_| mirrored));
@@ -140,14 +144,6 @@ pub(super) fn open_cache_of(session: &Session<'_>, directories: &[PathBuf]) -> C
         work_trees,
         disabled: session.arguments.global.no_cache,
     })
-}
-
-/// Locks the directories of root modules until the end of the run.
-pub(super) fn acquire(roots: &[RunSettings]) -> Result<Vec<DirectoryLock>, Error> {
-    let mut directories: Vec<&PathBuf> = roots.iter().map(|root| &root.root).collect();
-    directories.sort_unstable();
-    directories.dedup();
-    directories.into_iter().map(|directory| Ok(DirectoryLock::acquire(directory)?)).collect()
 }
 
 /// Whom a run may ask.

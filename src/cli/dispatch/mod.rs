@@ -13,6 +13,7 @@ mod list;
 mod lock;
 mod merge;
 mod migrate;
+mod near;
 mod offered;
 mod targets;
 mod text;

@@ -96,7 +96,7 @@ impl<'a> Targets<'a> {
         }
         let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
         if nothing && unlocked != Unlocked::Opened {
-            return Err(none_below(start));
+            return Err(none_below(start, unlocked));
         }
         for path in found.roots {
             let shown = prefix.join(&path);
@@ -143,7 +143,8 @@ impl<'a> Targets<'a> {
     pub(super) fn or_none(self) -> Result<Self, Error> {
         if self.paths.is_empty() && self.outcomes.is_empty() {
             let first = self.session.directories().into_iter().next().unwrap_or_default();
-            return Err(none_below(if first.as_os_str().is_empty() { Path::new(".") } else { &first }));
+            let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
+            return Err(none_below(start, Unlocked::Opened));
         }
         Ok(self)
     }
@@ -211,10 +212,15 @@ impl<'a> Targets<'a> {
     }
 }
 
-fn none_below(start: &Path) -> Error {
-    let message = format!("there is no root module in or below {}: no directory has a lock file", start.display());
-    Error::new(ErrorKind::NotFound, message)
-        .hint("`tflock lock -r --create` writes lock files where there is configuration that nobody calls")
+fn none_below(start: &Path, unlocked: Unlocked) -> Error {
+    let (lacks, hint) = if unlocked == Unlocked::Created {
+        ("no directory has a lock file or configuration", "name the directory to look in with -C")
+    } else {
+        let hint = "`tflock lock -r --create` writes lock files where there is configuration that nobody calls";
+        ("no directory has a lock file", hint)
+    };
+    let message = format!("there is no root module in or below {}: {lacks}", start.display());
+    Error::new(ErrorKind::NotFound, message).hint(hint)
 }
 
 fn without_lock(path: PathBuf) -> RootOutcome {

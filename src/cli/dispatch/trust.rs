@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::lock::{acquire, open_cache, source};
+use super::lock::{open_cache, source};
 use super::targets::{Targets, Unlocked};
 use super::{Done, Session};
 use crate::cli::args::{Below, TrustArgs, TrustCommand};
@@ -24,7 +24,6 @@ pub(super) fn trust(session: &Session<'_>, arguments: &TrustArgs, streams: &Stre
         let found = below::survey(&one.boundary)?.trust_files.into_iter();
         trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
     }
-    let _locks = acquire(&roots)?;
     let outcome = command::trust(one, &action, &open_cache(&roots))?;
     Ok(Done { outcome, code: ExitCode::Done, dialect })
 }
@@ -53,7 +52,6 @@ fn init(session: &Session<'_>, arguments: &TrustArgs, streams: &Streams<'_>) -> 
         let message = "who signed what is locked can be asked of registries only, which --offline forbids";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"));
     };
-    let _locks = acquire(&roots)?;
     let mut outcome = command::init(&roots, *options)?;
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let code = ExitCode::of_outcome(&outcome, false);

@@ -94,7 +94,7 @@ fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<R
         Ok(root) => root,
         Err(error) => return vec![RootOutcome { path, body: Err(error), findings: Vec::new() }],
     };
-    let (mut known, mut errors) = (BTreeMap::new(), Vec::new());
+    let (mut known, mut errors) = (BTreeMap::new(), root.unrequired());
     for addr in root.asked() {
         match answers.get(&addr) {
             Some(Ok(versions)) => {

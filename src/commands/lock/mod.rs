@@ -33,7 +33,7 @@ use prepared::{Finished, Learning, Prepared, Settled};
 pub use root::Root;
 pub(super) use rules::RuleBook;
 
-/// How often a root module is begun anew because its lock file changed meanwhile.
+/// How often a root module is begun anew because its files changed meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// Threads that wait for the disk rather than compute.
@@ -110,7 +110,7 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
         }
     }
     for at in pending {
-        let message = "the lock file changes all the time; nothing was written";
+        let message = "the files of the root module change all the time; nothing was written";
         let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
         outcomes.insert(at, failed(roots.paths[at].clone(), error));
     }

@@ -1,8 +1,10 @@
 //! One root module whose plan is made: what is still to be asked for it, and its end.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::super::earlier::Earlier;
 use super::memories::{Memories, Stored};
 use super::root::Edit;
 use super::settlement::Settlement;
@@ -10,18 +12,20 @@ use super::{Mode, Root, Run, failed, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::diff;
-use crate::disk::atomic::DirectoryLock;
 use crate::disk::cache::Cache;
+use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
 use crate::engine::plan::{self, Plan, Step};
 use crate::engine::signers::Lesson;
-use crate::engine::{held, known, recall};
+use crate::engine::{held, known, recall, settle};
 use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
-use crate::lockfile;
-use crate::outcome::{Body, Changes, RootOutcome, Standing, TrustChange};
+use crate::hash::PackageHash;
+use crate::lockfile::{self, LockEntry};
+use crate::outcome::{AddedHash, Body, Changes, RootOutcome, Standing, TrustChange};
 use crate::report::diff::unified;
 use crate::trust::pins::Pins;
 use crate::version::Version;
@@ -30,7 +34,7 @@ use crate::version::Version;
 pub(super) enum Finished {
     /// There is a result.
     Done(Box<RootOutcome>),
-    /// The lock file is another one than was read: nothing was written.
+    /// The lock file, or configuration to be edited, is another one than was read: nothing was written.
     Overtaken,
     /// Another root module has failed before.
     NotBegun,
@@ -60,6 +64,8 @@ pub(super) struct Settled {
     settlement: Settlement,
     /// What is new in the trust file.
     lessons: Vec<Lesson>,
+    /// What is written to configuration.
+    edits: Vec<Edit>,
 }
 
 impl Settled {
@@ -92,9 +98,17 @@ pub(super) struct Prepared {
 impl Prepared {
     pub(super) fn new(root: Root, run: Run<'_>, memories: &Memories) -> Result<Self, Error> {
         memories.load(&root.trust)?;
-        let rules = |addr: &ProviderAddr| root.rules.of(addr, &root.intent.platforms);
-        let plan = plan::plan(&root.requirements, &root.lock, &root.intent, (root.rules.dialect(), &rules))
+        let rules = |addr: &ProviderAddr| root.rules_of(addr);
+        let mut lock = Cow::Borrowed(&root.lock);
+        for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
+            lock.to_mut().insert(addr.clone(), earlier.entry.clone());
+        }
+        let mut plan = plan::plan(&root.requirements, &lock, &root.intent, (root.rules.dialect(), &rules))
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
+        for (addr, step) in plan.steps.iter_mut().filter(|(_, step)| step.recorded.is_none()) {
+            // If this very version is selected, it is not a first use.
+            step.recorded = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
+        }
         let answered = |addr: &ProviderAddr, step: &Step| {
             let release = step.recorded_release().and_then(|entry| recall::recall(run.cache, addr, &entry.version));
             run.local && release.is_some_and(|release| known::is_complete(step, &release))
@@ -139,12 +153,17 @@ impl Prepared {
                     if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                         let requirement = self.root.requirements.get(addr);
                         settlement.findings.extend(held::held_back(addr, step, requirement, facts).map(leveled));
+                        let new = settlement.entries.get(addr).map(|settled| &settled.entry);
+                        let dropped = new.and_then(|new| held::platforms_dropped(addr, step, new));
+                        settlement.findings.extend(dropped.map(leveled));
                     }
                 }
                 None => settlement.keep(addr, step),
             }
         }
         settlement.findings.extend(self.unrequired().into_iter().map(leveled));
+        settlement.findings.extend(self.earlier(&settlement).into_iter().map(leveled));
+        let edits = self.complete(&mut settlement);
         // A revocation is true whatever else is wrong; everything else is learned from what is written only.
         let refused = settlement.is_refused() || learning == Learning::Revocations;
         let lessons = std::mem::take(&mut settlement.lessons).into_iter();
@@ -154,12 +173,49 @@ impl Prepared {
             Vec::new()
         });
         settlement.pins = Pins::default();
-        Settled { settlement, lessons }
+        Settled { settlement, lessons, edits }
+    }
+
+    /// What is written to configuration, now that versions are selected.
+    fn complete(&self, settlement: &mut Settlement) -> Vec<Edit> {
+        let Some(pending) = &self.root.pending else { return self.root.edits.clone() };
+        if settlement.is_refused() {
+            return Vec::new();
+        }
+        let selected = settlement.entries.iter().map(|(addr, settled)| (addr, &settled.entry.version)).collect();
+        match pending.complete(&self.root.requirements, &selected) {
+            Ok((edits, requirements)) => {
+                for (addr, settled) in &mut settlement.entries {
+                    if let Some(requirement) = requirements.get(addr) {
+                        settled.entry.constraints = requirement.constraints.clone();
+                    }
+                }
+                edits.into_iter().map(|texts| self.root.placed(texts)).collect()
+            }
+            Err(error) => {
+                settlement.errors.push(error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Notes on entries that providers had before.
+    fn earlier(&self, settlement: &Settlement) -> Vec<Finding> {
+        let note = |(addr, earlier): (&ProviderAddr, &Earlier)| {
+            let selected = settlement.entries.get(addr).map(|settled| &settled.entry.version);
+            earlier.finding(addr, selected, self.dialect())
+        };
+        let is_told = |addr: &ProviderAddr| {
+            let republished =
+                |finding: &Finding| finding.rule == Rule::Republished && finding.address.as_ref() == Some(addr);
+            settlement.entries.contains_key(addr) || settlement.findings.iter().any(republished)
+        };
+        self.root.earlier.iter().filter(|(addr, _)| is_told(addr)).map(note).collect()
     }
 
     /// Writes what was settled, once the trust files are written.
     pub(super) fn finish(&self, path: &Path, settled: Settled, stored: &Stored, mode: Mode) -> Finished {
-        let Settled { mut settlement, lessons } = settled;
+        let Settled { mut settlement, lessons, edits } = settled;
         let path = path.to_owned();
         let written = match stored.get(&self.root.trust) {
             Some(Ok(written)) => *written,
@@ -175,7 +231,7 @@ impl Prepared {
         let body = if settlement.is_refused() {
             Ok(Some(Changes { path: self.root.shown.clone(), ..Changes::default() }))
         } else {
-            self.write(&settlement, mode)
+            self.write(&settlement, &edits, mode)
         };
         let body = match body {
             Ok(None) => return Finished::Overtaken,
@@ -200,8 +256,8 @@ impl Prepared {
         self.plan.unrequired.iter().filter(|_| self.root.configured).map(note).collect()
     }
 
-    /// What changes, and as the mode says, its writing; none if the lock file changed since it was read.
-    fn write(&self, settlement: &Settlement, mode: Mode) -> Result<Option<Changes>, Error> {
+    /// What changes, and as the mode says, its writing; none if the files changed since they were read.
+    fn write(&self, settlement: &Settlement, edits: &[Edit], mode: Mode) -> Result<Option<Changes>, Error> {
         let entries = &settlement.entries;
         let mut new = self.root.lock.clone();
         for addr in &self.plan.pruned {
@@ -219,19 +275,22 @@ impl Prepared {
                 change.standing = Standing::Pinned;
             }
             change.hashes_added.clone_from(&settled.added);
+            if self.root.earlier.contains_key(&change.address) {
+                change.hashes_added.extend(remembered(settled, self.root.lock.get(&change.address)));
+            }
         }
         let text = new.encode(self.dialect());
         let old = self.root.bytes.as_deref();
         // Where nothing is required no lock file is wanted, unless somebody named the place.
         let needless = self.root.untouched || self.root.intent.lenient && old.is_none() && new.is_empty();
-        let changed = (old != Some(text.as_bytes()) || !self.root.edits.is_empty()) && !needless;
+        let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
-        outcome.edited = self.root.edits.iter().map(|edit| edit.shown.clone()).collect();
+        outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {
             Mode::Check => {}
             Mode::DryRun | Mode::Write if needless => {}
-            Mode::DryRun => outcome.diff = Some(self.diff(&text)),
-            Mode::Write => match self.store(&text)? {
+            Mode::DryRun => outcome.diff = Some(self.diff(&text, edits)),
+            Mode::Write => match self.store(&text, edits)? {
                 Some(written) => outcome.written = written,
                 None => return Ok(None),
             },
@@ -240,31 +299,39 @@ impl Prepared {
     }
 
     /// The diff of all files that would be written.
-    fn diff(&self, text: &str) -> String {
+    fn diff(&self, text: &str, edits: &[Edit]) -> String {
         let mut diff = String::new();
-        for Edit { shown, texts, .. } in &self.root.edits {
+        for Edit { shown, texts, .. } in edits {
             diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &shown.to_string_lossy());
         }
         let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
         diff + &unified(&old, text, lockfile::FILE_NAME)
     }
 
-    /// Writes the lock file if it is still what was read, and the configuration with it.
-    fn store(&self, text: &str) -> Result<Option<bool>, Error> {
+    /// Writes the lock file and the configuration with it, if both are still what was read.
+    fn store(&self, text: &str, edits: &[Edit]) -> Result<Option<bool>, Error> {
         let directory = self.root.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let _lock = DirectoryLock::acquire(directory.unwrap_or(Path::new(".")))?;
         if lock_file::read(&self.root.path)? != self.root.bytes {
             return Ok(None);
         }
-        let edits: Vec<commit::Edit<'_>> = self
-            .root
-            .edits
+        let edits: Vec<commit::Edit<'_>> = edits
             .iter()
             .map(|edit| commit::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
             .collect();
         let write = Write { path: self.root.path.clone(), text: text.to_owned(), boundary: self.root.boundary.clone() };
-        commit::commit(&write, &edits).map(Some)
+        commit::commit(&write, &edits)
     }
+}
+
+/// The hashes of an entry that were taken from one that the provider had before.
+fn remembered(settled: &settle::Settled, old: Option<&LockEntry>) -> Vec<AddedHash> {
+    let is_new = |hash: &&PackageHash| {
+        settled.added.iter().all(|added| added.hash != **hash) && old.is_none_or(|old| !old.hashes.contains(hash))
+    };
+    let added =
+        |hash: &PackageHash| AddedHash { hash: hash.clone(), platform: None, evidence: vec![Evidence::Recorded] };
+    settled.entry.hashes.iter().filter(is_new).map(added).collect()
 }
 
 fn trust_change(root: &Root, lessons: &[Lesson], written: bool) -> Option<TrustChange> {

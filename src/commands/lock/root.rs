@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::super::earlier::Earlier;
 use super::super::memory::TrustPlace;
+use super::super::requirement::Pending;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
@@ -12,12 +14,13 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, MissingModules, Tree, TreeError, TreeOptions};
 use crate::disk::{lock_file, state};
-use crate::engine::plan::{Intent, Selection, Step};
+use crate::engine::plan::{self, Intent, Reselect, Selection, Step};
 use crate::engine::recall;
+use crate::engine::rules::Rules;
 use crate::engine::signers::FirstUseRule;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::lockfile::{self, LockFile};
+use crate::lockfile::{self, LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::requirements::{Requirements, providers_in_state};
 use crate::settings::Date;
@@ -42,6 +45,8 @@ pub struct Root {
     pub(in crate::commands) configured: bool,
     /// What is asked.
     pub(in crate::commands) intent: Intent,
+    /// The platforms that each provider was locked for, as far as that is known, where nobody named any.
+    pub(super) attributed: Option<BTreeMap<ProviderAddr, BTreeSet<Platform>>>,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
     /// Where the signers are remembered.
@@ -54,6 +59,10 @@ pub struct Root {
     pub(super) reason: String,
     /// What is written to configuration, together with the lock file.
     pub(super) edits: Vec<Edit>,
+    /// What is written to configuration as soon as versions are selected, in place of `edits`.
+    pub(super) pending: Option<Pending>,
+    /// What git's history recorded of providers that have no entry, or that are to have that one again.
+    pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     /// Warnings about what was read.
     pub(in crate::commands) findings: Vec<Finding>,
     /// What people should know of the configuration.
@@ -90,11 +99,19 @@ impl Root {
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let configured = requirements.is_some();
+        let named = named_platforms(settings, options);
+        let attributed = named.is_none().then(|| attributed(&lock, cache));
+        let platforms = named.unwrap_or_else(|| {
+            let of_entries = attributed.iter().flatten().flat_map(|(_, platforms)| platforms.iter().cloned());
+            let all: BTreeSet<Platform> = of_entries.chain([Platform::host()]).collect();
+            all.into_iter().collect()
+        });
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
             boundary: settings.boundary.clone(),
-            intent: Intent { prune: options.prune && configured, ..intent(settings, options, &lock, cache)? },
+            intent: Intent { prune: options.prune && configured, platforms, ..intent(settings, options)? },
+            attributed,
             rules: RuleBook::new(settings, options),
             trust: settings.trust.clone(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
@@ -105,6 +122,8 @@ impl Root {
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
             edits: Vec::new(),
+            pending: None,
+            earlier: BTreeMap::new(),
             findings,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             untouched: false,
@@ -136,13 +155,36 @@ impl Root {
 
     /// The same, with edits of configuration that are written together with the lock file.
     #[must_use]
-    pub fn editing(mut self, edits: Vec<FileEdit>, settings: &RunSettings) -> Self {
-        let edit = |texts: FileEdit| Edit {
-            place: settings.root.join(&texts.path),
-            shown: roots::join(&settings.path, &texts.path.to_string_lossy()),
-            texts,
-        };
-        self.edits = edits.into_iter().map(edit).collect();
+    pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
+        self.edits = edits.into_iter().map(|texts| self.placed(texts)).collect();
+        self
+    }
+
+    /// The same, with edits of configuration that depend on the versions that are selected.
+    #[must_use]
+    pub fn editing_later(mut self, pending: Pending) -> Self {
+        self.pending = Some(pending);
+        self
+    }
+
+    /// An edit with the file that it is for.
+    pub(super) fn placed(&self, texts: FileEdit) -> Edit {
+        let folder = self.shown.parent().unwrap_or(Path::new(""));
+        let shown = roots::join(folder, &texts.path.to_string_lossy());
+        Edit { place: self.path.with_file_name(&texts.path), shown, texts }
+    }
+
+    /// The same, where the version of a provider is selected anew.
+    #[must_use]
+    pub fn reselecting(mut self, addr: ProviderAddr, when: Reselect) -> Self {
+        self.intent.reselected.insert(addr, when);
+        self
+    }
+
+    /// The same, with an entry that a provider had before: a release of that version is held to its hashes.
+    #[must_use]
+    pub fn remembering(mut self, addr: ProviderAddr, earlier: Earlier) -> Self {
+        self.earlier.insert(addr, earlier);
         self
     }
 
@@ -192,9 +234,27 @@ impl Root {
         self.rules.of(addr, &[]).barred.ban(addr, version).is_some()
     }
 
+    /// What holds for a provider.
+    pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
+        let mut rules = self.rules.of(addr, &self.intent.platforms);
+        if let Some(attributed) = &self.attributed {
+            let before = || attributed.get(self.intent.moves.get(addr)?);
+            let own = attributed.get(addr).or_else(before);
+            let is_own = |platform: &&Platform| own.is_some_and(|own| own.contains(*platform));
+            let others = self.intent.platforms.iter().filter(|platform| !is_own(platform));
+            rules.unnamed = others.filter(|platform| **platform != Platform::host()).cloned().collect();
+        }
+        rules
+    }
+
     /// The tool of the root module.
     pub fn dialect(&self) -> Dialect {
         self.rules.dialect()
+    }
+
+    /// The providers that were named and that nothing requires, each an error.
+    pub fn unrequired(&self) -> Vec<Error> {
+        plan::unrequired_arguments(&self.requirements, &self.intent, self.dialect())
     }
 
     /// The providers that the run is about.
@@ -239,7 +299,7 @@ fn configuration(settings: &RunSettings, options: &LockOptions) -> Result<Option
     }
 }
 
-fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache: &Cache) -> Result<Intent, Error> {
+fn intent(settings: &RunSettings, options: &LockOptions) -> Result<Intent, Error> {
     let parse = |text: &String| {
         ProviderAddr::parse(text, settings.dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}")))
@@ -258,9 +318,10 @@ fn intent(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache:
         dropped: BTreeSet::new(),
         upgrade: options.upgrade.clone(),
         moves: BTreeMap::new(),
-        platforms: platforms(settings, options, lock, cache),
+        platforms: Vec::new(),
         prune: options.prune,
         state,
+        reselected: BTreeMap::new(),
         republished: republished.collect::<Result<_, Error>>()?,
     })
 }
@@ -271,19 +332,19 @@ fn state_providers(path: &std::path::Path, settings: &RunSettings) -> Result<BTr
         .map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).in_file(path))
 }
 
-/// Those that were asked for, else those of the settings, else those that the cache attributes to recorded hashes and
-/// this machine's.
-fn platforms(settings: &RunSettings, options: &LockOptions, lock: &LockFile, cache: &Cache) -> Vec<Platform> {
-    if !options.platforms.is_empty() {
-        return options.platforms.clone();
-    }
-    if let Some(platforms) = settings.settings.platforms.as_ref().filter(|platforms| !platforms.is_empty()) {
-        return platforms.clone();
-    }
-    let mut platforms = BTreeSet::from([Platform::host()]);
-    for (addr, entry) in lock.iter() {
+/// The platforms that were asked for, else those of the settings; none if nobody named any.
+fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
+    let stated = || settings.settings.platforms.clone().unwrap_or_default();
+    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
+    (!named.is_empty()).then_some(named)
+}
+
+/// The platforms that the cache attributes to recorded hashes, by provider.
+fn attributed(lock: &LockFile, cache: &Cache) -> BTreeMap<ProviderAddr, BTreeSet<Platform>> {
+    let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
         let known = recall::recall(cache, addr, &entry.version);
-        platforms.extend(known.iter().flat_map(|known| known.attributed(&entry.hashes).cloned()));
-    }
-    platforms.into_iter().collect()
+        let platforms = known.iter().flat_map(|known| known.attributed(&entry.hashes).cloned()).collect();
+        (addr.clone(), platforms)
+    };
+    lock.iter().map(of_entry).collect()
 }

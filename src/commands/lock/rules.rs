@@ -64,6 +64,7 @@ impl RuleBook {
             reported: self.reported(addr),
             expired_key: self.expired_key(),
             optional: self.optional(addr, platforms),
+            unnamed: BTreeSet::new(),
             barred: self.barred(addr),
         }
     }

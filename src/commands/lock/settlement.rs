@@ -42,7 +42,11 @@ impl Settlement {
             Err(refusal) => return self.refuse(root, addr, refusal.clone()),
         };
         let leveled = |finding| root.rules.leveled(finding, Some(&facts.version));
-        let settled = settle::settle(addr, step, facts, &leveled);
+        let mut settled = settle::settle(addr, step, facts, &leveled);
+        if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
+            // Not a first use, but new to the file all the same.
+            settled.signer = settle::signer_of(facts);
+        }
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
         // Where there is no package nothing was signed, nor should it be.
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);

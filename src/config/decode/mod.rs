@@ -93,14 +93,14 @@ pub(super) fn read_file<T>(
     let contents = match Syntax::of(&path.to_string_lossy()) {
         Syntax::Native => match scan::outline(text, 0..text.len()) {
             Ok(outline) => native(text, outline),
-            Err(error) => reader.fail((error.at, error.kind.into())),
+            Err(error) => reader.fail(unfinished_merge(text).unwrap_or((error.at, error.kind.into()))),
         },
         Syntax::Json => match json::parse(text) {
             Ok(node) => {
                 parsed = node;
                 Body::Json(&parsed).contents(schema, &mut reader.errors)
             }
-            Err((at, error)) => reader.fail((at, error.into())),
+            Err((at, error)) => reader.fail(unfinished_merge(text).unwrap_or((at, error.into()))),
         },
     };
     let decoded = decode(&mut reader, contents);
@@ -111,6 +111,16 @@ pub(super) fn read_file<T>(
         kind: kind.clone(),
     });
     (decoded, errors.collect())
+}
+
+/// Where git left both sides of a conflict in a text that does not parse.
+fn unfinished_merge(text: &str) -> Option<(usize, ConfigErrorKind)> {
+    let begins = |mark: &str, after: usize| {
+        let lines = memchr::memmem::find_iter(&text.as_bytes()[after..], mark).map(|at| after + at);
+        lines.into_iter().find(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
+    };
+    let first = begins("<<<<<<< ", 0)?;
+    begins(">>>>>>> ", first).map(|_| (first, ConfigErrorKind::ConflictMarker))
 }
 
 /// Reads one configuration file.

@@ -135,6 +135,9 @@ impl From<EditError> for Error {
             }
             EditError::NotRequired { uses, near, .. } => {
                 let told = told(ErrorKind::Configuration);
+                if uses.is_empty() && near.is_none() {
+                    return told.hint("`tflock why` lists the providers that are required");
+                }
                 let told = near.into_iter().fold(told, |told, near| told.hint(format!("did you mean {near}?")));
                 uses.iter().fold(told, |told, found| told.hint(format!("used by {found}")))
             }

@@ -55,7 +55,7 @@ pub struct AddRequest {
     pub source: String,
     /// The version constraint as it is to be written. None for none; where a requirement is replaced, for the old one.
     pub constraint: Option<String>,
-    /// Changes a requirement that is there: the version of this provider, or the provider that has this name.
+    /// Changes a requirement that is there, unless it is what is asked for: the version of this provider, or the provider that has this name.
     pub replace: bool,
 }
 
@@ -112,6 +112,10 @@ pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Resu
         return files.checked(files.insert(&entry)?, &meaning);
     };
     let is_same = present.source == ProviderSource::Provider(addr.clone());
+    let is_written = present.version.as_ref().map(|version| &version.text) == request.constraint.as_ref();
+    if is_same && is_written {
+        return Ok(Vec::new());
+    }
     if !request.replace {
         let place = present.place.clone();
         return Err(if is_same {
@@ -122,7 +126,6 @@ pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Resu
             EditError::NameTaken { name, source_text: request.source.clone(), taken_by, place }
         });
     }
-    let is_written = present.version.as_ref().map(|version| &version.text) == request.constraint.as_ref();
     let change = Change {
         source: (!is_same).then(|| request.source.clone()),
         constraint: request.constraint.clone().filter(|_| !is_written),

@@ -47,8 +47,12 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
         }
     }
     for file in files {
-        let schema = &[("module", 1)];
-        let read = |reader: &mut Reader<'_>, contents: Contents<'_>| passed_on(reader, &contents, names);
+        let schema = &[("module", 1), ("terraform", 0)];
+        let read = |reader: &mut Reader<'_>, contents: Contents<'_>| {
+            let mut found = passed_on(reader, &contents, names);
+            found.extend(metadata(reader, &contents, names));
+            found
+        };
         found.extend(read_file(&file.path, &file.text, (dialect, Role::Primary, schema), read).0);
         found.extend(names.iter().flat_map(|name| functions(file, name)));
     }
@@ -74,13 +78,31 @@ fn passed_on(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<
     found
 }
 
-/// Calls of a provider's functions, wherever an expression may stand: found by their text, except in lines of comments.
+/// Metadata of the module for a provider.
+fn metadata(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<String>) -> Vec<Use> {
+    let mut found = Vec::new();
+    for block in contents.blocks_of("terraform") {
+        let body = block.body.contents(&[("provider_meta", 1)], &mut Vec::new());
+        for block in body.blocks_of("provider_meta") {
+            let name = block.labels.first().map_or("", |label| &label.text);
+            if names.contains(name) {
+                found.push(Use { what: format!("provider_meta {name:?}"), place: reader.place(block.at) });
+            }
+        }
+    }
+    found
+}
+
+/// Calls of a provider's functions, wherever an expression may stand: found by their text, except behind the mark of a
+/// comment.
 fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
     let text = &file.text;
     let (call, lines) = (format!("provider::{name}::"), LineIndex::new(text));
     let in_comment = |at: usize| {
-        let line = text[..at].rsplit('\n').next().unwrap_or_default().trim_start();
-        line.starts_with('#') || line.starts_with("//")
+        let line = text[..at].rsplit('\n').next().unwrap_or_default();
+        // What stands between an even number of quotation marks is no string.
+        let outside = line.split('"').step_by(2);
+        outside.into_iter().any(|code| code.contains('#') || code.contains("//"))
     };
     let calls = text.match_indices(&call).map(|(at, _)| at).filter(|at| !in_comment(*at));
     let place = |at| Place { file: Arc::from(&*file.path), position: lines.position(at) };

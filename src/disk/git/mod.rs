@@ -5,6 +5,7 @@
 
 mod changes;
 mod export;
+mod history;
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -15,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 
 pub use changes::Changes;
+pub use history::Last;
 
 /// Why git gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

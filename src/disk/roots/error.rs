@@ -94,7 +94,7 @@ impl From<TreeError> for Error {
             TreeError::Config(error) => error.into(),
             TreeError::Read { path, .. } => Error::new(ErrorKind::Disk, message).in_file(path),
             TreeError::NoConfiguration(_) => Error::new(ErrorKind::Configuration, message)
-                .hint("name the directory of a root module with -C, or complete the lock file alone with --from-lock"),
+                .hint("name the directory of a root module with -C, or complete the lock file alone: `tflock lock --from-lock`"),
             TreeError::Manifest { path, .. } => {
                 Error::new(ErrorKind::Configuration, message).in_file(path).hint("install the modules anew with `init`")
             }

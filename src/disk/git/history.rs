@@ -1,0 +1,53 @@
+//! What a file held before.
+
+use super::{Commit, Git, GitError, run, said};
+
+/// A file as it was when it last held something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Last {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The short name of the last commit in which it held that.
+    pub commit: String,
+    /// The day of the commit that took it out; none if HEAD still has it.
+    pub until: Option<String>,
+}
+
+impl Git {
+    /// The file, by its path from the top, in the last commit in which it held a text; none if it never did, as far as
+    /// the clone reaches. What was merged away counts as never held.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`].
+    pub fn last_with(&self, path: &str, text: &str) -> Result<Option<Last>, GitError> {
+        let Some(head) = self.commit("HEAD")? else { return Ok(None) };
+        let shown = |commit: &Commit| commit.id.get(..10).unwrap_or(&commit.id).to_owned();
+        if let Some(bytes) = self.file_with(&head, path, text)? {
+            return Ok(Some(Last { bytes, commit: shown(&head), until: None }));
+        }
+        let Some((parent, until)) = self.taken_out(path, text)? else { return Ok(None) };
+        let bytes = self.file_with(&parent, path, text)?;
+        Ok(bytes.map(|bytes| Last { bytes, commit: shown(&parent), until: Some(until) }))
+    }
+
+    fn file_with(&self, commit: &Commit, path: &str, text: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let file = self.files(commit, &[path.to_owned()])?.pop().flatten();
+        Ok(file.filter(|bytes| memchr::memmem::find(bytes, text.as_bytes()).is_some()))
+    }
+
+    /// The parent of the last commit that took a text out of a file, and the day of that commit.
+    fn taken_out(&self, path: &str, text: &str) -> Result<Option<(Commit, String)>, GitError> {
+        let (text, path) = (format!("-S{text}"), format!(":(top,literal){path}"));
+        let args = ["log", "-1", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%P %cs", &text, "--", &path];
+        let output = run(&self.directory, args)?;
+        if !output.status.success() {
+            return Err(GitError::Failed { task: "log", reason: said(&output) });
+        }
+        let line = String::from_utf8_lossy(&output.stdout);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // A root commit has no parent; the first one of several is the line of history that was merged into.
+        let [parent, .., day] = words[..] else { return Ok(None) };
+        Ok(Some((Commit { name: parent.to_owned(), id: parent.to_owned() }, day.to_owned())))
+    }
+}

@@ -1,0 +1,6 @@
+﻿terraform {
+  required_providers {
+    acorn  = { source = "acme/acorn" }
+    widget = { source = "acme/widget", version = "~> 1.4" }
+  }
+}

@@ -1,0 +1,22 @@
+/* a block
+   comment */
+terraform {
+  required_version = ">= 1.0" # at least
+  required_providers {
+    # who uses this
+    aws = {
+      source                = "hashicorp/aws"
+      version               = ">= 4.0, < 6.0" // both
+      configuration_aliases = [aws.east, aws.west]
+    }
+    /* inside */
+  }
+}
+
+locals {
+  text = <<-EOT
+    required_providers {
+      widget = "no"
+    }
+  EOT
+}

@@ -1,0 +1,11 @@
+terraform {
+  experiments = []
+}
+
+terraform {
+  required_providers {
+    acorn = {
+      source = "acme/acorn"
+    }
+  }
+}

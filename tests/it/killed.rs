@@ -1,0 +1,172 @@
+//! Runs that are killed at any moment: every file is the old one or the new one, and a second run completes.
+//!
+//! `TFLOCK_TEST_KILLS` says how many runs are killed; a few are, unless told otherwise.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::support::registry::Registry;
+use crate::support::workspace::Workspace;
+
+const FEW: u32 = 24;
+
+const TRUST: &str = ".tflock.trust.hcl";
+const LOCK: &str = ".terraform.lock.hcl";
+
+fn kills() -> u32 {
+    std::env::var("TFLOCK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(FEW)
+}
+
+/// Numbers that are the same in each run of the test (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound.max(1)
+    }
+}
+
+/// The files of a work tree by their paths; `.git` is none of them.
+fn files(workspace: &Workspace) -> BTreeMap<String, String> {
+    let (top, mut files, mut folders) = (workspace.path(""), BTreeMap::new(), vec![workspace.path("")]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() && entry.file_name() != ".git" {
+                folders.push(path);
+            } else if path.is_file() {
+                let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
+                files.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// Makes the work tree hold these files and no others.
+fn restore(workspace: &Workspace, wanted: &BTreeMap<String, String>) {
+    for name in files(workspace).keys().filter(|name| !wanted.contains_key(*name)) {
+        std::fs::remove_file(workspace.path(name)).unwrap();
+    }
+    for (name, text) in wanted {
+        workspace.write(name, text);
+    }
+}
+
+/// When a run is killed.
+enum Moment {
+    /// So long after its start.
+    After(Duration),
+    /// So long after it touched the first file.
+    Writing(Duration),
+}
+
+/// Starts a run and kills it; true if it came to its end before.
+fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Moment) -> bool {
+    let mut command = workspace.tflock_command(registry, args);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    match moment {
+        Moment::After(delay) => std::thread::sleep(*delay),
+        Moment::Writing(delay) => {
+            // New files appear before old ones are replaced. A run that has ended touches nothing any more.
+            let before = std::fs::read_dir(workspace.path("")).unwrap().count();
+            while std::fs::read_dir(workspace.path("")).unwrap().count() == before {
+                if child.try_wait().unwrap().is_some() {
+                    break;
+                }
+            }
+            std::thread::sleep(*delay);
+        }
+    }
+    let ended = child.try_wait().unwrap().is_some();
+    let _ = child.kill();
+    child.wait().unwrap();
+    ended
+}
+
+/// Kills runs of a command in a work tree, each begun from the same files.
+fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str]) {
+    let old = files(workspace);
+    let began = Instant::now();
+    workspace.tflock(registry, args).ended_with(0);
+    let usual = began.elapsed();
+    let new = files(workspace);
+    assert_ne!(old, new);
+    let (mut dice, mut mixed) = (Dice(0x5eed_0fd1_ce00_0001), 0);
+    for round in 0..kills() / 2 {
+        restore(workspace, &old);
+        let moment = if round % 4 == 0 {
+            Moment::After(usual * u32::try_from(dice.below(120)).unwrap() / 100)
+        } else {
+            Moment::Writing(Duration::from_micros(dice.below(4000)))
+        };
+        kill(workspace, registry, args, &moment);
+        let now = files(workspace);
+        for name in old.keys().chain(new.keys()) {
+            let text = now.get(name);
+            assert!(text == old.get(name) || text == new.get(name), "{name} is neither old nor new:\n{text:?}");
+        }
+        // What else is there was to become one of them, and no program takes it for one.
+        for name in now.keys().filter(|name| !old.contains_key(*name) && !new.contains_key(*name)) {
+            let extension = name.rsplit('.').next().unwrap();
+            assert!(extension.starts_with("tflock-"), "{name}");
+        }
+        mixed += u32::from(now != old && now != new);
+        workspace.tflock(registry, args).ended_with(0);
+        assert_eq!(files(workspace), new, "round {round}");
+    }
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{mixed} runs died between two files\n"));
+}
+
+fn requires(names: &[(&str, &str)]) -> String {
+    let entry = |(name, constraint): &(&str, &str)| {
+        format!(
+            "    {name} = {{\n      source  = \"{{{{registry}}}}/acme/{name}\"\n      version = \"{constraint}\"\n    }}\n"
+        )
+    };
+    let entries: Vec<String> = names.iter().map(entry).collect();
+    format!("terraform {{\n  required_providers {{\n{}  }}\n}}\n", entries.concat())
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::start();
+    for provider in ["acme/widget", "acme/gadget"] {
+        for version in ["1.0.0", "1.1.0"] {
+            registry = registry.release(provider, version, &["linux_amd64"]);
+        }
+    }
+    registry
+}
+
+#[test]
+fn upgrade_everywhere() {
+    let registry = registry();
+    let old = requires(&[("widget", "1.0.0")]);
+    let workspace = Workspace::with_files(&[("main.tf", &old), ("a/main.tf", &old), ("b/main.tf", &old)]);
+    workspace.git(["init", "--quiet"]);
+    let lock = ["lock", "-r", "--create", "--platform", "linux_amd64"];
+    workspace.tflock(&registry, lock).ended_with(0);
+    let new = requires(&[("gadget", ">= 1.0"), ("widget", "~> 1.0")]).replace("{{registry}}", &registry.host());
+    for root in ["", "a/", "b/"] {
+        workspace.write(&format!("{root}main.tf"), &new);
+    }
+    // Three lock files change, and the trust file, since one provider is new.
+    killed_at_any_moment(&workspace, &registry, &["upgrade", "-r", "--platform", "linux_amd64"]);
+    assert!(workspace.read(TRUST).contains("acme/gadget") && workspace.read(&format!("b/{LOCK}")).contains("1.1.0"));
+}
+
+#[test]
+fn add() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", &requires(&[("widget", "1.0.0")]))]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let gadget = format!("{}/acme/gadget", registry.host());
+    killed_at_any_moment(&workspace, &registry, &["add", &gadget, "--platform", "linux_amd64"]);
+    assert!(workspace.read("main.tf").contains("~> 1.1") && workspace.lock_file().contains("acme/gadget"));
+}
