@@ -4,13 +4,13 @@
 //! what came from outside.
 
 use super::Distance;
+use super::headline::{coverage, kept};
 use super::risk::{distance, pins_nothing, verdict};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Ask, Change, ChangeKind, Signer, Standing, TextChange};
+use crate::outcome::{Ask, Change, ChangeKind, Standing, TextChange};
 use crate::requirements::Origin;
-use crate::version::Constraints;
 
 /// Why something happened and what follows, each in one or two sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,154 +19,6 @@ pub struct Explanation {
     pub cause: String,
     /// What it means for whoever runs `init` with the new file.
     pub consequence: String,
-}
-
-/// What happened to an entry, in a few words each; the most important first.
-pub fn headline(change: &Change) -> Vec<String> {
-    let mut parts = vec![what(change)];
-    parts.retain(|part| !part.is_empty());
-    parts.extend(signer(change));
-    parts.extend(verdicts(change));
-    parts.extend(coverage(change));
-    if pins_nothing(change) {
-        parts.push("no usable checksum is recorded".to_owned());
-    }
-    parts.extend(constraints(change));
-    parts
-}
-
-fn what(change: &Change) -> String {
-    let moved = |word: &str| match distance(change) {
-        Some(distance) => format!("{word}{}", how_far(distance)),
-        None => word.to_owned(),
-    };
-    match change.kind {
-        ChangeKind::Added => "added".to_owned(),
-        ChangeKind::Removed => "removed".to_owned(),
-        ChangeKind::Upgraded => moved("upgraded"),
-        ChangeKind::Downgraded => moved("downgraded"),
-        ChangeKind::ConstraintsChanged => String::new(),
-        ChangeKind::HashesChanged if change.hashes_removed.is_empty() => {
-            let platforms = platforms(change);
-            let of = if platforms.is_empty() { String::new() } else { format!(" ({})", platforms.join(", ")) };
-            counted(change.hashes_added.iter().map(|added| &added.hash), "added") + &of
-        }
-        ChangeKind::HashesChanged => counted(&change.hashes_removed, "removed"),
-        ChangeKind::HashesReplaced => {
-            let [came, went] = [change.hashes_added.len(), change.hashes_removed.len()];
-            format!("CHECKSUMS REPLACED under the same version: {went} gone, {came} new, {} kept", kept(change))
-        }
-        ChangeKind::Moved => {
-            let from = change.moved_from.as_ref().map(ToString::to_string).unwrap_or_default();
-            moved(&format!("moved from {from}"))
-        }
-    }
-}
-
-/// What is known of the signer, if it is worth a word.
-fn signer(change: &Change) -> Option<String> {
-    let told = match (change.standing, change.signer.as_ref()?) {
-        (Standing::Refused, Signer::Key(_)) => "SIGNER REFUSED",
-        (Standing::Refused, Signer::Unsigned) => "NOT SIGNED any more",
-        (Standing::Rotated, _) => "another signer than before",
-        (Standing::FirstUse | Standing::PinnedHere, Signer::Unsigned) => "not signed",
-        (Standing::FirstUse | Standing::Pinned | Standing::PinnedHere, _) => return None,
-    };
-    Some(told.to_owned())
-}
-
-fn how_far(distance: Distance) -> String {
-    match distance {
-        Distance::Tag => ", same numbers".to_owned(),
-        other => format!(", {}", other.as_str()),
-    }
-}
-
-/// `3 checksums of archives (zh)`, or all kinds behind the sum of them.
-fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) -> String {
-    let mut counts = [0; 3];
-    for hash in hashes {
-        counts[hash.scheme() as usize] += 1;
-    }
-    let told = [
-        (counts[HashScheme::H1 as usize], "of contents (h1)"),
-        (counts[HashScheme::Zh as usize], "of archives (zh)"),
-        (counts[HashScheme::Other as usize], "of unknown kind"),
-    ];
-    let told: Vec<(usize, &str)> = told.into_iter().filter(|(count, _)| *count > 0).collect();
-    let all: usize = counts.iter().sum();
-    let word = if all == 1 { "checksum" } else { "checksums" };
-    if let [(_, kind)] = told[..] {
-        return format!("{all} {word} {kind} {what}");
-    }
-    let kinds: Vec<String> = told.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
-    format!("{all} {word} {what}: {}", kinds.join(", "))
-}
-
-/// The platforms that were added, where they are known.
-fn platforms(change: &Change) -> Vec<String> {
-    let mut platforms: Vec<String> =
-        change.hashes_added.iter().filter_map(|added| Some(added.platform.as_ref()?.to_string())).collect();
-    platforms.sort_unstable();
-    platforms.dedup();
-    platforms
-}
-
-/// How many checksums stand on both sides.
-fn kept(change: &Change) -> usize {
-    change.new.as_ref().map_or(0, |new| new.hashes.len().saturating_sub(change.hashes_added.len()))
-}
-
-/// What is known of the new hashes, if it is alarming, or worth a word.
-fn verdicts(change: &Change) -> Option<String> {
-    if change.kind == ChangeKind::Removed || change.hashes_added.is_empty() || change.judged.is_empty() {
-        return None;
-    }
-    let count =
-        |wanted| change.hashes_added.iter().filter(|added| verdict(change, &added.hash) == Some(wanted)).count();
-    let all = change.hashes_added.len();
-    let of = |count: usize| if count == all { "all".to_owned() } else { count.to_string() };
-    let told = [
-        (Verdict::Contradicts, "contradict the record"),
-        (Verdict::Unattested, "vouched for by nobody"),
-        (Verdict::ReportedByOrigin, "reported by the registry only, unsigned"),
-        (Verdict::UnknownOffline, "not checked"),
-    ];
-    let told: Vec<String> = told
-        .into_iter()
-        .map(|(verdict, words)| (count(verdict), words))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{} {words}", of(count)))
-        .collect();
-    match told.is_empty() {
-        // Nobody's word counts that must not be believed.
-        true if change.standing == Standing::Refused => None,
-        true => Some("all vouched for".to_owned()),
-        // That nothing was asked is no news of each single line, unless the line is loud.
-        false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
-        false => Some(told.join(", ")),
-    }
-}
-
-/// A release that covers fewer packages than the one before, by the number of `h1:`.
-///
-/// That number is a sign only: `h1:` of several platforms may be equal, and a mirror needs none.
-pub fn coverage(change: &Change) -> Option<String> {
-    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
-    let [old, new] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
-    let other_version = matches!(change.kind, ChangeKind::Upgraded | ChangeKind::Downgraded | ChangeKind::Moved);
-    (other_version && new < old).then(|| format!("checksums of contents (h1) {old} -> {new}"))
-}
-
-fn constraints(change: &Change) -> Option<String> {
-    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
-    let changed = old.constraints != new.constraints;
-    changed.then(|| format!("constraints {} -> {}", asked(&old.constraints), asked(&new.constraints)))
-}
-
-/// Constraints in words for people.
-fn asked(constraints: &Constraints) -> String {
-    if constraints.is_empty() { "none".to_owned() } else { constraints.to_string() }
 }
 
 /// Why an entry changed, and what follows.

@@ -8,6 +8,7 @@ mod ask;
 mod attribution;
 mod distance;
 mod explain;
+mod headline;
 mod judge;
 mod moved;
 #[cfg(test)]
@@ -23,7 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use ask::ask;
 pub use attribution::{ArchiveFacts, Attribution, ReleaseFacts};
 pub use distance::Distance;
-pub use explain::{Explanation, coverage, explain, explain_text, headline};
+pub use explain::{Explanation, explain, explain_text};
+pub use headline::{coverage, headline};
 pub use judge::judge;
 pub use risk::{Risk, loudest_first, risk, risk_of_text};
 pub use text::text_change;

@@ -1,7 +1,7 @@
 //! How loud a change must be told.
 
 use super::Distance;
-use super::explain::coverage;
+use super::headline::coverage;
 use crate::evidence::Verdict;
 use crate::outcome::{Change, ChangeKind, Standing, TextChange};
 
