@@ -268,3 +268,36 @@ fn platforms_that_nobody_named() {
     let named = workspace.tflock(&registry, ["lock", "--platform", "freebsd_386"]).ended_with(2);
     assert!(named.stderr.contains("is not available for freebsd_386"), "{named}");
 }
+
+/// The same on a machine that has locked nothing before: the registry's report says which hash is for which platform.
+#[test]
+fn platforms_are_recognised_without_an_index() {
+    let registry = Registry::start()
+        .release("acme/widget", "1.0.0", &["linux_amd64", "darwin_arm64", "windows_amd64"])
+        .with_packages()
+        .release("acme/gadget", "1.0.0", &["linux_amd64", "darwin_arm64", "windows_amd64", "linux_arm64"])
+        .standing_for("registry.opentofu.org");
+    let required = |gadget: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    widget = {{\n      source = \"registry.opentofu.org/acme/widget\"\n    \
+             }}\n{gadget}  }}\n}}\n"
+        )
+    };
+    let workspace = Workspace::with_files(&[("main.tofu", &required(""))]);
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    std::fs::remove_dir_all(workspace.path("../cache")).unwrap();
+    let gadget = format!("    gadget = {{\n      source = \"{}/acme/gadget\"\n    }}\n", registry.host());
+    workspace.write("main.tofu", &required(&gadget));
+    let run = workspace.tflock(&registry, ["lock"]).ended_with(0);
+    assert!(run.stdout.contains("(first use)"), "{run}");
+    for platform in ["linux_amd64", "darwin_arm64", "windows_amd64"] {
+        assert!(workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", platform).h1), "{platform}");
+    }
+    assert!(!workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", "linux_arm64").h1));
+    assert_eq!(registry.downloads("acme/gadget"), 3);
+    // Who names platforms wants no others.
+    std::fs::remove_dir_all(workspace.path("../cache")).unwrap();
+    registry.forget_requests();
+    workspace.tflock(&registry, ["lock", "--check", "--platform", "linux_amd64"]).ended_with(0);
+    assert_eq!(registry.downloads("acme/gadget"), 1);
+}

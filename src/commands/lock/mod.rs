@@ -10,7 +10,7 @@ mod root;
 mod rules;
 mod settlement;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -153,6 +153,7 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
     let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
+    let (waiting, answers, outgrown) = outgrown(run, waiting, answers);
     let begun_well = !states.iter().any(State::is_failure);
     let (settled, stored, mode) = decide(run, &waiting, &answers, (shared, begun_well));
     let threads = if run.fail_fast { 1 } else { WRITERS };
@@ -167,11 +168,30 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
         }
     });
     let mut answered = answered.into_iter();
-    let finished = states.into_iter().map(|state| match state {
+    let finished = numbers.iter().zip(states).map(|(number, state)| match state {
         State::Finished(finished) => finished,
+        State::Waiting(_) if outgrown.contains(number) => Finished::Overtaken,
         State::Waiting(_) => answered.next().unwrap_or(Finished::NotBegun),
     });
     numbers.iter().copied().zip(finished).collect()
+}
+
+/// Sets aside the root modules that are to begin anew, since the answers tell of more platforms that they were locked
+/// for. That happens once at most, with an index that knew nothing and a registry that reports hashes.
+fn outgrown<'a>(
+    run: Run<'_>,
+    waiting: Vec<(usize, &'a Prepared)>,
+    answers: Answers,
+) -> (Vec<(usize, &'a Prepared)>, Answers, BTreeSet<usize>) {
+    let is_outgrown = |prepared: &Prepared| run.local && !run.all_or_none && prepared.is_outgrown(run.cache);
+    let outgrown: BTreeSet<usize> =
+        waiting.iter().filter(|(_, prepared)| is_outgrown(prepared)).map(|(number, _)| *number).collect();
+    let kept = |number: &usize| !outgrown.contains(number);
+    let answers = answers.map(|answers| {
+        let answered = waiting.iter().zip(answers).filter(|((number, _), _)| kept(number));
+        answered.map(|(_, answers)| answers).collect()
+    });
+    (waiting.into_iter().filter(|(number, _)| kept(number)).collect(), answers, outgrown)
 }
 
 /// Opens a root module. One that local facts answer is done at once, unless all or none are to be written.

@@ -126,6 +126,13 @@ impl Prepared {
         memories.load(&self.root.trust)
     }
 
+    /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
+    /// they are wanted, since nobody named any.
+    pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
+        let wanted = &self.root.intent.platforms;
+        self.root.recognised(cache).is_some_and(|platforms| platforms.iter().any(|it| !wanted.contains(it)))
+    }
+
     pub(super) fn dialect(&self) -> Dialect {
         self.root.rules.dialect()
     }

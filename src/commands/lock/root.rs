@@ -234,6 +234,12 @@ impl Root {
         self.rules.of(addr, &[]).barred.ban(addr, version).is_some()
     }
 
+    /// The platforms that entries were locked for, as far as the cache knows by now; none if some were named.
+    pub(super) fn recognised(&self, cache: &Cache) -> Option<BTreeSet<Platform>> {
+        self.attributed.as_ref()?;
+        Some(attributed(&self.lock, cache).into_values().flatten().collect())
+    }
+
     /// What holds for a provider.
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
         let mut rules = self.rules.of(addr, &self.intent.platforms);
