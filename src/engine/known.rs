@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Selection, Step};
 use super::rules::ReportedRule;
-use crate::hash::{PackageHash, PackageHashes};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
 
 /// A release as an earlier run saw it.
@@ -36,9 +36,10 @@ impl KnownRelease {
     /// The platforms whose `h1:` is among some recorded hashes.
     pub fn attributed(&self, recorded: &PackageHashes) -> impl Iterator<Item = &Platform> {
         let computed = self.packages.iter().filter(|(_, package)| recorded.contains(&package.h1));
-        let reported = self.reported.iter().filter(|(_, hashes)| {
-            hashes.iter().any(|hash| hash.scheme() == crate::hash::HashScheme::H1 && recorded.contains(hash))
-        });
+        let reported = self
+            .reported
+            .iter()
+            .filter(|(_, hashes)| hashes.iter().any(|hash| hash.scheme() == HashScheme::H1 && recorded.contains(hash)));
         computed.map(|(platform, _)| platform).chain(reported.map(|(platform, _)| platform))
     }
 }
@@ -47,12 +48,19 @@ impl KnownRelease {
 pub fn is_complete(step: &Step, known: &KnownRelease) -> bool {
     let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
     let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
+    let believed = step.rules.reported == ReportedRule::Write;
+    let is_reported = |platform: &Platform| {
+        // What would be written without a download.
+        let h1 = |hashes: &Vec<PackageHash>| hashes.iter().any(|hash| hash.scheme() == HashScheme::H1);
+        known.reported.get(platform).is_some_and(|hashes| h1(hashes) && hashes.iter().all(recorded))
+    };
     let covered = |platform: &Platform| {
         known.packages.get(platform).is_some_and(|package| recorded(&package.h1) && recorded(&package.zh))
+            || believed && is_reported(platform)
             || step.rules.optional.contains(platform)
             || step.rules.unnamed.contains(platform) && !known.platforms.contains(platform)
     };
-    let reported = step.rules.reported != ReportedRule::Write || known.reported.values().flatten().all(recorded);
+    let reported = !believed || known.reported.values().flatten().all(recorded);
     entry.version == *version
         && !step.accept_republished
         && !known.listed.is_empty()
@@ -116,6 +124,18 @@ mod tests {
         assert!(is_complete(&unnamed, &known()));
         let more = KnownRelease { platforms: unnamed.platforms.iter().cloned().collect(), ..known() };
         assert!(!is_complete(&unnamed, &more));
+    }
+
+    #[test]
+    fn a_report_covers_where_it_is_believed() {
+        let darwin: Platform = "darwin_arm64".parse().unwrap();
+        let known = KnownRelease { reported: [(darwin, vec![zh(2), h1(2)])].into(), ..known() };
+        let mut step = step(&[zh(1), zh(2), h1(1), h1(2)], &["linux_amd64", "darwin_arm64"]);
+        assert!(!is_complete(&step, &known));
+        step.rules.reported = ReportedRule::Write;
+        assert!(is_complete(&step, &known));
+        step.recorded.as_mut().unwrap().hashes.remove(&h1(2));
+        assert!(!is_complete(&step, &known));
     }
 
     #[test]
