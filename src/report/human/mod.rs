@@ -22,6 +22,11 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             continue;
         }
         let shown = self::body(body, root, style);
+        if outcome.many && is_one_line(body, root, &shown) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{} {shown}", style.paint(Paint::Strong, format!("{}:", name(root))));
+            continue;
+        }
         if outcome.many && !matches!(body, Body::Text(_)) && !is_short(body, root) {
             heading(&mut text, root, style);
         }
@@ -34,7 +39,13 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text + &totals
 }
 
-/// True if one line says all there is to say.
+/// True if one line, behind the name of the root module, says all there is to say.
+fn is_one_line(body: &Body, root: &RootOutcome, shown: &str) -> bool {
+    let told = matches!(body, Body::Verified(_) | Body::Outdated(_)) && root.findings.is_empty();
+    told && shown.lines().count() == 1
+}
+
+/// True if one line, which names the root module, says all there is to say.
 fn is_short(body: &Body, root: &RootOutcome) -> bool {
     matches!(body, Body::Changes(changes) if !changes.changed && changes.sides.is_none()) && root.findings.is_empty()
 }

@@ -9,7 +9,10 @@ enum End {
     Changed,
     Differs,
     Same,
+    Passed,
+    Unchanged,
     Refused,
+    Inconclusive,
     Failed,
 }
 
@@ -17,6 +20,7 @@ enum End {
 pub(super) fn totals(outcome: &Outcome) -> String {
     let is_other = |root: &RootOutcome| match &root.body {
         Ok(Body::Changes(changes)) => changes.sides.is_some(),
+        Ok(Body::Verified(_)) => false,
         Ok(_) => true,
         Err(_) => false,
     };
@@ -28,7 +32,10 @@ pub(super) fn totals(outcome: &Outcome) -> String {
         (End::Changed, "changed"),
         (End::Differs, "would change"),
         (End::Same, "up to date"),
+        (End::Passed, "passed"),
+        (End::Unchanged, "unchanged"),
         (End::Refused, "refused"),
+        (End::Inconclusive, "inconclusive"),
         (End::Failed, "failed"),
     ];
     let told: Vec<String> = words
@@ -45,6 +52,9 @@ fn end(root: &RootOutcome) -> End {
     match &root.body {
         Err(_) => End::Failed,
         _ if root.findings.iter().any(|finding| finding.level == Level::Deny) => End::Refused,
+        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => End::Inconclusive,
+        Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
+        Ok(Body::Verified(_)) => End::Passed,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,
         Ok(_) => End::Same,
