@@ -430,6 +430,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand list" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand list" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s q -l quiet -d 'No progress, no notes'
@@ -451,6 +452,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -l report -d 'Also wr
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand why" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'

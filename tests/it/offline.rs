@@ -2,6 +2,7 @@
 
 use crate::support::packages::{Package, PackageName, Shape, unpacked};
 use crate::support::workspace::Workspace;
+use crate::support::worlds::EMPTY_LOCK;
 
 const UNTIDY: &str =
     "provider \"registry.terraform.io/acme/widget\" {\n  hashes=[\"zh:b\",\"h1:a=\" ]\n  version=\"1.4.0\"\n}\n";
@@ -90,6 +91,31 @@ fn list_tells_what_is_locked() {
     insta::assert_snapshot!("list_json", workspace.tflock(None, ["list", "--format=json"]).ended_with(0));
     let both = workspace.tflock(None, ["-C", ".", "-C", "modules/site", "list"]).ended_with(2);
     insta::assert_snapshot!("list_of_two", both);
+}
+
+#[test]
+fn all_root_modules_below_are_listed_and_asked() {
+    let entry =
+        |kind: &str| format!("\nprovider \"registry.terraform.io/acme/{kind}\" {{\n  version = \"1.0.0\"\n}}\n");
+    let configuration = |kind: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    {kind} = {{\n      source = \"acme/{kind}\"\n    }}\n  }}\n}}\n"
+        )
+    };
+    let workspace = Workspace::with_files(&[]);
+    for (folder, kind) in [("env/a", "widget"), ("env/b", "gadget"), ("modules/m", "widget")] {
+        workspace.write(&format!("{folder}/main.tf"), &configuration(kind));
+        if folder.starts_with("env") {
+            workspace.write(&format!("{folder}/.terraform.lock.hcl"), &format!("{EMPTY_LOCK}{}", entry(kind)));
+        }
+    }
+    insta::assert_snapshot!("list_recursive", workspace.tflock(None, ["list", "-r"]).ended_with(0));
+    insta::assert_snapshot!("why_recursive", workspace.tflock(None, ["why", "-r", "acme/widget"]).ended_with(0));
+    let json = workspace.tflock(None, ["why", "-r", "acme/widget", "--format=json"]).ended_with(0).json();
+    let paths: Vec<_> = json["roots"].as_array().unwrap().iter().map(|root| root["path"].clone()).collect();
+    assert_eq!(paths, ["env/a"]);
+    let nobody = workspace.tflock(None, ["why", "-r", "acme/other"]).ended_with(2);
+    assert!(nobody.stderr.contains("provider acme/other is not required by the configuration"), "{nobody}");
 }
 
 #[test]

@@ -140,9 +140,12 @@ pub(super) struct HashArgs {
 /// List the entries of the lock file.
 ///
 /// Lists each provider with version, constraints, hashes, the platforms they are known to belong to, and the signer
-/// where one is remembered.
+/// where a signature that an earlier run kept tells it.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
+    /// Look at every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(super) recursive: bool,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -157,6 +160,9 @@ pub(super) struct WhyArgs {
     /// Provider source addresses, such as hashicorp/aws.
     #[arg(value_name = "ADDR")]
     pub(super) providers: Vec<String>,
+    /// Look at every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(super) recursive: bool,
     #[command(flatten)]
     pub(super) within: Within,
 }

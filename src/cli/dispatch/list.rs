@@ -1,9 +1,11 @@
 //! `list`.
 
 use super::lock::open_cache;
+use super::targets::{Targets, Unlocked};
 use super::text::{absent, decoded};
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
+use crate::cli::args::{Below, ListArgs};
 use crate::commands::RunSettings;
 use crate::commands::list::{Attribution, list as listed};
 use crate::disk::cache::Cache;
@@ -15,10 +17,17 @@ use crate::lockfile::LockEntry;
 use crate::outcome::Body;
 use crate::verify::Knowledge;
 
-pub(super) fn list(session: &Session<'_>) -> Result<Done, Error> {
-    let roots = session.roots()?;
+pub(super) fn list(session: &Session<'_>, arguments: &ListArgs) -> Result<Done, Error> {
+    let (roots, many) = opened(session, arguments.recursive)?;
     let cache = open_cache(&roots);
-    Ok(Done::of_roots("list", session, &roots, |root, _| entries(root, &cache)))
+    Ok(Done::of_roots("list", (&roots, many), |root, _| entries(root, &cache)))
+}
+
+/// What the run is told about the root modules that were named, or with `-r` about those below; and whether results
+/// stand beside each other.
+pub(super) fn opened(session: &Session<'_>, recursive: bool) -> Result<(Vec<RunSettings>, bool), Error> {
+    let targets = Targets::of(session, &Below { recursive, fail_fast: false }, Unlocked::Told)?;
+    Ok((targets.all_settings()?, targets.many()))
 }
 
 fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {

@@ -76,8 +76,7 @@ impl Done {
     /// One result for each root module.
     fn of_roots(
         command: &'static str,
-        session: &Session<'_>,
-        settings: &[RunSettings],
+        (settings, many): (&[RunSettings], bool),
         body: impl Fn(&RunSettings, &mut Vec<String>) -> Result<Body, Error>,
     ) -> Self {
         let mut notes = Vec::new();
@@ -85,7 +84,7 @@ impl Done {
             let body = body(root, &mut notes);
             RootOutcome { path: root.path.clone(), body, findings: Vec::new() }
         });
-        let outcome = Outcome { command, roots: roots.collect(), many: session.many(), notes };
+        let outcome = Outcome { command, roots: roots.collect(), many, notes };
         Self { code: ExitCode::of_outcome(&outcome, false), outcome, dialect: one_dialect(settings) }
     }
 
@@ -132,7 +131,7 @@ pub(super) fn dispatch(session: &Session<'_>, streams: &mut Streams<'_>) -> Resu
         Command::Hash(arguments) => Ok(hash::lines(session, arguments)),
         Command::Cache(arguments) => cache::cache(session, arguments),
         Command::Fmt(arguments) => Ok(fmt::fmt(session, arguments, streams)),
-        Command::List(_) => list::list(session),
+        Command::List(arguments) => list::list(session, arguments),
         Command::Why(arguments) => why::why(session, arguments),
         Command::Diff(arguments) => diff::diff(session, arguments, streams),
         Command::Merge(arguments) => merge::merge(session, arguments),

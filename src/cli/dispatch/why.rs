@@ -1,19 +1,25 @@
 //! `why`.
 
+use super::list::opened;
 use super::text::decoded;
 use super::{Done, Session};
 use crate::addr::ProviderAddr;
 use crate::cli::args::WhyArgs;
 use crate::commands::RunSettings;
 use crate::commands::why::why as required;
-use crate::disk::roots::{MissingModules, load_tree};
+use crate::disk::roots::{MissingModules, join, load_tree};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome, Required};
 
 pub(super) fn why(session: &Session<'_>, arguments: &WhyArgs) -> Result<Done, Error> {
-    let roots = session.roots()?;
-    let done = Done::of_roots("why", session, &roots, |root, notes| requirements(root, &arguments.providers, notes));
+    let (roots, many) = opened(session, arguments.recursive)?;
+    let body = |root: &RunSettings, notes: &mut Vec<String>| requirements(root, &arguments.providers, notes);
+    let mut done = Done::of_roots("why", (&roots, many), body);
     let missing = not_required(&done.outcome, &roots, &arguments.providers);
+    if arguments.recursive && !arguments.providers.is_empty() {
+        // Who does not ask for them is not in the answer.
+        done.outcome.roots.retain(|root| !matches!(&root.body, Ok(Body::Requirements(found)) if found.is_empty()));
+    }
     Ok(done.but(missing))
 }
 
@@ -28,7 +34,12 @@ fn requirements(root: &RunSettings, providers: &[String], notes: &mut Vec<String
     notes.extend(tree.missing.iter().map(|module| {
         format!("module {} ({}) is not installed; what it requires is not known", module.key, module.source)
     }));
-    Ok(Body::Requirements(required(&tree.requirements, lock.as_ref(), &only)))
+    let mut found = required(&tree.requirements, lock.as_ref(), &only);
+    // As all files in reports: relative to the work tree.
+    for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
+        origin.file = join(&root.path, &origin.file.to_string_lossy());
+    }
+    Ok(Body::Requirements(found))
 }
 
 fn addresses(root: &RunSettings, providers: &[String]) -> Result<Vec<ProviderAddr>, Error> {
