@@ -68,6 +68,8 @@ fn of_root(directory: &Path, arguments: &Arguments, environment: &Environment) -
         let message = format!("cannot work in {}: it is not a directory", root.display());
         return Err(Error::new(ErrorKind::Disk, message));
     }
+    // Reports are read far from where the command ran, as annotations of files in a repository.
+    let path = worktree::place(&root).unwrap_or(path);
     let settings = settings_files(&root, environment)?;
     let global = &arguments.global;
     let dialect = stated(&settings, arguments)
@@ -92,7 +94,14 @@ fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> 
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
     let path = trust_file::locate(root)?;
-    Ok(TrustPlace { shown: shown_from(&environment.directory, &path), path })
+    Ok(TrustPlace { shown: shown(root, &path, environment), path })
+}
+
+/// A file as reports name it: from the top of the work tree, outside of git from the directory of the process.
+fn shown(root: &Path, path: &Path, environment: &Environment) -> PathBuf {
+    let within =
+        worktree::place(root).and_then(|_| path.strip_prefix(worktree::boundary(root)).ok().map(Path::to_owned));
+    within.unwrap_or_else(|| shown_from(&environment.directory, path))
 }
 
 /// A file as it is named from a directory: below it, or on the way up from it; else as it is.
@@ -134,8 +143,7 @@ fn lock_text(root: &Path) -> Vec<u8> {
 fn settings_files(root: &Path, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in worktree::settings_texts(root)?.into_iter().rev() {
-        let shown = file.path.strip_prefix(&environment.directory).unwrap_or(&file.path);
-        match settings::decode(&file.text, shown) {
+        match settings::decode(&file.text, &shown(root, &file.path, environment)) {
             Ok(nested) => settings = nested.over(settings),
             Err(wrong) => errors.extend(wrong.into_iter().map(Error::from)),
         }

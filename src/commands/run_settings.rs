@@ -16,7 +16,8 @@ use crate::settings::{Settings, SignatureRule, Variables};
 pub struct RunSettings {
     /// The directory of the root module, to be opened; relative to the directory of the process, never empty.
     pub root: PathBuf,
-    /// The same as reports name it: empty for the directory of the process.
+    /// The same as reports name it: from the top of the work tree, empty at the top; outside of git as it was named, empty
+    /// for the directory of the process.
     pub path: PathBuf,
     /// The directory that reading of settings and writing are confined to: the top of the work tree, or the root module.
     pub boundary: PathBuf,

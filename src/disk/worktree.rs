@@ -55,6 +55,11 @@ pub fn above(directory: &Path) -> Option<(PathBuf, PathBuf)> {
     Some((top.clone(), prefix.to_owned()))
 }
 
+/// The way from the top of the work tree down to a directory, empty at the top; none outside of git.
+pub fn place(directory: &Path) -> Option<PathBuf> {
+    absolute(directory).strip_prefix(top(directory)?).ok().map(Path::to_owned)
+}
+
 /// The settings texts for a root module, the nearest first, up to the top of its work tree and never beyond.
 ///
 /// # Errors

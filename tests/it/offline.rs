@@ -103,6 +103,7 @@ fn all_root_modules_below_are_listed_and_asked() {
         )
     };
     let workspace = Workspace::with_files(&[]);
+    workspace.git(["init", "--quiet"]);
     for (folder, kind) in [("env/a", "widget"), ("env/b", "gadget"), ("modules/m", "widget")] {
         workspace.write(&format!("{folder}/main.tf"), &configuration(kind));
         if folder.starts_with("env") {
@@ -114,6 +115,9 @@ fn all_root_modules_below_are_listed_and_asked() {
     let json = workspace.tflock(None, ["why", "-r", "acme/widget", "--format=json"]).ended_with(0).json();
     let paths: Vec<_> = json["roots"].as_array().unwrap().iter().map(|root| root["path"].clone()).collect();
     assert_eq!(paths, ["env/a"]);
+    // From the top of the work tree, wherever the command runs.
+    let json = workspace.tflock(None, ["-C", "env", "why", "-r", "--format=json"]).ended_with(0).json();
+    assert_eq!(json["roots"][1]["requirements"][0]["origins"][0]["file"], "env/b/main.tf");
     let nobody = workspace.tflock(None, ["why", "-r", "acme/other"]).ended_with(2);
     assert!(nobody.stderr.contains("provider acme/other is not required by the configuration"), "{nobody}");
 }

@@ -8,6 +8,7 @@ use crate::cli::args::WhyArgs;
 use crate::commands::RunSettings;
 use crate::commands::why::why as required;
 use crate::disk::roots::{MissingModules, join, load_tree};
+use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome, Required};
 
@@ -35,9 +36,10 @@ fn requirements(root: &RunSettings, providers: &[String], notes: &mut Vec<String
         format!("module {} ({}) is not installed; what it requires is not known", module.key, module.source)
     }));
     let mut found = required(&tree.requirements, lock.as_ref(), &only);
-    // As all files in reports: relative to the work tree.
+    // As all files in reports relative to the work tree, which outside of git is the root module.
+    let path = worktree::place(&root.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
-        origin.file = join(&root.path, &origin.file.to_string_lossy());
+        origin.file = join(&path, &origin.file.to_string_lossy());
     }
     Ok(Body::Requirements(found))
 }
