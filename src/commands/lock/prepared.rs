@@ -233,7 +233,8 @@ impl Prepared {
             _ => false,
         };
         if let Some(error) = Error::all(std::mem::take(&mut settlement.errors)) {
-            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings: settlement.findings }));
+            let findings = self.root.placed_findings(settlement.findings);
+            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
         }
         let body = if settlement.is_refused() {
             Ok(Some(Changes { path: self.root.shown.clone(), ..Changes::default() }))
@@ -247,7 +248,8 @@ impl Prepared {
             }
             Err(error) => Err(error),
         };
-        Finished::Done(Box::new(RootOutcome { path, body, findings: settlement.findings }))
+        let findings = self.root.placed_findings(settlement.findings);
+        Finished::Done(Box::new(RootOutcome { path, body, findings }))
     }
 
     /// Notes on entries that the configuration does not require.

@@ -202,20 +202,43 @@ impl Root {
         self
     }
 
+    /// Findings with the places that they are about, where they name none: the entry in the lock file as it is now, else
+    /// what requires the provider first.
+    pub(super) fn placed_findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let is_open = |finding: &Finding| finding.file.is_none() && finding.address.is_some();
+        if !findings.iter().any(is_open) {
+            return findings;
+        }
+        // What cannot be read any more is told elsewhere.
+        let bytes = lock_file::read(&self.path).ok().flatten().unwrap_or_default();
+        let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
+        let place = |finding: Finding| {
+            let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };
+            match spans.entries.get(&addr) {
+                Some(spans) => finding.in_file(&self.shown).at(spans.block),
+                None => self.at_requirement(finding, &addr),
+            }
+        };
+        findings.into_iter().map(place).collect()
+    }
+
+    /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.
+    fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
+        let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
+        let folder = self.shown.parent().unwrap_or(Path::new(""));
+        match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
+            Some(origin) => finding.in_file(roots::join(folder, &origin.file.to_string_lossy())).at(origin.position),
+            None => finding.in_file(&self.shown),
+        }
+    }
+
     /// What the settings say of a provider before anybody is asked about it, at the place that requires it.
     pub(super) fn against(&self, addr: &ProviderAddr, step: &Step) -> Vec<Finding> {
         let version = match &step.selection {
             Selection::Keep(version) | Selection::Exactly(version) => Some(version),
             Selection::Newest(_) => None,
         };
-        let findings = self.rules.against(addr, version).into_iter();
-        let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
-        let folder = self.shown.parent().unwrap_or(Path::new(""));
-        let placed = findings.map(|finding| match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
-            Some(origin) => finding.in_file(folder.join(&origin.file)).at(origin.position),
-            None => finding.in_file(&self.shown),
-        });
-        placed.collect()
+        self.rules.against(addr, version).into_iter().map(|finding| self.at_requirement(finding, addr)).collect()
     }
 
     /// Why the settings forbid to ask about a provider; nothing if they do not.
