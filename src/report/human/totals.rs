@@ -20,8 +20,7 @@ enum End {
 pub(super) fn totals(outcome: &Outcome) -> String {
     let is_other = |root: &RootOutcome| match &root.body {
         Ok(Body::Changes(changes)) => changes.sides.is_some(),
-        Ok(Body::Verified(_)) => false,
-        Ok(_) => true,
+        Ok(body) => !matches!(body, Body::Verified(_)),
         Err(_) => false,
     };
     if !outcome.many || outcome.roots.iter().any(is_other) || outcome.roots.iter().all(|root| root.body.is_err()) {

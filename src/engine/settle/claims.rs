@@ -1,0 +1,78 @@
+//! Which hashes a release gives, and who vouches for each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::facts::{Origin, ReleaseFacts, Signature};
+use crate::engine::plan::Step;
+use crate::engine::rules::ReportedRule;
+use crate::evidence::Evidence;
+use crate::hash::PackageHash;
+use crate::hash::sums::Sums;
+use crate::outcome::AddedHash;
+use crate::platform::Platform;
+
+/// Every hash that may be written, with its platform and all reasons.
+pub(super) struct Claims {
+    pub(super) by_hash: BTreeMap<PackageHash, (Option<Platform>, BTreeSet<Evidence>)>,
+}
+
+impl Claims {
+    pub(super) fn of(step: &Step, facts: &ReleaseFacts) -> Self {
+        let mut claims = Self { by_hash: BTreeMap::new() };
+        if let Origin::Registry { signer, sums } = &facts.origin {
+            claims.add_sums(facts, signer, sums);
+        }
+        for platform in &step.platforms {
+            let Some(package) = facts.packages.get(platform) else { continue };
+            let Some(h1) = &package.h1 else { continue };
+            let evidence = match (package.computed, &facts.origin) {
+                (true, _) => Evidence::Computed,
+                (false, Origin::Registry { .. }) => Evidence::ReportedByOrigin,
+                (false, Origin::Mirror) => Evidence::ReportedByMirror,
+            };
+            claims.add(h1.clone(), Some(platform), evidence);
+        }
+        if step.rules.reported == ReportedRule::Write {
+            for (platform, hashes) in &facts.reported {
+                for hash in hashes {
+                    claims.add(hash.clone(), Some(platform), Evidence::ReportedByOrigin);
+                }
+            }
+        }
+        claims
+    }
+
+    /// The whole list, or where a line of it spoils that, only the packages looked at, as the tools do.
+    fn add_sums(&mut self, facts: &ReleaseFacts, signer: &Signature, sums: &Sums) {
+        let evidence = match signer {
+            Signature::By(fingerprint) => Evidence::Signed(fingerprint.clone()),
+            Signature::Unsigned => Evidence::ReportedByOrigin,
+        };
+        let own: BTreeMap<PackageHash, &Platform> =
+            facts.packages.iter().filter_map(|(platform, package)| Some((package.zh_hash()?, platform))).collect();
+        for digest in sums.harvest() {
+            let hash = PackageHash::zh(*digest);
+            let platform = own.get(&hash).copied();
+            self.add(hash, platform, evidence.clone());
+        }
+        if sums.harvest().is_empty() {
+            for (hash, platform) in own {
+                self.add(hash, Some(platform), evidence.clone());
+            }
+        }
+    }
+
+    fn add(&mut self, hash: PackageHash, platform: Option<&Platform>, evidence: Evidence) {
+        let claim = self.by_hash.entry(hash).or_default();
+        claim.0 = claim.0.take().or_else(|| platform.cloned());
+        claim.1.insert(evidence);
+    }
+
+    pub(super) fn into_added(self) -> impl Iterator<Item = AddedHash> {
+        self.by_hash.into_iter().map(|(hash, (platform, evidence))| AddedHash {
+            hash,
+            platform,
+            evidence: evidence.into_iter().collect(),
+        })
+    }
+}
