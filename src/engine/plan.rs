@@ -200,7 +200,10 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
     named
         .map(|addr| {
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));
-            Error::new(ErrorKind::Usage, message).hint("`tflock why` lists the providers that are")
+            let error = Error::new(ErrorKind::Usage, message);
+            let namesakes = requirements.iter().filter(|(required, _)| required.kind() == addr.kind());
+            let error = namesakes.fold(error, |error, (required, _)| error.hint(format!("did you mean {required}?")));
+            error.hint("`tflock why` lists the providers that are")
         })
         .collect()
 }

@@ -74,6 +74,8 @@ fn only_what_is_named_within_a_step() {
     let unknown = format!("{}/acme/other", registry.host());
     let run = upgrade(&workspace, &registry, &[&unknown]).ended_with(2);
     assert!(run.stderr.contains("is not required by the configuration"), "{run}");
+    let run = upgrade(&workspace, &registry, &["acme/widget"]).ended_with(2);
+    assert!(run.stderr.contains(&format!("did you mean {widget}?")), "{run}");
 }
 
 #[test]
