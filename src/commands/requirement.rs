@@ -194,7 +194,10 @@ fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr, history: Hi
                 .in_file(settings.lock_file_shown())
                 .hint("leave out --previous to take the newest release"))
         }
-        Err(error) if is_wanted => Err(error.into()),
+        Err(error) if is_wanted => {
+            let hint = "--previous looks into git's history; leave it out to take the newest release";
+            Err(Error::new(ErrorKind::Usage, error.to_string()).hint(hint))
+        }
         // Without git there is no history.
         _ => Ok(root),
     }

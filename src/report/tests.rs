@@ -157,11 +157,11 @@ fn last_lines_of_lock() {
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");
-    assert_eq!(last(true, true, None), "review and commit a/.terraform.lock.hcl\n");
+    assert_eq!(last(true, true, None), "review and commit a/.terraform.lock.hcl (only its header or layout)\n");
     let diff = diff::unified("a\n", "b\n", "x");
     assert_eq!(
         last(true, false, Some(&diff)),
-        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\na/.terraform.lock.hcl would change; nothing was written\n"
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\na/.terraform.lock.hcl would change (only its header or layout); nothing was written\n"
     );
 }
 

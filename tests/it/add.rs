@@ -203,6 +203,10 @@ fn what_gits_history_recorded() {
     run(&workspace, &registry, "add", "gadget@2.0.0", &["--no-previous"]).ended_with(0);
     let never = run(&workspace, &registry, "add", "bolt", &["--previous"]).ended_with(2);
     assert!(never.stderr.contains("git's history records no version"), "{never}");
+    std::fs::rename(workspace.path(".git"), workspace.path("../no-longer-git")).unwrap();
+    let nowhere = run(&workspace, &registry, "add", "bolt", &["--previous"]).ended_with(2);
+    assert!(nowhere.stderr.contains("is not in a git work tree"), "{nowhere}");
+    assert!(nowhere.stderr.contains("leave it out") && !nowhere.stderr.contains("tflock diff"), "{nowhere}");
 }
 
 #[test]

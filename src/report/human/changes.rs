@@ -54,10 +54,12 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     if refused {
         return format!("refused; {path} is as it was\n");
     }
+    let only_text = changes.changes.is_empty() && changes.edited.is_empty();
+    let only_text = if only_text { " (only its header or layout)" } else { "" };
     match (changes.changed, changes.written) {
         (false, _) => format!("{path} is complete; nothing to do\n"),
-        (true, true) => format!("review and commit {path}\n"),
-        (true, false) => format!("{path} would change; nothing was written\n"),
+        (true, true) => format!("review and commit {path}{only_text}\n"),
+        (true, false) => format!("{path} would change{only_text}; nothing was written\n"),
     }
 }
 
