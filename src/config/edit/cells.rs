@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::hcl::ends_heredoc;
+
 /// A line of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
@@ -160,7 +162,7 @@ impl Reader<'_> {
         }
         let mut end = self.at + (rest.len() - name.len()) + first.len() + 1;
         for line in self.text[end..self.bytes.len()].split_inclusive('\n') {
-            if line.trim() == marker {
+            if ends_heredoc(line, marker) {
                 end += line.trim_end().len();
                 break;
             }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::{ScanError, Scanner, StructureError, continues_name, error, is_foreign, starts_name};
+use crate::hcl::ends_heredoc;
 
 /// Something open within an expression, with the byte that opened it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(super) enum Frame {
 /// The bytes that mean something in code; all others are skipped.
 const CODE: [bool; 256] = foreign(table(b"\"#/<()[]{}\r\n"));
 /// The bytes that mean something in a quoted string.
-const QUOTED: [bool; 256] = table(b"\"\\$%\n");
+const QUOTED: [bool; 256] = table(b"\"\\$%\r\n");
 
 const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
@@ -124,7 +125,7 @@ impl Scanner<'_> {
             b'<' => self.less_than(),
             b')' | b']' | b'}' => self.close_bracket(byte)?,
             b'\n' => self.at += 1,
-            b'\r' if self.bytes.get(at + 1).is_none_or(|next| *next == b'\n') => self.at += 1,
+            b'\r' if self.before_line_feed(at) => self.at += 1,
             _ => return Err(error(at, StructureError::Character(char::from(byte)))),
         }
         Ok(Step::Code)
@@ -204,8 +205,8 @@ impl Scanner<'_> {
                 self.frames.pop();
                 self.at += 1;
             }
-            Some(b'\n') => return Err(error(at, StructureError::NewlineInString)),
-            Some(b'\\') => self.at += if matches!(self.bytes.get(at + 1), None | Some(b'\n')) { 1 } else { 2 },
+            Some(b'\r' | b'\n') => return Err(error(at, StructureError::NewlineInString)),
+            Some(b'\\') => self.skip_escape(),
             Some(_) if self.template_begins() => self.enter(Frame::Interpolation(at), 2),
             Some(_) => self.skip_template_sign(),
         }
@@ -218,10 +219,11 @@ impl Scanner<'_> {
             return self.last_line_of_heredoc();
         };
         let line_end = self.at + length;
+        self.check_carriage_returns(line_end)?;
         if let Some(Frame::Heredoc { marker, line_start, .. }) = self.frames.last_mut() {
-            let line = &self.bytes[self.at..line_end];
-            if *line_start && line.trim_ascii() == &self.bytes[marker.clone()] {
-                self.at = line_end - usize::from(line.ends_with(b"\r"));
+            // A line begins behind a line feed, so it is no part of a character.
+            if *line_start && ends_heredoc(&self.text[self.at..line_end], &self.text[marker.clone()]) {
+                self.at = line_end - usize::from(self.bytes[..line_end].ends_with(b"\r"));
                 self.frames.pop();
                 return Ok(());
             }
@@ -229,6 +231,15 @@ impl Scanner<'_> {
         }
         self.heredoc_text(line_end + 1);
         Ok(())
+    }
+
+    /// Refuses carriage returns that no line feed follows: the language has no such character.
+    fn check_carriage_returns(&self, end: usize) -> Result<(), ScanError> {
+        let mut places = memchr::memchr_iter(b'\r', &self.bytes[self.at..end]).map(|at| self.at + at);
+        match places.find(|at| !self.before_line_feed(*at)) {
+            Some(at) => Err(error(at, StructureError::Character('\r'))),
+            None => Ok(()),
+        }
     }
 
     /// An end marker needs a line break behind it, so what can follow here is an interpolation or an error.
@@ -250,6 +261,11 @@ impl Scanner<'_> {
             self.skip_template_sign();
         }
         self.at = self.at.max(end);
+    }
+
+    /// Skips a backslash and what it stands before, unless that is a line break.
+    pub(super) fn skip_escape(&mut self) {
+        self.at += if matches!(self.bytes.get(self.at + 1), None | Some(b'\r' | b'\n')) { 1 } else { 2 };
     }
 
     /// True at `${` and `%{`.

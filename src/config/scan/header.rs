@@ -15,7 +15,7 @@ impl<'a> Scanner<'a> {
                     return Ok(labels);
                 }
                 Some(b'"') => labels.push(Label { raw: self.quoted_label()?, at }),
-                Some(byte) if starts_name(byte) => labels.push(Label { raw: self.name(), at }),
+                Some(byte) if starts_name(byte) => labels.push(Label { raw: self.name()?, at }),
                 _ => return Err(error(at, StructureError::Header)),
             }
         }
@@ -30,8 +30,8 @@ impl<'a> Scanner<'a> {
                     self.at += 1;
                     return Ok(&self.text[open + 1..self.at - 1]);
                 }
-                b'\\' => self.at += 2,
-                b'\n' => return Err(error(open, StructureError::NewlineInString)),
+                b'\\' => self.skip_escape(),
+                b'\r' | b'\n' => return Err(error(open, StructureError::NewlineInString)),
                 b'$' | b'%' => {
                     if self.template_begins() {
                         return Err(error(self.at, StructureError::TemplateInLabel));

@@ -11,6 +11,9 @@ mod header;
 
 use std::ops::Range;
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::{IdContinue, IdStart};
+
 use expression::Frame;
 
 /// What stands directly in a body.
@@ -177,10 +180,7 @@ impl<'a> Scanner<'a> {
 
     fn item(&mut self) -> Result<(), ScanError> {
         let at = self.at;
-        let name = self.name();
-        if !name.is_ascii() && name.contains(char::is_whitespace) {
-            return Err(error(at, StructureError::NotAnItem));
-        }
+        let name = self.name()?;
         self.skip_blank(false)?;
         if self.at_assignment() {
             self.argument(at, name)?;
@@ -207,7 +207,7 @@ impl<'a> Scanner<'a> {
         if !self.peek().is_some_and(starts_name) {
             return wrong(at);
         }
-        let name = self.name();
+        let name = self.name()?;
         self.skip_blank(false)?;
         if !self.at_assignment() {
             return wrong(at);
@@ -273,7 +273,9 @@ impl<'a> Scanner<'a> {
     fn skip_blank(&mut self, lines: bool) -> Result<(), ScanError> {
         while let Some(byte) = self.peek() {
             match byte {
-                b' ' | b'\t' | b'\r' => self.at += 1,
+                b' ' | b'\t' => self.at += 1,
+                b'\r' if self.before_line_feed(self.at) => self.at += 1,
+                b'\r' => return Err(error(self.at, StructureError::Character('\r'))),
                 b'\n' if lines => self.at += 1,
                 b'#' if lines => self.skip_line(),
                 b'/' if lines && self.bytes[self.at..].starts_with(b"//") => self.skip_line(),
@@ -296,12 +298,23 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn name(&mut self) -> &'a str {
+    fn name(&mut self) -> Result<&'a str, ScanError> {
         let start = self.at;
         while self.peek().is_some_and(continues_name) {
             self.at += 1;
         }
-        &self.text[start..self.at]
+        let name = &self.text[start..self.at];
+        if name.is_ascii() {
+            return Ok(name);
+        }
+        match name.char_indices().find(|(at, letter)| !letter.is_ascii() && !is_letter(*letter, *at > 0)) {
+            Some((at, foreign)) => Err(error(start + at, StructureError::Character(foreign))),
+            None => Ok(name),
+        }
+    }
+
+    fn before_line_feed(&self, at: usize) -> bool {
+        self.bytes.get(at + 1) == Some(&b'\n')
     }
 
     fn peek(&self) -> Option<u8> {
@@ -318,7 +331,16 @@ const fn is_foreign(byte: u8) -> bool {
     matches!(byte, b'\'' | b'`' | b';' | b'\\' | 0..=8 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f)
 }
 
-/// Letters beyond ASCII are not told apart from other characters: the parts that are read are checked there.
+/// True for a character beyond ASCII that a name can begin with, or go on with.
+fn is_letter(character: char, goes_on: bool) -> bool {
+    if goes_on {
+        CodePointSetData::new::<IdContinue>().contains(character)
+    } else {
+        CodePointSetData::new::<IdStart>().contains(character)
+    }
+}
+
+/// What is no letter beyond ASCII is found when the name is at hand.
 fn starts_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }
@@ -327,5 +349,7 @@ fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit() || byte == b'-'
 }
 
+#[cfg(test)]
+mod peer_tests;
 #[cfg(test)]
 mod tests;

@@ -113,7 +113,10 @@ fn broken_structure_is_named_at_its_place() {
         ("a = f('x')\n", 6, E::Character('\'')),
         ("a = 1\rb = 2\n", 5, E::Character('\r')),
         ("a = 1\0\n", 5, E::Character('\0')),
-        ("\u{a0}a = 1\n", 0, E::NotAnItem),
+        ("\u{a0}a = 1\n", 0, E::Character('\u{a0}')),
+        ("a \u{201c}b\u{201d} {\n}\n", 2, E::Character('\u{201c}')),
+        ("a = \"b\rc\"\n", 6, E::NewlineInString),
+        ("a = <<E\nb\rc\nE\n", 9, E::Character('\r')),
     ] {
         assert_eq!(broken(text), (at, kind), "{text:?}");
     }
