@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use tflock::config::{Module, SourceFile, scan};
+use tflock::config::{Module, SourceFile};
 use tflock::dialect::Dialect;
 use tflock::disk::roots::{TreeOptions, load_tree};
+use tflock::hcl::scan;
 
 fn main() {
     divan::main();

@@ -17,7 +17,7 @@ pub mod addr;
 pub mod config;
 pub mod dialect;
 pub mod hash;
-mod hcl;
+pub mod hcl;
 pub mod lockfile;
 pub mod platform;
 pub mod requirements;

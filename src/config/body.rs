@@ -1,11 +1,11 @@
 //! Bodies in either syntax, behind one face, so that what blocks mean is written once.
 
+use crate::hcl::scan;
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::error::ConfigErrorKind;
 use super::json::{self, JsonNode, JsonValue};
-use super::scan;
 use super::value::{Node, Value};
 
 /// Which keys are block types, with the number of their labels. Only the JSON form needs it.

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use crate::addr::{AddrError, PartError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
+use crate::hcl::scan::StructureError;
 use crate::version::ConstraintError;
 
 use super::json::JsonError;
 use super::module_source::ModuleSourceError;
 use super::module_version::ModuleVersionError;
-use super::scan::StructureError;
 
 /// One error of a configuration, at its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

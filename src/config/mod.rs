@@ -20,7 +20,6 @@ mod module;
 mod module_source;
 mod module_version;
 mod overrides;
-pub mod scan;
 mod tests;
 mod value;
 

@@ -11,7 +11,6 @@ pub mod cli_config;
 pub mod directory_lock;
 pub mod git;
 pub mod git_config;
-pub mod hcl1;
 pub mod helper;
 pub mod lock_file;
 pub mod mirror;

@@ -5,7 +5,6 @@ use std::path::Path;
 use hcl::edit::expr::Array;
 use hcl::edit::structure::{Block, Body};
 
-use super::document::{self, Literal, Place, Reader, Shape, nearest, start};
 use super::{
     Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, OptionalPlatforms, Policy, Problem, ProviderScope, Settings,
     SettingsError, SignatureRule, SourceChoice, ToolChoice,
@@ -13,6 +12,7 @@ use super::{
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
+use crate::hcl::document::{self, Literal, Place, Reader, Shape, nearest, start};
 use crate::platform::Platform;
 use crate::version::Constraints;
 

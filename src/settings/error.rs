@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::document::{Shape, did_you_mean};
 use super::{AgeError, DateError, FILE_NAME};
 use crate::addr::{HostnameError, PatternError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
+use crate::hcl::document::{Shape, did_you_mean};
 use crate::platform::PlatformError;
 use crate::version::{ConstraintError, VersionError};
 

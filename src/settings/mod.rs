@@ -10,7 +10,6 @@
 
 mod date;
 pub(crate) mod decode;
-pub(crate) mod document;
 mod error;
 mod merge;
 mod policy;
@@ -22,9 +21,9 @@ mod variables;
 
 use std::collections::BTreeMap;
 
+pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
 pub use decode::decode;
-pub use document::Shape;
 pub use error::{Problem, SettingsError};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, Policy, SignatureRule};
 pub use scope::ProviderScope;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::addr::normalise_part;
 use crate::dialect::Dialect;
 use crate::finding::LineIndex;
+use crate::hcl::scan;
 use crate::requirements::OriginKind;
 use crate::version::Constraints;
 
@@ -19,7 +20,6 @@ use super::error::{ConfigError, ConfigErrorKind};
 use super::files::Syntax;
 use super::json;
 use super::module::{Constraint, Import, ModuleCall, Names, Place, ProviderConfig, RequiredProvider, Resource};
-use super::scan;
 use super::value::{Node, Value};
 
 pub(super) use resources::implied_local_name;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::hcl1::{self, Item, Object, Value};
 use super::{CliConfig, CliConfigError, CliConfigFault, CredentialsHelper, installation};
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
+use crate::hcl::hcl1::{self, Item, Object, Value};
 use crate::settings::{Secret, Variables};
 
 /// What goes wrong here has a place, but no file yet.

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use super::hcl1::Hcl1Error;
 use crate::addr::HostnameError;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
+use crate::hcl::hcl1::Hcl1Error;
 
 /// A CLI configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

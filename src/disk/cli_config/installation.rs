@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::decode::{Decoded, number, text_of, texts_of, truth_of};
-use super::hcl1::{Item, Object, Value};
 use super::{CliConfig, CliConfigError, CliConfigFault};
 use crate::dialect::Dialect;
 use crate::finding::Position;
+use crate::hcl::hcl1::{Item, Object, Value};
 
 /// An explicit `provider_installation`. Without methods nothing can be installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -17,7 +17,6 @@ pub use error::{CliConfigError, CliConfigFault};
 pub use installation::{DevOverride, Installation, Method, MethodKind};
 pub use locate::Locations;
 
-use super::hcl1;
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::settings::{Secret, Variables};

@@ -11,8 +11,8 @@ use super::comments::{Anchor, Comments};
 use super::{BlockKey, FILE_NAME, Pin, PinError, Republication, Retired, Signer, TrustFile, TrustProblem};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::settings::Shape;
-use crate::settings::document::{self, Literal, Place, start};
+use crate::hcl::Shape;
+use crate::hcl::document::{self, Literal, Place, start};
 use crate::trust::Fingerprint;
 use crate::version::Version;
 

@@ -9,7 +9,7 @@ use super::super::lines::{
 };
 use super::super::splice::Splices;
 use super::{Required, Site, is_on_one_line};
-use crate::config::scan::Argument;
+use crate::hcl::scan::Argument;
 
 /// How an entry is laid out.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ mod replace;
 use std::ops::Range;
 
 use super::lines;
-use crate::config::scan::{self, Argument, Block};
+use crate::hcl::scan::{self, Argument, Block};
 
 pub(super) use insert::{append, insert_block, insert_entry};
 pub(super) use remove::remove_entry;
