@@ -1,6 +1,6 @@
 //! Documents: what is asked, and what comes back whole.
 
-use reqwest::header::HeaderMap;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use url::Url;
 
 use crate::settings::Secret;
@@ -84,7 +84,37 @@ impl Document {
 
     /// The media type without parameters, in lower case.
     pub fn media_type(&self) -> Option<String> {
-        let value = self.header("content-type")?;
-        Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+        media_type(&self.headers)
+    }
+
+    /// True if this is a page for people, as proxies and login forms give in place of a document.
+    pub fn is_page(&self) -> bool {
+        is_page(self.media_type().as_deref(), &self.body)
+    }
+}
+
+/// The media type of an answer without parameters, in lower case.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+/// True for what is called HTML, or begins with `<` after white space.
+pub(super) fn is_page(media_type: Option<&str>, start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    media_type == Some("text/html") || start.trim_ascii_start().starts_with(b"<")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_for_people() {
+        assert!(is_page(None, b" \r\n<!DOCTYPE html>"));
+        assert!(is_page(Some("application/zip"), b"\xEF\xBB\xBF<html>"));
+        assert!(is_page(Some("text/html"), b"please log in"));
+        assert!(!is_page(Some("text/plain"), b"please log in"));
+        assert!(!is_page(None, b"PK\x03\x04<"));
     }
 }

@@ -21,6 +21,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
 
 use super::client::Client;
+use super::document::{is_page, media_type};
 use super::error::{Fault, NetError};
 use super::redact::ShownUrl;
 use super::retry::Retry;
@@ -82,6 +83,7 @@ pub struct Body {
     response: Response,
     shown: ShownUrl,
     length: Option<u64>,
+    media_type: Option<String>,
     received: u64,
     patience: Duration,
     _permit: Option<OwnedSemaphorePermit>,
@@ -90,7 +92,8 @@ pub struct Body {
 impl Body {
     pub(super) fn new(response: Response, patience: Duration, permit: Option<OwnedSemaphorePermit>) -> Self {
         let (length, shown) = (response.content_length(), ShownUrl::new(response.url()));
-        Self { response, shown, length, received: 0, patience, _permit: permit }
+        let media_type = media_type(response.headers());
+        Self { response, shown, length, media_type, received: 0, patience, _permit: permit }
     }
 
     /// The number of bytes that the server announced.
@@ -101,6 +104,11 @@ impl Body {
     /// The number of bytes that came.
     pub fn received(&self) -> u64 {
         self.received
+    }
+
+    /// True if the answer, which begins with these bytes, is a page for people in place of an archive.
+    pub fn is_page(&self, start: &[u8]) -> bool {
+        is_page(self.media_type.as_deref(), start)
     }
 
     /// Appends what comes next to the buffer, until that holds 128 KiB or the body ends. It may get more, never more

@@ -71,6 +71,14 @@ pub enum SourceError {
         /// The provider.
         addr: ProviderAddr,
     },
+    /// The registry knows the provider and lists no release of it.
+    #[error("provider registry {host} lists no release of provider {addr}")]
+    NoRelease {
+        /// The registry.
+        host: Hostname,
+        /// The provider.
+        addr: ProviderAddr,
+    },
     /// The registry affirms that there is no such package.
     #[error("provider {addr} {version} is not available for {platform}")]
     NoPackage {
@@ -166,14 +174,18 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoProvider`] when the registry says so or lists no version; the others mean that nobody knows.
+    /// [`SourceError::NoProvider`] and [`SourceError::NoRelease`] when the registry says so; the others mean that nobody
+    /// knows.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, SourceError> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.kind())).await?;
         let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
         let document = self.metadata(addr, url, absent).await?;
         let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);
         let offers = offers.map_err(|reason| answer(addr, &document.final_url, reason))?;
-        if offers.is_empty() { Err(absent()) } else { Ok(offers) }
+        if offers.is_empty() {
+            return Err(SourceError::NoRelease { host: addr.host().clone(), addr: addr.clone() });
+        }
+        Ok(offers)
     }
 
     /// Where the package for a platform is.
@@ -211,14 +223,15 @@ impl Registry {
         let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
         let document = self.metadata(addr, url, absent).await.ok()?;
         let about: wire::About = wire::read(&document.body).ok()?;
-        link::of_source(about.source.as_deref()?, about.tag.as_deref())
+        link::of_source(&about.source, about.tag.as_deref())
     }
 
     /// The checksums of a release, or their signature.
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoDocument`] for 404; [`SourceError::Net`] for everything else.
+    /// [`SourceError::NoDocument`] for 404; [`SourceError::Answer`] for a page for people; [`SourceError::Net`] for
+    /// everything else.
     pub async fn signed_document(
         &self,
         addr: &ProviderAddr,
@@ -227,15 +240,22 @@ impl Registry {
         kind: Kind,
     ) -> Result<Vec<u8>, SourceError> {
         let ask = Ask::new(url.clone(), kind);
-        self.client.document(&ask).await.map(|document| document.body).map_err(|error| match error.status() {
-            Some(404) => SourceError::NoDocument {
-                what: if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" },
-                addr: addr.clone(),
-                version: version.clone(),
-                url: ShownUrl::new(url),
-            },
+        let what = if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" };
+        let document = self.client.document(&ask).await.map_err(|error| match error.status() {
+            Some(404) => {
+                SourceError::NoDocument { what, addr: addr.clone(), version: version.clone(), url: ShownUrl::new(url) }
+            }
             _ => SourceError::Net { addr: addr.clone(), source: error },
-        })
+        })?;
+        // Checksums begin with a digest and signatures with a packet, whatever the server calls them.
+        let sound = match document.body.first() {
+            Some(first) if kind == Kind::Sums => first.is_ascii_hexdigit(),
+            first => first.is_some_and(|first| first & 0x80 != 0),
+        };
+        if !sound && document.is_page() {
+            return Err(answer(addr, &document.final_url, WireError::Page(what)));
+        }
+        Ok(document.body)
     }
 
     async fn endpoint(&self, addr: &ProviderAddr, path: &str) -> Result<Url, SourceError> {
@@ -276,6 +296,9 @@ fn package_of(
     download: wire::Download,
 ) -> Result<Package, SourceError> {
     let wrong = |reason| answer(addr, base, reason);
+    if download.os.is_empty() && download.arch.is_empty() {
+        return Err(wrong(WireError::Missing("os")));
+    }
     if (download.os.as_str(), download.arch.as_str()) != (platform.os(), platform.arch()) {
         return Err(SourceError::WrongTarget {
             addr: addr.clone(),
@@ -284,10 +307,12 @@ fn package_of(
             got: format!("{}_{}", download.os, download.arch),
         });
     }
-    let resolve = |field: &'static str, text: &Option<String>| {
-        let text = text.as_deref().filter(|text| !text.is_empty()).ok_or_else(|| wrong(WireError::Missing(field)))?;
+    let resolve = |field: &'static str, text: &String| {
+        if text.is_empty() {
+            return Err(wrong(WireError::Missing(field)));
+        }
         let url = base.join(text).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
-        url.ok_or_else(|| SourceError::Url { addr: addr.clone(), field, text: text.to_owned() })
+        url.ok_or_else(|| SourceError::Url { addr: addr.clone(), field, text: text.clone() })
     };
     Ok(Package {
         platform: platform.clone(),
@@ -300,7 +325,7 @@ fn package_of(
             keys: download.keys(),
         },
         reported: download.reported().map_err(wrong)?,
-        protocols: download.protocols.unwrap_or_default(),
+        protocols: download.protocols,
         file_name: download.filename,
     })
 }
@@ -312,7 +337,7 @@ impl From<SourceError> for Error {
             SourceError::Discovery(error) => error.into(),
             SourceError::NoProvider { .. } => Error::new(ErrorKind::NotFound, message)
                 .hint("check the source address in required_providers; `tflock why` shows where it stands"),
-            SourceError::NoPackage { .. } => Error::new(ErrorKind::NotFound, message),
+            SourceError::NoRelease { .. } | SourceError::NoPackage { .. } => Error::new(ErrorKind::NotFound, message),
             SourceError::NoDocument { url, .. } | SourceError::WrongTarget { url, .. } => {
                 Error::new(ErrorKind::NotFound, message).about_url(url.as_str())
             }
@@ -334,7 +359,7 @@ impl From<SourceError> for Error {
             SourceError::Answer { url, reason, .. } => {
                 let error = Error::new(ErrorKind::Unavailable, message).about_url(url.as_str());
                 match reason {
-                    WireError::Json(_) => {
+                    WireError::Json(_) | WireError::Missing(_) | WireError::Page(_) => {
                         error.hint("a proxy or login page may have answered in place of the registry")
                     }
                     _ => error,

@@ -3,9 +3,9 @@
 //! Source: `internal/getproviders/registry_client.go`, and opentofu's for `packages`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::{Offer, Reported};
 use crate::hash::{HashScheme, PackageHash};
@@ -18,6 +18,9 @@ pub enum WireError {
     /// Not JSON, or JSON of another shape.
     #[error("the answer is not the JSON document that the protocol asks for: {0}")]
     Json(String),
+    /// A page for people in place of a document.
+    #[error("the server answered with a page in place of {0}")]
+    Page(&'static str),
     /// A version that is none; the tools refuse the whole answer too.
     #[error("the answer includes the invalid version string {text:?}: {reason}")]
     Version {
@@ -27,7 +30,7 @@ pub enum WireError {
         reason: crate::version::VersionError,
     },
     /// Something that every answer must have.
-    #[error("the answer has no {0:?}")]
+    #[error("the answer does not have {0:?}")]
     Missing(&'static str),
     /// A checksum that is none.
     #[error("the answer has an invalid shasum {0:?}: 64 hexadecimal digits are wanted")]
@@ -50,43 +53,86 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, WireError> {
     }
 }
 
-/// The answer to *which versions are there*.
-#[derive(Deserialize)]
-pub(super) struct Versions {
-    #[serde(default)]
-    versions: Option<Vec<VersionItem>>,
+/// A JSON object as Go's `encoding/json` reads it into a struct: names of members in any case, the last of several
+/// counts, `null` and what is not there leave the default, what is not known is passed over. Anything but an object is
+/// refused; `serde`'s own derive takes an array for the members in their order.
+macro_rules! object {
+    ($(#[$doc:meta])* $visible:vis struct $name:ident { $($(#[$note:meta])* $of:vis $field:ident: $type:ty = $member:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        $visible struct $name { $($(#[$note])* $of $field: $type,)* }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Members;
+                impl<'de> Visitor<'de> for Members {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<$name, A::Error> {
+                        let mut object = $name::default();
+                        while let Some(member) = members.next_key::<String>()? {
+                            match folded(&member).as_str() {
+                                $($member => {
+                                    if let Some(value) = members.next_value()? {
+                                        object.$field = value;
+                                    }
+                                })*
+                                _ => drop(members.next_value::<IgnoredAny>()?),
+                            }
+                        }
+                        Ok(object)
+                    }
+                }
+                deserializer.deserialize_map(Members)
+            }
+        }
+    };
 }
 
-#[derive(Deserialize)]
-struct VersionItem {
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    protocols: Option<Vec<String>>,
-    #[serde(default)]
-    platforms: Option<Vec<PlatformItem>>,
+/// A name with its letters in lower case, those of other alphabets included that fold to one of ASCII.
+///
+/// Source: `foldName` of Go's `encoding/json`.
+fn folded(name: &str) -> String {
+    name.chars().map(|letter| if letter == 'ſ' { 's' } else { letter }).flat_map(char::to_lowercase).collect()
 }
 
-#[derive(Deserialize)]
-struct PlatformItem {
-    #[serde(default)]
-    os: String,
-    #[serde(default)]
-    arch: String,
+object! {
+    /// The answer to *which versions are there*.
+    pub(super) struct Versions {
+        versions: Option<Vec<VersionItem>> = "versions",
+    }
+}
+
+object! {
+    struct VersionItem {
+        version: String = "version",
+        protocols: Vec<String> = "protocols",
+        platforms: Vec<PlatformItem> = "platforms",
+    }
+}
+
+object! {
+    struct PlatformItem {
+        os: String = "os",
+        arch: String = "arch",
+    }
 }
 
 impl Versions {
-    /// The versions, each once, ascending.
+    /// The versions, each once, ascending; none if the registry lists none, which it must say.
     pub(super) fn offers(self) -> Result<Vec<Offer>, WireError> {
         let mut offers = BTreeMap::new();
-        for item in self.versions.unwrap_or_default() {
+        for item in self.versions.ok_or(WireError::Missing("versions"))? {
             let version: Version =
                 item.version.parse().map_err(|reason| WireError::Version { text: item.version, reason })?;
-            let platforms = item.platforms.unwrap_or_default();
             let offer = Offer {
                 version: version.clone(),
-                protocols: item.protocols.unwrap_or_default(),
-                platforms: platforms.iter().filter_map(|item| Platform::new(&item.os, &item.arch).ok()).collect(),
+                protocols: item.protocols,
+                platforms: item.platforms.iter().filter_map(|item| Platform::new(&item.os, &item.arch).ok()).collect(),
             };
             offers.insert(version, offer);
         }
@@ -94,76 +140,64 @@ impl Versions {
     }
 }
 
-/// The answer to *what is this release*, which no protocol describes; Terraform's public registry gives it.
-#[derive(Deserialize)]
-pub(super) struct About {
-    /// The repository of its source.
-    #[serde(default)]
-    pub(super) source: Option<String>,
-    /// The tag of the release there.
-    #[serde(default)]
-    pub(super) tag: Option<String>,
+object! {
+    /// The answer to *what is this release*, which no protocol describes; Terraform's public registry gives it.
+    pub(super) struct About {
+        /// The repository of its source.
+        pub(super) source: String = "source",
+        /// The tag of the release there.
+        pub(super) tag: Option<String> = "tag",
+    }
 }
 
-/// The answer to *where is the package for this platform*.
-#[derive(Deserialize)]
-pub(super) struct Download {
-    #[serde(default)]
-    pub(super) protocols: Option<Vec<String>>,
-    #[serde(default)]
-    pub(super) os: String,
-    #[serde(default)]
-    pub(super) arch: String,
-    #[serde(default)]
-    pub(super) filename: String,
-    #[serde(default, rename = "download_url")]
-    pub(super) url: Option<String>,
-    #[serde(default)]
-    pub(super) shasums_url: Option<String>,
-    #[serde(default)]
-    pub(super) shasums_signature_url: Option<String>,
-    #[serde(default)]
-    pub(super) shasum: String,
-    #[serde(default)]
-    signing_keys: Option<SigningKeys>,
-    #[serde(default)]
-    packages: Option<BTreeMap<String, Item>>,
+object! {
+    /// The answer to *where is the package for this platform*.
+    pub(super) struct Download {
+        pub(super) protocols: Vec<String> = "protocols",
+        pub(super) os: String = "os",
+        pub(super) arch: String = "arch",
+        pub(super) filename: String = "filename",
+        pub(super) url: String = "download_url",
+        pub(super) shasums_url: String = "shasums_url",
+        pub(super) shasums_signature_url: String = "shasums_signature_url",
+        pub(super) shasum: String = "shasum",
+        signing_keys: SigningKeys = "signing_keys",
+        packages: BTreeMap<String, Item> = "packages",
+    }
 }
 
-#[derive(Deserialize, Default)]
-struct SigningKeys {
-    #[serde(default)]
-    gpg_public_keys: Option<Vec<Key>>,
+object! {
+    struct SigningKeys {
+        gpg_public_keys: Vec<Key> = "gpg_public_keys",
+    }
 }
 
-#[derive(Deserialize)]
-struct Key {
-    #[serde(default)]
-    ascii_armor: String,
+object! {
+    struct Key {
+        ascii_armor: String = "ascii_armor",
+    }
 }
 
-#[derive(Deserialize)]
-struct Item {
-    #[serde(default)]
-    hashes: Option<Vec<String>>,
-    #[serde(default, rename = "package_size")]
-    size: i64,
+object! {
+    struct Item {
+        hashes: Vec<String> = "hashes",
+        size: i64 = "package_size",
+    }
 }
 
 impl Download {
     /// The armored keys in listed order.
     pub(super) fn keys(&self) -> Vec<String> {
-        let keys = self.signing_keys.as_ref().and_then(|keys| keys.gpg_public_keys.as_ref());
-        keys.into_iter().flatten().map(|key| key.ascii_armor.clone()).collect()
+        self.signing_keys.gpg_public_keys.iter().map(|key| key.ascii_armor.clone()).collect()
     }
 
     /// What the registry reports about the packages of all platforms; empty where it reports nothing.
     pub(super) fn reported(&self) -> Result<BTreeMap<Platform, Reported>, WireError> {
         let mut reported = BTreeMap::new();
-        for (key, item) in self.packages.iter().flatten() {
+        for (key, item) in &self.packages {
             let platform: Platform = key.parse().map_err(|_| WireError::PackagePlatform(key.clone()))?;
             let mut hashes = Vec::new();
-            for text in item.hashes.iter().flatten() {
+            for text in &item.hashes {
                 let hash: PackageHash = text.parse().map_err(|_| WireError::PackageHash(text.clone()))?;
                 if hash.scheme() != HashScheme::Other {
                     hashes.push(hash);
@@ -187,6 +221,30 @@ mod tests {
         let texts: Vec<String> = offers.iter().map(|offer| offer.version.to_string()).collect();
         assert_eq!(texts, ["1.9.0", "1.10.0"]);
         assert_eq!(offers[0].platforms, ["linux_arm".parse().unwrap()]);
+    }
+
+    #[test]
+    fn an_answer_that_lists_nothing_is_none() {
+        let offers = |body: &str| read::<Versions>(body.as_bytes()).and_then(Versions::offers);
+        assert_eq!(offers(r#"{"versions":[]}"#), Ok(Vec::new()));
+        for none in ["{}", r#"{"error":"rate limit exceeded"}"#, r#"{"versions":null}"#] {
+            assert_eq!(offers(none), Err(WireError::Missing("versions")), "{none}");
+        }
+        for other in ["[]", "[[]]", "null", "\"\"", r#"{"versions":{}}"#, "<html>", ""] {
+            assert!(matches!(offers(other), Err(WireError::Json(_))), "{other}");
+        }
+    }
+
+    #[test]
+    fn members_are_found_in_any_case() {
+        let body = r#"{"VERSIONS":[{"Version":"1.0.0","ProtocolS":null,"platformſ":[{"OS":"linux","Arch":"arm"}]}]}"#;
+        let offers = read::<Versions>(body.as_bytes()).unwrap().offers().unwrap();
+        assert_eq!(offers[0].platforms, ["linux_arm".parse().unwrap()]);
+        // The keys of a map are data.
+        let body = r#"{"Download_URL":"a","download_url":"b","packages":{"LINUX_arm":{"Hashes":["h1:x"]}}}"#;
+        let download = read::<Download>(body.as_bytes()).unwrap();
+        assert_eq!(download.url, "b");
+        assert_eq!(download.packages.keys().collect::<Vec<_>>(), ["LINUX_arm"]);
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn a_dead_registry_of_one_provider_stops_all() {
 fn a_page_for_people_is_no_answer() {
     insta::assert_snapshot!("html_discovery", refused(&widget().answers(Endpoint::Discovery, Answer::html()), 4));
     insta::assert_snapshot!("html_versions", refused(&widget().answers(Endpoint::Versions, Answer::html()), 4));
-    insta::assert_snapshot!("html_archive", refused(&widget().answers(Endpoint::Zip, Answer::html()), 3));
+    insta::assert_snapshot!("html_archive", refused(&widget().answers(Endpoint::Zip, Answer::html()), 4));
     insta::assert_snapshot!("json_nonsense", refused(&widget().answers(Endpoint::Download, Answer::json("[1]")), 4));
 }
 

@@ -16,9 +16,6 @@ use crate::net::{Body, NetError, ShownUrl};
 use crate::source::Package;
 use crate::version::Version;
 
-/// How the bytes of an archive begin.
-const ARCHIVE: &[u8] = b"PK";
-
 /// Where the bytes of an archive go.
 enum Sink {
     /// Through the hasher, in constant memory.
@@ -35,8 +32,6 @@ enum Pass {
     NeedsSpool,
     /// The archive is what it is.
     Refused(Refusal),
-    /// It is not what was announced, and no archive.
-    NotAnArchive(Finding),
 }
 
 /// The hashes over the files of an archive.
@@ -46,30 +41,6 @@ pub(super) struct Hashed {
     pub(super) h1: PackageHash,
     /// The other form of the archive, where it differs.
     pub(super) archive_form: Option<PackageHash>,
-}
-
-/// Why an archive gave no hashes.
-#[derive(Debug, Clone)]
-pub(super) enum NoHashes {
-    /// It could not be had, or it is what it is.
-    Refused(Refusal),
-    /// What was served is not what was announced, and no archive at all: perhaps a page for people.
-    NotAnArchive(Finding),
-}
-
-impl From<NoHashes> for Refusal {
-    fn from(missing: NoHashes) -> Self {
-        match missing {
-            NoHashes::Refused(refusal) => refusal,
-            NoHashes::NotAnArchive(finding) => finding.into(),
-        }
-    }
-}
-
-impl From<Refusal> for NoHashes {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
 }
 
 impl Gatherer {
@@ -89,12 +60,12 @@ impl Gatherer {
         addr: &ProviderAddr,
         version: &Version,
         package: &Package,
-    ) -> Result<Hashed, NoHashes> {
+    ) -> Result<Hashed, Refusal> {
         let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
         self.archives.answer(package.shasum, self.download(key, package)).await
     }
 
-    async fn download(&self, key: PackageKey, package: &Package) -> Result<Hashed, NoHashes> {
+    async fn download(&self, key: PackageKey, package: &Package) -> Result<Hashed, Refusal> {
         let hashes = self.attempts(&key, package).await;
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
@@ -108,7 +79,7 @@ impl Gatherer {
             );
             let url = ShownUrl::new(&package.url);
             let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
-            return Err(NoHashes::Refused(error.into()));
+            return Err(error.into());
         }
         if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
             self.cache.record(entry);
@@ -117,7 +88,7 @@ impl Gatherer {
     }
 
     /// Reads the archive until one pass succeeds, streaming first.
-    async fn attempts(&self, key: &PackageKey, package: &Package) -> Result<ArchiveHashes, NoHashes> {
+    async fn attempts(&self, key: &PackageKey, package: &Package) -> Result<ArchiveHashes, Refusal> {
         let failed = |error: NetError| {
             let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
             let cause = Error::from(error);
@@ -135,8 +106,7 @@ impl Gatherer {
             };
             match self.pass(key, package, &mut body, sink).await {
                 Ok(hashes) => return Ok(hashes),
-                Err(Pass::Refused(refusal)) => return Err(refusal.into()),
-                Err(Pass::NotAnArchive(finding)) => return Err(NoHashes::NotAnArchive(finding)),
+                Err(Pass::Refused(refusal)) => return Err(refusal),
                 Err(Pass::NeedsSpool) => spool = true,
                 Err(Pass::Broken(error)) => {
                     // The permit of the host goes back while we wait.
@@ -155,9 +125,9 @@ impl Gatherer {
         body: &mut Body,
         mut sink: Sink,
     ) -> Result<ArchiveHashes, Pass> {
-        let (mut bytes, mut archive) = (Vec::new(), None);
+        let (mut bytes, mut page) = (Vec::new(), None);
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
-            archive.get_or_insert_with(|| bytes.starts_with(ARCHIVE));
+            page.get_or_insert_with(|| body.is_page(&bytes));
             let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
             match &mut sink {
@@ -168,17 +138,17 @@ impl Gatherer {
             }
             bytes.clear();
         }
-        let archive = archive.unwrap_or(false);
+        let page = page.unwrap_or(false);
         match sink {
             Sink::Stream(hasher) => match hasher.finish() {
-                Ok(found) => checked(key, package, found.zh, archive).map(|()| found),
+                Ok(found) => checked(key, package, found.zh, page).map(|()| found),
                 Err(ArchiveRefusal { zh, error, .. }) => {
-                    checked(key, package, zh, archive)?;
+                    checked(key, package, zh, page)?;
                     Err(refused(key, package, &error))
                 }
             },
             Sink::Spool(spool) => {
-                checked(key, package, spool.zh(), archive)?;
+                checked(key, package, spool.zh(), page)?;
                 let name = Path::new(&package.file_name);
                 spool.finish(name).map_err(|error| Pass::Refused(damaged(key, package, error)))
             }
@@ -186,17 +156,23 @@ impl Gatherer {
     }
 }
 
-/// The bytes must be the announced ones before anything that is wrong with them counts.
-fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest, archive: bool) -> Result<(), Pass> {
+/// The bytes must be the announced ones before anything that is wrong with them counts. A page for people in place of
+/// them says nothing about the release.
+fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
     if zh == package.shasum {
         return Ok(());
     }
-    let message = format!(
-        "the archive of {} {} for {} has the checksum {zh}, where the signed checksums give {}",
-        key.address, key.version, key.platform, package.shasum,
-    );
-    let finding = Finding::new(Rule::WrongChecksum, message).about(&key.address);
-    Err(if archive { Pass::Refused(finding.into()) } else { Pass::NotAnArchive(finding) })
+    let archive = format!("the archive of {} {} for {}", key.address, key.version, key.platform);
+    if page {
+        let url = ShownUrl::new(&package.url);
+        let message =
+            format!("the server answered with a page in place of {archive}: its checksum is not the signed one");
+        let error = Error::new(ErrorKind::Unavailable, message).about_url(url.as_str());
+        let hint = "a proxy or login page may have answered in place of the server";
+        return Err(Pass::Refused(error.hint(hint).into()));
+    }
+    let message = format!("{archive} has the checksum {zh}, where the signed checksums give {}", package.shasum);
+    Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
 }
 
 fn refused(key: &PackageKey, package: &Package, error: &ArchiveError) -> Pass {

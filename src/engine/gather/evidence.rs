@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::archives::{Hashed, NoHashes};
+use super::archives::Hashed;
 use super::signed::SignedSums;
 use super::{Gatherer, Miss, NoOffers, binding};
 use crate::addr::ProviderAddr;
@@ -50,11 +50,7 @@ impl Gatherer {
     ) -> Result<Knowledge, Refusal> {
         let offers = match self.known_offers(addr).await {
             Ok(offers) => offers,
-            Err(NoOffers { absent: true, .. }) => {
-                return Ok(Knowledge::Withdrawn(format!(
-                    "the registry of {addr} does not know this provider any more"
-                )));
-            }
+            Err(NoOffers { absent: Some(affirmed), .. }) => return Ok(Knowledge::Withdrawn(affirmed)),
             Err(NoOffers { refusal, .. }) => return Err(refusal),
         };
         let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
@@ -156,13 +152,13 @@ impl Gatherer {
                  ((addr, version), sums): ((ProviderAddr, Version), Arc<crate::hash::sums::Sums>)| async move {
                     let package = match gatherer.package(&addr, &version, &platform).await {
                         Ok(package) => package,
-                        Err(Miss::Refused(refusal)) => return Err(NoHashes::Refused(refusal)),
+                        Err(Miss::Refused(refusal)) => return Err(refusal),
                         Err(Miss::Absent) => {
                             let message = format!("provider {addr} {version} has no package for {platform} to look at");
-                            return Err(NoHashes::Refused(Error::new(ErrorKind::NotFound, message).into()));
+                            return Err(Error::new(ErrorKind::NotFound, message).into());
                         }
                     };
-                    binding::listed(&addr, &version, &package, &sums).map_err(NoHashes::Refused)?;
+                    binding::listed(&addr, &version, &package, &sums)?;
                     gatherer.hashed_archive(&addr, &version, &package).await
                 };
             for (platform, hashed) in self.each(items, hash).await {
@@ -280,7 +276,7 @@ impl<'a> Search<'a> {
         self.release.findings.push(Finding::new(Rule::PackagesDiffer, message).about(&self.release.address));
     }
 
-    fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, NoHashes>) {
+    fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, Refusal>) {
         match hashed {
             Ok(Hashed { h1, archive_form }) => {
                 self.correct(platform, &h1);
@@ -288,14 +284,9 @@ impl<'a> Search<'a> {
                     self.vouch(platform, hash, Evidence::Computed);
                 }
             }
-            Err(NoHashes::Refused(Refusal::Finding(finding))) => self.release.findings.push(finding),
-            Err(NoHashes::Refused(Refusal::Revoked(finding, _))) => self.release.findings.push(*finding),
-            Err(NoHashes::Refused(Refusal::Error(error))) => {
-                self.release.inconclusive.get_or_insert(error);
-            }
-            Err(NoHashes::NotAnArchive(finding)) => {
-                let error = Error::new(ErrorKind::Unavailable, finding.message)
-                    .hint("a proxy or login page may have answered in place of the server");
+            Err(Refusal::Finding(finding)) => self.release.findings.push(finding),
+            Err(Refusal::Revoked(finding, _)) => self.release.findings.push(*finding),
+            Err(Refusal::Error(error)) => {
                 self.release.inconclusive.get_or_insert(error);
             }
         }

@@ -34,7 +34,7 @@ use crate::settings::{ExpiredKeyRule, SignatureRule};
 use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
-use archives::{Hashed, NoHashes};
+use archives::Hashed;
 use signed::SignedSums;
 
 /// Asks the origin registries.
@@ -49,7 +49,7 @@ pub struct Gatherer {
     offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, NoOffers>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     signed: Shared<(SignedUrls, SignatureRule, ExpiredKeyRule), Result<Arc<SignedSums>, Refusal>>,
-    archives: Shared<Sha256Digest, Result<Hashed, NoHashes>>,
+    archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
     releases: Shared<(ProviderAddr, Step), Answer>,
 }
 
@@ -65,8 +65,8 @@ enum Miss {
 /// Why it is not known what versions there are.
 #[derive(Debug, Clone)]
 struct NoOffers {
-    /// True if the registry says that it has no such provider.
-    absent: bool,
+    /// What the registry affirms, if it is that it has no such provider, or no release of it.
+    absent: Option<String>,
     refusal: Refusal,
 }
 
@@ -150,9 +150,17 @@ impl Gatherer {
 
     async fn known_offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, NoOffers> {
         let ask = async {
-            self.registry.versions(addr).await.map(Arc::new).map_err(|error| NoOffers {
-                absent: matches!(error, SourceError::NoProvider { .. }),
-                refusal: refusal(error),
+            self.registry.versions(addr).await.map(Arc::new).map_err(|error| {
+                let absent = match &error {
+                    SourceError::NoProvider { .. } => {
+                        Some(format!("the registry of {addr} does not know this provider any more"))
+                    }
+                    SourceError::NoRelease { .. } => {
+                        Some(format!("the registry lists no release of provider {addr} any more"))
+                    }
+                    _ => None,
+                };
+                NoOffers { absent, refusal: refusal(error) }
             })
         };
         self.offers.answer(addr.clone(), ask).await

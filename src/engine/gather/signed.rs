@@ -106,7 +106,6 @@ impl Gatherer {
             SignatureRule::IfKeysKnown => documents.keys.is_empty(),
             SignatureRule::Never => true,
         };
-        sensible(addr, version, documents)?;
         let mut findings = Vec::new();
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
         let (signature, subkey, made) = if unsigned {
@@ -138,19 +137,6 @@ struct Documents<'a> {
     sums: Vec<u8>,
     signature: Vec<u8>,
     keys: &'a [String],
-}
-
-/// A page for people in place of a document says nothing about the release.
-fn sensible(addr: &ProviderAddr, version: &Version, documents: &Documents<'_>) -> Result<(), Refusal> {
-    let page = |document: &[u8]| document.trim_ascii_start().starts_with(b"<");
-    let what = match (page(&documents.sums), page(&documents.signature)) {
-        (true, _) => "the checksums",
-        (false, true) => "the signature over the checksums",
-        (false, false) => return Ok(()),
-    };
-    let message = format!("the server answered with a page in place of {what} of {addr} {version}");
-    let hint = "a proxy or login page may have answered in place of the server";
-    Err(Error::new(ErrorKind::Unavailable, message).hint(hint).into())
 }
 
 fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {

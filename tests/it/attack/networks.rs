@@ -21,6 +21,11 @@ const DOCUMENTS: &[Outage] = &[
     ("not JSON", Endpoint::Download, || Answer::json("[")),
     ("a version that is none", Endpoint::Versions, || Answer::json(r#"{"versions":[{"version":"v1"}]}"#)),
     ("another shape", Endpoint::Versions, || Answer::json(r#"{"versions":7}"#)),
+    ("an object without members", Endpoint::Versions, || Answer::json("{}")),
+    ("an array", Endpoint::Versions, || Answer::json("[]")),
+    ("null", Endpoint::Versions, || Answer::json("null")),
+    ("an error called success", Endpoint::Versions, || Answer::json(r#"{"error":"rate limit exceeded"}"#)),
+    ("no member of a package", Endpoint::Download, || Answer::json("{}")),
 ];
 
 const CHECKSUMS: &[Outage] = &[
@@ -76,11 +81,27 @@ fn inconclusive(outages: &[Outage]) {
         let platforms = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
         let lock = ["lock", "--format", "json", "--no-cache"].iter().chain(&platforms);
         let run = workspace.tflock(&registry, lock);
-        // A page in place of an archive is not the archive that was signed; `lock` has no other way to look at it.
-        let code = if *name == "archives are a page" { 3 } else { 4 };
-        assert_eq!(run.code, Some(code), "{name}: {run}");
-        assert!(run.touched().is_empty() && (code == 3 || rules(&run, "deny").is_empty()), "{name}: {run}");
+        assert_eq!(run.code, Some(4), "{name}: {run}");
+        assert!(run.touched().is_empty() && rules(&run, "deny").is_empty(), "{name}: {run}");
     }
+}
+
+/// An empty list is an answer.
+#[test]
+fn a_list_without_releases_says_so() {
+    let registry = honest();
+    let workspace = impatient(&registry);
+    let empty = Answer::json(r#"{"Versions":[]}"#).only_for("acme/widget");
+    let registry = registry.answers(Endpoint::Versions, empty);
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["version-withdrawn".to_owned()].into(), "{run}");
+    assert!(run.stdout.contains("lists no release of provider"), "{run}");
+    let run = workspace.tflock(&registry, ["lock", "--no-cache"]).ended_with(2);
+    assert!(
+        run.stderr
+            .contains(&format!("provider registry {0} lists no release of provider {0}/acme/widget", registry.host())),
+        "{run}"
+    );
 }
 
 /// Tolerance is for what is unknown, never for what is known to be bad.
