@@ -107,8 +107,8 @@ pub enum ConfigErrorKind {
         "an entry of required_providers can hold only \"source\", \"version\" and \"configuration_aliases\", not {0:?}"
     )]
     RequirementKey(String),
-    /// Anything but `NAME.ALIAS` with the entry's own name.
-    #[error("configuration_aliases of {0:?} must be references of the form {0}.ALIAS")]
+    /// Anything but a list of `NAME` and `NAME.ALIAS` with the entry's own name.
+    #[error("configuration_aliases of {0:?} must be a list of references, such as {0}.ALIAS")]
     ConfigurationAliases(String),
     /// The source of a provider is not a plain string.
     #[error("the source of a provider must be a constant string")]

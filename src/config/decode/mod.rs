@@ -76,6 +76,7 @@ const TERRAFORM: Schema = &[
 pub(super) struct Reader<'a> {
     pub(super) dialect: Dialect,
     role: Role,
+    syntax: Syntax,
     path: Arc<Path>,
     lines: LineIndex<'a>,
     pub(super) errors: Vec<Located>,
@@ -89,8 +90,10 @@ pub(super) fn read_file<T>(
     decode: impl for<'a> FnOnce(&mut Reader<'a>, Contents<'a>) -> T,
 ) -> (T, Vec<ConfigError>) {
     let parsed;
-    let mut reader = Reader { dialect, role, path: Arc::from(path), lines: LineIndex::new(text), errors: Vec::new() };
-    let contents = match Syntax::of(&path.to_string_lossy()) {
+    let syntax = Syntax::of(&path.to_string_lossy());
+    let lines = LineIndex::new(text);
+    let mut reader = Reader { dialect, role, syntax, path: Arc::from(path), lines, errors: Vec::new() };
+    let contents = match syntax {
         Syntax::Native => match scan::outline(text, 0..text.len()) {
             Ok(outline) => native(text, outline),
             Err(error) => reader.fail(unfinished_merge(text).unwrap_or((error.at, error.kind.into()))),
@@ -127,7 +130,7 @@ fn unfinished_merge(text: &str) -> Option<(usize, ConfigErrorKind)> {
 pub(super) fn decode(path: &Path, text: &str, dialect: Dialect, role: Role) -> (Parts, Vec<ConfigError>) {
     read_file(path, text, (dialect, role, FILE), |reader, contents| {
         let mut parts = Parts::default();
-        if Syntax::of(&path.to_string_lossy()) == Syntax::Native {
+        if reader.syntax == Syntax::Native {
             for argument in &contents.arguments {
                 reader.unexpected(argument);
             }

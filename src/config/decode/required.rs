@@ -4,7 +4,8 @@
 
 use crate::addr::{ProviderSource, normalise_part};
 
-use super::{Argument, Block, Constraint, Located, Node, Reader, RequiredProvider, Value, check_local_name};
+use super::super::value::Step;
+use super::{Argument, Block, Constraint, Located, Node, Reader, RequiredProvider, Syntax, Value, check_local_name};
 use super::{ConfigErrorKind, parse_constraint};
 
 impl<'a> Reader<'a> {
@@ -67,7 +68,7 @@ impl<'a> Reader<'a> {
                 }
                 (Value::Text(key), _) if key == "source" => Err((at, ConfigErrorKind::SourceNotText)),
                 (Value::Text(key), aliases) if key == "configuration_aliases" => {
-                    if are_aliases(name, &aliases) {
+                    if are_aliases(name, aliases, self.syntax) {
                         Ok(())
                     } else {
                         Err((at, ConfigErrorKind::ConfigurationAliases(name.to_owned())))
@@ -91,14 +92,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// In JSON each reference is a string.
-fn are_aliases(name: &str, value: &Value) -> bool {
+/// `[NAME]`, `[NAME.ALIAS]`; what stands behind an alias is not looked at. In JSON, and only there, each is a string.
+///
+/// Source: `ParseProviderConfigCompact` reads two steps of the reference.
+fn are_aliases(name: &str, value: Value, syntax: Syntax) -> bool {
     let Value::List(items) = value else { return false };
-    items.iter().all(|item| {
-        let item = match &item.value {
-            Value::Text(text) => &Node::reference_in_text(text, item.at),
-            _ => item,
+    items.into_iter().all(|item| {
+        let item = match (item.value, syntax) {
+            (Value::Text(text), Syntax::Json) => Node::reference_in_text(&text, item.at),
+            (_, Syntax::Json) => return false,
+            (value, Syntax::Native) => Node { value, ..item }.into_reference(),
         };
-        matches!(item.names().as_deref(), Some([local, _]) if *local == name)
+        let Value::Reference(steps) = &item.value else { return false };
+        matches!(&steps[..], [Step::Name(local)] | [Step::Name(local), Step::Name(_), ..] if local == name)
     })
 }

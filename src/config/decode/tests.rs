@@ -195,9 +195,37 @@ fn every_error_of_required_providers_is_told() {
             "12:20 provider source \"a/b/c/d\" is not of the form [hostname/][namespace/]name",
             "12:41 invalid version constraint \">=  1\": invalid specification \">=  1\": only one space is expected \
              after the operator \">=\"",
-            "13:35 configuration_aliases of \"w\" must be references of the form w.ALIAS",
+            "13:35 configuration_aliases of \"w\" must be a list of references, such as w.ALIAS",
         ]
     );
+}
+
+#[test]
+fn aliases_are_references_to_the_local_name() {
+    let native = |aliases: &str| {
+        let text = format!(
+            "terraform {{\n  required_providers {{\n    null = {{\n      source = \"acme/x\"\n      \
+             configuration_aliases = {aliases}\n    }}\n  }}\n}}\n"
+        );
+        files(&[("main.tf", &text)], Dialect::Terraform).is_ok()
+    };
+    let json = |aliases: &str| {
+        let entry = format!("{{\"source\": \"acme/x\", \"configuration_aliases\": {aliases}}}");
+        let text = format!("{{\"terraform\": {{\"required_providers\": {{\"null\": {entry}}}}}}}");
+        files(&[("main.tf.json", &text)], Dialect::Terraform).is_ok()
+    };
+    for reference in ["null", "null.x", "null.x.y", "null.x[0]", "null.x[\"k\"].y"] {
+        assert!(native(&format!("[{reference}]")) && native(&format!("[null, {reference},]")), "{reference}");
+        assert!(!native(&format!("[\"{}\"]", reference.replace('"', "\\\""))), "{reference}");
+        assert!(json(&format!("[\"{}\"]", reference.replace('"', "\\\""))), "{reference}");
+    }
+    assert!(native("[]") && json("[]"));
+    for refused in ["null.x", "[other]", "[other.x]", "[null[0]]", "[\"${null.x}\"]", "[1]", "{}", "concat([null.x])"] {
+        assert!(!native(refused), "{refused}");
+    }
+    for refused in ["\"null.x\"", "[\"other.x\"]", "[\"null[0]\"]", "[\"${null.x}\"]", "[1]", "{}", "[null]"] {
+        assert!(!json(refused), "{refused}");
+    }
 }
 
 #[test]

@@ -1,0 +1,8 @@
+terraform {
+  required_providers {
+    foo = {
+      source                = "acme/foo"
+      configuration_aliases = ["foo.west"]
+    }
+  }
+}
