@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::dialect::Dialect;
 use crate::disk::below::{self, BelowError, Calls, Place, Survey};
+use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::disk::worktree;
 use crate::engine::abreast;
 use crate::error::Error;
@@ -13,7 +15,8 @@ use crate::error::Error;
 pub struct Below {
     /// The directories to work on, relative to where the search began, in the order of their paths.
     pub roots: Vec<PathBuf>,
-    /// Directories with a backend that nobody calls and that have no lock file, unless they are among the others.
+    /// Directories with a backend that nobody calls, that require a provider and have no lock file, unless they are among
+    /// the others.
     pub without_lock: Vec<PathBuf>,
     /// Trust files, relative to where the search began.
     pub trust_files: Vec<PathBuf>,
@@ -41,7 +44,7 @@ pub fn below(start: &Path, create: bool) -> Result<Below, BelowError> {
             for (place, _) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
                 if create {
                     roots.insert(place.path.clone());
-                } else {
+                } else if may_require(&start.join(&place.path)) {
                     without_lock.push(place.path.clone());
                 }
             }
@@ -49,6 +52,13 @@ pub fn below(start: &Path, create: bool) -> Result<Below, BelowError> {
     }
     let errors = survey.unreadable.into_iter().map(Error::from).collect();
     Ok(Below { roots: roots.into_iter().collect(), without_lock, trust_files: survey.trust_files, errors })
+}
+
+/// True unless it is known that nothing is required: there `init` writes no lock file either.
+fn may_require(root: &Path) -> bool {
+    // OpenTofu takes whatever Terraform takes, where only the number of providers counts.
+    let options = TreeOptions { missing: MissingModules::Skip, ..TreeOptions::new(Dialect::OpenTofu) };
+    load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
 }
 
 fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
@@ -95,7 +105,9 @@ mod tests {
     }
 
     const CALL: &str = "module \"m\" {\n  source = \"../../modules/m\"\n}\n";
-    const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\n";
+    const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\nresource \"null_resource\" \"x\" {}\n";
+
+    const CLOUD: &str = "terraform {\n  cloud {}\n}\n";
 
     #[test]
     fn called_modules_are_no_roots() {
@@ -103,15 +115,17 @@ mod tests {
             ("env/a/main.tf", CALL),
             ("env/a/.terraform.lock.hcl", ""),
             ("env/b/main.tf", BACKEND),
+            ("env/unneeding/main.tf", CLOUD),
+            ("env/unknown/main.tf", &format!("{}{}", CLOUD, CALL.replace("../../modules/m", "acme/m/lab"))),
             ("modules/m/main.tf", BACKEND),
             ("modules/n/main.tf", ""),
             ("terragrunt/.terraform.lock.hcl", ""),
         ]);
         let found = below(folder.path(), false).unwrap();
         assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
-        assert_eq!(texts(&found.without_lock), ["env/b"]);
+        assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
         let found = below(folder.path(), true).unwrap();
-        assert_eq!(texts(&found.roots), ["env/a", "env/b", "modules/n", "terragrunt"]);
+        assert_eq!(texts(&found.roots), ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "terragrunt"]);
         assert_eq!(texts(&found.without_lock), [""; 0]);
     }
 

@@ -78,7 +78,8 @@ fn what_counts_as_a_root_module() {
     workspace.tflock(&registry, ["-C", "app", "lock", "--platform", "linux_amd64"]).ended_with(0);
     // Terragrunt leaves lock files without configuration: they are completed, and never pruned.
     workspace.write(&format!("live/{LOCK}"), &workspace.read(&format!("app/{LOCK}")));
-    workspace.write("state/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
+    workspace.write("state/main.tf", &format!("{MAIN}terraform {{\n  backend \"local\" {{}}\n}}\n"));
+    workspace.write("unneeding/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
     let run = lock(&workspace, &registry, &["--prune", "--format", "json"]).ended_with(1);
     let json = run.json();
     let roots: Vec<(&str, bool, usize)> = json["roots"]

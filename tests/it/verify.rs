@@ -208,20 +208,27 @@ fn explanations_need_nobody() {
 #[test]
 fn a_backend_without_lock_file_is_found() {
     let registry = honest();
+    let backend = |required: &str| {
+        let entry = format!("x = {{\n      source = \"{required}\"\n    }}");
+        format!("terraform {{\n  backend \"local\" {{}}\n  required_providers {{\n    {entry}\n  }}\n}}\n")
+    };
     let workspace = Workspace::with_files(&[
-        ("state/main.tf", "terraform {\n  backend \"local\" {}\n}\n"),
-        ("called/main.tf", "terraform {\n  backend \"local\" {}\n}\n"),
+        ("state/main.tf", &backend("{{registry}}/acme/widget")),
+        ("called/main.tf", &backend("{{registry}}/acme/widget")),
+        // `init` writes no lock file here.
+        ("unneeding/main.tf", "terraform {\n  backend \"local\" {}\n}\n"),
         ("caller/main.tf", "module \"x\" {\n  source = \"../called\"\n}\n"),
     ]);
-    workspace.write(&format!("caller/{LOCK}"), &locked(&registry).lock_file()[..0]);
+    workspace
+        .write(&format!("caller/{LOCK}"), &locked(&registry).lock_file().replace("  constraints = \"~> 1.4\"\n", ""));
     let run = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]).ended_with(1);
     let roots = run.json()["roots"].as_array().unwrap().clone();
-    let told: Vec<_> =
-        roots.iter().map(|it| (it["path"].as_str().unwrap(), it["findings"][0]["rule"].as_str())).collect();
-    assert!(
-        told.contains(&("state", Some("lock-file-missing"))) && !told.iter().any(|(path, _)| *path == "called"),
-        "{run}"
-    );
+    let paths: Vec<&str> = roots.iter().map(|root| root["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["caller", "state"], "{run}");
+    assert_eq!(roots[1]["findings"][0]["rule"], "lock-file-missing", "{run}");
+    assert!(run.stdout.contains("requires 1 provider\""), "{run}");
+    let run = workspace.tflock(&registry, ["-C", "unneeding", "verify", "--offline"]).ended_with(0);
+    assert!(!run.stdout.contains("lock-file-missing"), "{run}");
     // At the level of the settings.
     workspace.write(".tflock.hcl", "level \"lock-file-missing\" {\n  is = \"warn\"\n}\n");
     workspace.write("state/.tflock.hcl", &workspace.read(".tflock.hcl"));

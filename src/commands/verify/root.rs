@@ -190,12 +190,15 @@ fn tree(settings: &RunSettings, locked: bool) -> Result<Option<Tree>, Error> {
 }
 
 fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
-    let tree = tree.filter(|tree| !tree.requirements.is_empty() || tree.has_backend)?;
-    let message = format!(
-        "there is no lock file {}, though the configuration requires {} providers",
-        lockfile::FILE_NAME,
-        tree.requirements.len(),
-    );
+    let required = tree.map_or(0, |tree| tree.requirements.len());
+    // Neither does `init` write a file where nothing is required.
+    let required = match required {
+        0 => return None,
+        1 => "1 provider".to_owned(),
+        many => format!("{many} providers"),
+    };
+    let message =
+        format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME);
     Some(Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default()))
         .filter(|_| !settings.lock_file().exists())
 }
