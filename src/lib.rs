@@ -20,6 +20,7 @@ pub mod hash;
 pub mod hcl;
 pub mod lockfile;
 pub mod platform;
+mod redact;
 pub mod requirements;
 pub mod settings;
 pub mod version;

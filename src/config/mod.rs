@@ -35,7 +35,7 @@ pub use module::{
     CallSource, CallVersion, Constraint, Import, Module, ModuleCall, Names, Place, ProviderConfig, RequiredProvider,
     Resource, Text, Variable,
 };
-pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule};
+pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule};
 pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
 pub use tests::TestFile;
 pub use value::Part;

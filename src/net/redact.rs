@@ -4,11 +4,10 @@ use std::fmt;
 
 use url::Url;
 
+use crate::redact;
+
 /// The longest URL that is shown whole, in characters.
 const MAX_SHOWN: usize = 300;
-
-/// Parameters whose values help people and hide nothing.
-const HARMLESS: [&str; 6] = ["archive", "checksum", "depth", "ref", "sshkey_fingerprint", "version"];
 
 /// A URL without user information, secret values and fragment, of bounded length.
 ///
@@ -25,7 +24,7 @@ impl ShownUrl {
         let _ = shown.set_username("");
         let _ = shown.set_password(None);
         shown.set_fragment(None);
-        let query = shown.query().map(hide);
+        let query = shown.query().map(redact::query);
         shown.set_query(None);
         let mut text = bounded(shown.as_str(), MAX_SHOWN);
         if let Some(query) = query {
@@ -62,16 +61,6 @@ impl fmt::Display for ShownUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-fn hide(query: &str) -> String {
-    let parameter = |text: &str| match text.split_once('=') {
-        Some((name, _)) if HARMLESS.contains(&name) => text.to_owned(),
-        Some((name, _)) => format!("{name}=…"),
-        // Without a name the value is all there is.
-        None => "…".to_owned(),
-    };
-    query.split('&').map(parameter).collect::<Vec<_>>().join("&")
 }
 
 /// A text from outside as it may stand in a message: one line, control characters escaped, of bounded length.

@@ -10,6 +10,7 @@ use super::error::{ModuleProblem, TreeError};
 use super::{MissingModule, MissingModules, Tree, TreeOptions, TreeWarning, read};
 use crate::config::{Manifest, Module, ModuleCall, ModuleSource, Needs, Scope, TestFile, Text};
 use crate::dialect::Dialect;
+use crate::redact;
 
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
@@ -178,12 +179,12 @@ impl Walk<'_> {
             self.missing.push(MissingModule { key: key.to_owned(), source, version, place: call.place.clone() });
             return Ok(None);
         };
+        let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);
         let is_installed = |source: &ModuleSource| {
-            let by_other = || source.of_other_tool(dialect).is_some_and(|other| other.matches_record(&record.source));
-            source.matches_record(&record.source) || either && by_other()
+            is_recorded(source) || either && source.of_other_tool(dialect).as_ref().is_some_and(is_recorded)
         };
         if let Some(source) = source.filter(|source| !is_installed(source)) {
-            let installed = record.source.clone();
+            let installed = redact::module_source(&record.source);
             return Err(ModuleProblem::SourceChanged { installed, source_text: source.to_string() });
         }
         if let Some(constraints) = constraints

@@ -2,10 +2,16 @@
 //!
 //! Source: `internal/addrs/module_source.go`, `github.com/hashicorp/terraform-registry-address`, `module.go`.
 
+mod percent;
+mod remote;
+
 use std::fmt;
 
 use crate::addr::{Hostname, default_host};
 use crate::dialect::Dialect;
+use crate::redact;
+
+pub use remote::RemoteModule;
 
 /// The source address of a module call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +20,8 @@ pub enum ModuleSource {
     Local(String),
     /// A module of a registry.
     Registry(RegistryModule),
-    /// An address for the downloaders, as written.
-    Remote(String),
+    /// An address for the downloaders.
+    Remote(RemoteModule),
 }
 
 /// A module of a registry.
@@ -39,10 +45,16 @@ pub enum ModuleSourceError {
     /// Nothing.
     #[error("the source is empty")]
     Empty,
-    /// Neither local nor anything that can be downloaded.
+    /// Neither local nor anything that can be downloaded; without secrets.
     #[error("{0:?} names no way to get the module; if it is a path, write \"./{0}\"")]
     Unknown(String),
-    /// Sources with a version must name a registry.
+    /// `github.com/` with less than a repository behind it; without secrets.
+    #[error("{0:?} is not of the form github.com/OWNER/REPOSITORY")]
+    GitHub(String),
+    /// The directory behind `//` is above the package.
+    #[error("the directory {0:?} leads out of the module's package")]
+    OutsidePackage(String),
+    /// Sources with a version must name a registry; without secrets.
     #[error("{0:?} has a version and so must be a module of a registry, [HOST/]NAMESPACE/NAME/SYSTEM")]
     NotRegistry(String),
 }
@@ -62,16 +74,12 @@ impl ModuleSource {
             return Ok(Self::Registry(module));
         }
         if versioned {
-            return Err(ModuleSourceError::NotRegistry(text.to_owned()));
+            return Err(ModuleSourceError::NotRegistry(redact::module_source(text)));
         }
         if local {
             return Ok(Self::Local(clean_local(text)));
         }
-        if is_remote(text) {
-            Ok(Self::Remote(text.to_owned()))
-        } else {
-            Err(ModuleSourceError::Unknown(text.to_owned()))
-        }
+        RemoteModule::parse(text).map(Self::Remote)
     }
 
     /// The module of the same name at the default registry of the other tool; none for modules of other places.
@@ -81,15 +89,21 @@ impl ModuleSource {
         is_default.then(|| Self::Registry(RegistryModule { host: default_host(dialect.other()), ..module.clone() }))
     }
 
-    /// True if a record of `modules.json` with this source can be of this module.
+    /// True if `modules.json` records this source: both in the one form, as the tools compare them.
     ///
-    /// The tools record remote sources in a longer form than they are written in; forms are compared without what
-    /// they add.
-    pub fn matches_record(&self, recorded: &str) -> bool {
+    /// Source: `internal/modsdir/manifest.go`, `ReadManifestSnapshot`.
+    pub fn matches_record(&self, recorded: &str, dialect: Dialect) -> bool {
+        match Self::parse(recorded, false, dialect) {
+            Ok(recorded) => *self == recorded,
+            Err(_) => false,
+        }
+    }
+
+    /// The address in its one form, as `modules.json` records it. It may hold a secret; `Display` shows none.
+    pub fn address(&self) -> String {
         match self {
-            Self::Local(path) => path == recorded,
-            Self::Registry(module) => module.to_string() == recorded,
-            Self::Remote(text) => text == recorded || remote_core(text) == remote_core(recorded),
+            Self::Remote(module) => module.address(),
+            _ => self.to_string(),
         }
     }
 }
@@ -97,7 +111,8 @@ impl ModuleSource {
 impl fmt::Display for ModuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Local(text) | Self::Remote(text) => f.write_str(text),
+            Self::Local(text) => f.write_str(text),
+            Self::Remote(module) => module.fmt(f),
             Self::Registry(module) => module.fmt(f),
         }
     }
@@ -121,7 +136,10 @@ impl RegistryModule {
         if system.is_empty() || system.len() > 64 || !system.bytes().all(lower) {
             return None;
         }
-        let subdir = clean(subdir);
+        let subdir = if subdir.is_empty() { String::new() } else { clean(subdir) };
+        if subdir == ".." || subdir.starts_with("../") {
+            return None;
+        }
         let [namespace, name, system] = [namespace, name, system].map(str::to_owned);
         Some(Self { host, namespace, name, system, subdir })
     }
@@ -149,29 +167,21 @@ fn is_local(text: &str) -> bool {
     ["./", "../", ".\\", "..\\"].iter().any(|prefix| text.starts_with(prefix))
 }
 
-/// What go-getter can find: a forced method, an URL, a shorthand of a known host, or an absolute path.
-fn is_remote(text: &str) -> bool {
-    let known = ["github.com/", "gitlab.com/", "bitbucket.org/", "git@", "/"];
-    text.contains("::")
-        || text.contains("://")
-        || known.iter().any(|prefix| text.starts_with(prefix))
-        || text.contains(".amazonaws.com/")
-        || text.contains("googleapis.com/")
-        || text.as_bytes().get(1) == Some(&b':')
-}
-
 fn clean_local(text: &str) -> String {
     let path = clean(&text.replace('\\', "/"));
     match path.as_str() {
-        "" => "./".to_owned(),
+        "." => "./".to_owned(),
         ".." => "../".to_owned(),
         _ if path.starts_with("../") => path,
         _ => format!("./{path}"),
     }
 }
 
-/// A relative path without `.`, inner `..` and doubled slashes.
+/// A path without `.`, inner `..` and doubled slashes; `.` if nothing is left.
+///
+/// Source: Go's `path.Clean`.
 fn clean(path: &str) -> String {
+    let root = if path.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
@@ -179,21 +189,12 @@ fn clean(path: &str) -> String {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
+            ".." if !root.is_empty() => {}
             _ => parts.push(part),
         }
     }
-    parts.join("/")
-}
-
-/// A remote source without method, scheme, user and `.git`, which the tools add to what was written.
-fn remote_core(text: &str) -> String {
-    let text = text.split_once("::").map_or(text, |(_, rest)| rest);
-    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let text = match text.split_once('@') {
-        Some((user, rest)) if !user.contains('/') => rest.replacen(':', "/", 1),
-        _ => text.to_owned(),
-    };
-    text.replacen(".git//", "//", 1).replacen(".git?", "?", 1).trim_end_matches(".git").to_owned()
+    let cleaned = format!("{root}{}", parts.join("/"));
+    if cleaned.is_empty() { ".".to_owned() } else { cleaned }
 }
 
 #[cfg(test)]
@@ -225,16 +226,17 @@ mod tests {
             ("a/b/c//sub/x", "registry registry.terraform.io/a/b/c//sub/x"),
             ("Example.com:8443/a_b/b/aws", "registry example.com:8443/a_b/b/aws"),
             ("127.0.0.1:18443/acme/net/lab", "registry 127.0.0.1:18443/acme/net/lab"),
-            ("github.com/a/b/c", "remote github.com/a/b/c"),
-            ("github.com/a/b", "remote github.com/a/b"),
+            ("github.com/a/b/c", "remote git::https://github.com/a/b.git//c"),
+            ("github.com/a/b", "remote git::https://github.com/a/b.git"),
             ("git::https://example.com/x.git?ref=v1", "remote git::https://example.com/x.git?ref=v1"),
-            ("git@github.com:a/b.git", "remote git@github.com:a/b.git"),
-            ("/abs/path", "remote /abs/path"),
+            ("git@github.com:a/b.git", "remote git::ssh://git@github.com/a/b.git"),
+            ("git::https://me:PW@h/x?token=T", "remote git::https://h/x?token=…"),
+            ("/abs/path", "remote file:///abs/path"),
             ("https://example.com/x.zip", "remote https://example.com/x.zip"),
         ] {
             assert_eq!(parse(text).as_deref(), Ok(expected), "{text}");
         }
-        for text in ["m", "a/b", "example.com/b/c", "a/b/AWS", "localhost/a/b/c", "", ".", " ./m"] {
+        for text in ["m", "a/b", "example.com/b/c", "a/b/AWS", "localhost/a/b/c", "", ".", " ./m", "a/b/c//../x"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }
@@ -250,14 +252,20 @@ mod tests {
     }
 
     #[test]
-    fn records_hold_a_longer_form() {
+    fn records_are_compared_in_one_form() {
         let matches = |text: &str, recorded: &str| {
-            ModuleSource::parse(text, false, Dialect::Terraform).unwrap().matches_record(recorded)
+            let source = ModuleSource::parse(text, false, Dialect::Terraform).unwrap();
+            source.matches_record(recorded, Dialect::Terraform)
         };
         assert!(matches("a/b/c", "registry.terraform.io/a/b/c"));
         assert!(!matches("a/b/c", "registry.terraform.io/a/b/c//sub"));
         assert!(matches("github.com/a/b//x?ref=v1", "git::https://github.com/a/b.git//x?ref=v1"));
         assert!(matches("git@github.com:a/b.git", "git::ssh://git@github.com/a/b.git"));
         assert!(!matches("github.com/a/b?ref=v1", "git::https://github.com/a/b.git?ref=v2"));
+        assert!(!matches("git::https://h/b.git", "git::ssh://h/b.git"));
+        // As older versions of the tools recorded them.
+        assert!(matches("a/b/c//sub/", "a/b/c//sub"));
+        assert!(matches("example.com/a/b/c", "example.com:443/a/b/c"));
+        assert!(matches("github.com/a/b//x/", "github.com/a/b//x"));
     }
 }

@@ -1,0 +1,56 @@
+//! What may be shown of addresses that can hold a password or a token.
+
+/// Parameters whose values help people and hide nothing.
+const HARMLESS: [&str; 6] = ["archive", "checksum", "depth", "ref", "sshkey_fingerprint", "version"];
+
+/// A query without the values of parameters that are not known to be harmless.
+pub(crate) fn query(text: &str) -> String {
+    let parameter = |text: &str| match text.split_once('=') {
+        Some((name, _)) if HARMLESS.contains(&name) => text.to_owned(),
+        Some((name, _)) => format!("{name}=…"),
+        None if text.is_empty() => String::new(),
+        // Without a name the value is all there is.
+        None => "…".to_owned(),
+    };
+    text.split('&').map(parameter).collect::<Vec<_>>().join("&")
+}
+
+/// The source address of a module without user information, fragment and the values of its query.
+///
+/// The user `git` without a password is no secret: it stands in every address of ssh.
+pub(crate) fn module_source(text: &str) -> String {
+    let plain = text.split('#').next().unwrap_or_default();
+    let (address, parameters) = plain.split_once('?').map_or((plain, None), |(address, rest)| (address, Some(rest)));
+    let start = ["://", "::"].iter().find_map(|mark| Some(address.find(mark)? + mark.len())).unwrap_or(0);
+    let (scheme, rest) = address.split_at(start);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) if user != "git" => host,
+        _ => authority,
+    };
+    let parameters = parameters.map(|text| format!("?{}", query(text))).unwrap_or_default();
+    format!("{scheme}{authority}{path}{parameters}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn module_sources_show_no_secret() {
+        for (text, shown) in [
+            ("git::https://bob:PW@h/r.git//m?ref=v1&token=T", "git::https://h/r.git//m?ref=v1&token=…"),
+            ("git::https://TOKEN@h:8443/r.git#x", "git::https://h:8443/r.git"),
+            ("git::ssh://git@h/r.git", "git::ssh://git@h/r.git"),
+            ("git::ssh://git:pw@h/r.git", "git::ssh://h/r.git"),
+            ("git@h:o/r.git", "git@h:o/r.git"),
+            ("bob:PW@h:o/r.git?T", "h:o/r.git?…"),
+            ("git::bob:PW@h:o/r.git", "git::h:o/r.git"),
+            ("https://a@b@h/x", "https://h/x"),
+            ("github.com/o/r?", "github.com/o/r?"),
+            ("./a@b", "./a@b"),
+        ] {
+            assert_eq!(module_source(text), shown, "{text}");
+        }
+    }
+}
