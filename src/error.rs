@@ -1,11 +1,12 @@
 //! Errors: we could not do our work.
 //!
-//! Every module has its own small enum; here each of them becomes a kind, which decides the exit code, and gets its
-//! hints. One place to review what a user is told.
+//! Every module has its own small enum. Beside it stands how it becomes an [`Error`]: its kind, which decides the exit
+//! code, and its hints.
 
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Level, Position};
 
 /// What went wrong, for the exit code and for machines.
@@ -21,6 +22,8 @@ pub enum ErrorKind {
     LockFile,
     /// No such provider, version or platform; or the locked version is not allowed.
     NotFound,
+    /// The registry affirms that there is no provider of this address. For machines as `NotFound`.
+    UnknownProvider,
     /// A package that cannot be read.
     Package,
     /// Reading or writing a file.
@@ -50,7 +53,7 @@ impl ErrorKind {
             ErrorKind::Settings => "settings",
             ErrorKind::Configuration => "configuration",
             ErrorKind::LockFile => "lock-file",
-            ErrorKind::NotFound => "not-found",
+            ErrorKind::NotFound | ErrorKind::UnknownProvider => "not-found",
             ErrorKind::Package => "package",
             ErrorKind::Disk => "disk",
             ErrorKind::Trust => "trust",
@@ -73,6 +76,8 @@ pub struct Error {
     pub file: Option<PathBuf>,
     /// The place in the file.
     pub position: Option<Position>,
+    /// The provider that it is about, where that is known.
+    pub address: Option<Box<ProviderAddr>>,
     /// The address that was asked, without secrets.
     pub url: Option<String>,
     /// Next steps, best a command.
@@ -89,6 +94,7 @@ impl Error {
             message: message.into(),
             file: None,
             position: None,
+            address: None,
             url: None,
             hints: Vec::new(),
             others: Vec::new(),
@@ -106,6 +112,13 @@ impl Error {
     #[must_use]
     pub fn at(mut self, position: Position) -> Self {
         self.position = Some(position);
+        self
+    }
+
+    /// The same error about a provider.
+    #[must_use]
+    pub fn about(mut self, address: ProviderAddr) -> Self {
+        self.address = Some(Box::new(address));
         self
     }
 

@@ -28,6 +28,7 @@ pub mod version;
 pub mod diff;
 pub mod error;
 pub mod evidence;
+pub mod exit_code;
 pub mod finding;
 pub mod merge;
 pub mod outcome;
@@ -42,6 +43,8 @@ pub mod net;
 pub mod source;
 
 pub mod engine;
+
+pub mod workspace;
 
 pub mod commands;
 pub mod report;

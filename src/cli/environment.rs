@@ -4,18 +4,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::settings::Variables;
-
-/// Everything around a run but its arguments and streams.
-#[derive(Debug, Clone)]
-pub struct Environment {
-    /// The environment variables; those that are not Unicode count as not set.
-    pub variables: Variables,
-    /// The directory that the program was started in.
-    pub directory: PathBuf,
-    /// The time of the run, for all that is judged by time.
-    pub now: SystemTime,
-}
+pub use crate::workspace::Environment;
 
 impl Environment {
     /// That of this process, now.
@@ -43,7 +32,7 @@ impl Environment {
 /// The three standard streams, and which of them are terminals.
 pub struct Streams<'a> {
     /// Standard input.
-    pub stdin: Box<dyn Read + 'a>,
+    pub stdin: Box<dyn Read + Send + 'a>,
     /// Standard output: the result and nothing else.
     pub stdout: Box<dyn Write + 'a>,
     /// Standard error: progress, notes, failures.

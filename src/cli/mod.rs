@@ -1,28 +1,30 @@
 //! The shell of the program: arguments, environment and streams in, exit code out.
 //!
-//! Here alone the process's surroundings are read and its streams are written. What a command does is not known here.
+//! Here alone the process's surroundings are read and its streams are written. Arguments become the request of a
+//! command; its outcome becomes text and an exit code.
 #![expect(clippy::disallowed_methods, reason = "the environment, the clock and the standard streams are read here")]
 
 mod args;
 mod dispatch;
 mod environment;
-mod exit;
 mod generated;
 mod progress;
 mod reports;
-mod settings;
 mod usage;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::sync::Mutex;
 
+pub use crate::exit_code::ExitCode;
 pub use environment::{Environment, Streams};
-pub use exit::ExitCode;
 
+use crate::commands::Services;
 use crate::error::Error;
+use crate::outcome::Outcome;
 use crate::report::{self, Format, Style};
 use args::Arguments;
-use dispatch::{Done, Session};
+use progress::{Mode, Progress};
 
 /// Runs the program once. The first argument is its name.
 pub fn run(
@@ -46,10 +48,9 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         detail: global.detail(),
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
-    let session = Session { arguments, environment };
-    let done = usage::formats(arguments).and_then(|()| dispatch::dispatch(&session, streams));
-    match done {
-        Ok(Done { outcome, code, dialect }) => {
+    match outcome(arguments, environment, streams) {
+        Ok(outcome) => {
+            let (code, dialect) = (outcome.code, outcome.dialect);
             let [out, err] = [out, err].map(|style| Style { dialect, ..style });
             write(&mut streams.stderr, &report::remarks(&outcome, format, err));
             let reports = reports::write(global, environment, |format, style| {
@@ -65,6 +66,20 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
             code.and(result(streams, &failure(format)))
         }
     }
+}
+
+/// Runs the command, with progress on standard error while it runs.
+fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> Result<Outcome, Error> {
+    usage::formats(arguments)?;
+    let detail = arguments.global.detail();
+    let mode = Mode::choose(detail, streams.stderr_is_terminal, environment.ci());
+    let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
+    let services = Services {
+        scope: arguments.scope(environment),
+        events: progress.events(),
+        stdin: Mutex::new(&mut *streams.stdin),
+    };
+    dispatch::dispatch(arguments, &services)
 }
 
 /// Tells which reports could not be written.

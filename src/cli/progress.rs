@@ -36,7 +36,8 @@ impl Mode {
 pub(super) struct Progress(Option<Arc<Screen>>);
 
 struct Screen {
-    dialect: Option<Dialect>,
+    /// The tool whose default registry host is left out of addresses.
+    dialect: Mutex<Option<Dialect>>,
     verbose: bool,
     bars: Option<MultiProgress>,
     /// What is on its way, with the bytes so far.
@@ -46,11 +47,11 @@ struct Screen {
 
 impl Progress {
     /// Shows events on `lines`, and bars on the terminal behind standard error.
-    pub(super) fn new(mode: Mode, detail: Detail, dialect: Option<Dialect>, lines: Box<dyn Write + Send>) -> Self {
+    pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
         let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
         Self((mode != Mode::Silent).then(|| {
             let (packages, lines) = (Mutex::default(), Mutex::new(lines));
-            Arc::new(Screen { dialect, verbose: detail == Detail::Verbose, bars, packages, lines })
+            Arc::new(Screen { dialect: Mutex::default(), verbose: detail == Detail::Verbose, bars, packages, lines })
         }))
     }
 
@@ -99,6 +100,7 @@ impl Screen {
                 }
             }
             Event::PackageDone { package, ok, local } => self.done(&package, ok, local),
+            Event::Tool { dialect } => *locked(&self.dialect) = dialect,
             Event::Request { url } if self.verbose => self.line(&format!("asking {}", printable(&url))),
             Event::Request { .. } => {}
             Event::Note { text } => self.line(&printable(&text)),
@@ -131,7 +133,7 @@ impl Screen {
 
     fn name(&self, package: &PackageKey) -> String {
         let PackageKey { address, version, platform } = package;
-        let addr = self.dialect.map_or_else(|| address.to_string(), |dialect| address.short(dialect));
+        let addr = locked(&self.dialect).map_or_else(|| address.to_string(), |dialect| address.short(dialect));
         printable(&format!("{addr} {version} for {platform}")).into_owned()
     }
 
@@ -177,7 +179,8 @@ mod tests {
             platform: "linux_amd64".parse().unwrap(),
         };
         let page = Page::default();
-        let events = Progress::new(mode, detail, Some(Dialect::Terraform), Box::new(page.clone())).events();
+        let events = Progress::new(mode, detail, Box::new(page.clone())).events();
+        events.emit(Event::Tool { dialect: Some(Dialect::Terraform) });
         events.emit(Event::Request { url: "https://example.com/".to_owned() });
         events.emit(Event::PackageStarted { package: package.clone(), total: Some(12_345_678) });
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 700 });

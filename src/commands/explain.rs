@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::RunSettings;
+use super::Services;
+use super::targets::{Targets, Unlocked};
+use super::verify::bases::Bases;
+use super::verify::opening::open;
 use super::verify::{Known, Root};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -16,9 +19,45 @@ use crate::evidence::Evidence;
 use crate::finding::{Class, Level, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockEntry, LockFile, Spans};
+use crate::outcome::{Body, Outcome};
 use crate::platform::Platform;
 use crate::trust::pins::Signer;
 use crate::verify::{Knowledge, Line, Release, is_well_formed};
+use crate::workspace::RunSettings;
+
+/// What `explain` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// A rule, a hash or a provider, as typed.
+    pub topic: String,
+    /// Every root module below.
+    pub recursive: bool,
+}
+
+/// Explains a rule, a hash or a provider, without asking anybody.
+///
+/// # Errors
+///
+/// A topic that is none of these; what is wrong with the settings of root modules.
+pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let text = match Topic::parse(&request.topic) {
+        Topic::Rule(rule) => self::rule(rule),
+        Topic::Hash(hash) => {
+            let Read { roots, others, known, .. } = read(request.recursive, services)?;
+            self::hash(&hash, (&roots, &others), &known)
+        }
+        Topic::Address(text) => of_address(&text, &read(request.recursive, services)?)?,
+    };
+    Ok(Outcome::of_body("explain", Body::Text(text)))
+}
+
+/// What is known without asking.
+struct Read {
+    dialect: Dialect,
+    roots: Vec<(PathBuf, Root)>,
+    others: Vec<Other>,
+    known: Known,
+}
 
 /// What is to be explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +102,33 @@ pub fn rule(rule: Rule) -> String {
         rule.summary(),
         rule.help(),
     )
+}
+
+fn of_address(text: &str, Read { dialect, roots, others, known }: &Read) -> Result<String, Error> {
+    let addr = ProviderAddr::parse(text, *dialect).map_err(|wrong| unknown(text, &wrong))?;
+    address(&addr, (roots, others), known).ok_or_else(|| {
+        if text.contains('/') {
+            let message = format!("no lock file of this repository has an entry for {addr}");
+            let error = Error::new(ErrorKind::NotFound, message);
+            let near = namesakes(&addr, (roots, others)).into_iter();
+            near.fold(error, |error, near| error.hint(format!("did you mean {near}?")))
+        } else {
+            unknown(text, &"no lock file here has an entry for it")
+        }
+    })
+}
+
+/// The root modules and the other lock files of the repository, as far as they can be read.
+fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
+    let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
+    let runs = targets.all_settings()?;
+    let cache = services.open_cache(&targets.directories());
+    let opened = open(&targets, &Bases::default(), &services.scope)?.roots;
+    let roots: Vec<(PathBuf, Root)> = opened.into_iter().filter_map(|(path, root)| Some((path, root.ok()?))).collect();
+    let others = self::others(&runs, &roots)?;
+    let known = runs.first().map(|run| self::known(run, (&roots, &others), &cache)).unwrap_or_default();
+    let dialect = runs.first().map_or(Dialect::Terraform, |run| run.dialect);
+    Ok(Read { dialect, roots, others, known })
 }
 
 /// The rules whose ids are near to a text that names none.

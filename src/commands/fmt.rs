@@ -1,18 +1,56 @@
-//! `tflock fmt`: the canonical text of a lock file.
+//! `fmt`: the canonical text of a lock file.
 
+use std::path::{Path, PathBuf};
+
+use super::Services;
+use super::text::{absent, refused};
 use crate::dialect::Dialect;
+use crate::disk::atomic::{Mode, store};
+use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::lock_file;
+use crate::disk::worktree::boundary;
+use crate::error::Error;
 use crate::finding::Finding;
-use crate::lockfile::{decode, detect_dialect, is_canonical};
+use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
+use crate::outcome::{Body, Outcome};
+use crate::workspace::{Scope, dialect_of_text};
+
+/// What `fmt` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Nothing is written; a text that would change is a difference.
+    pub check: bool,
+    /// The files; the lock file of the root module if there are none. `-` is standard input.
+    pub files: Vec<PathBuf>,
+}
+
+/// Writes lock files in their canonical text.
+///
+/// Standard input gives its canonical text; files give a line for each that was changed, or would be. A file that cannot
+/// be formatted does not stop the others.
+pub fn fmt(request: &Request, services: &Services<'_>) -> Outcome {
+    let (mut text, mut errors, mut differs) = (String::new(), Vec::new(), false);
+    for path in files(request, &services.scope) {
+        match one(&path, request.check, services) {
+            Ok((changed, told)) => {
+                differs |= changed;
+                text.push_str(&told);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    Outcome::of_body("fmt", Body::Text(text)).differing(differs && request.check).but(Error::all(errors))
+}
 
 /// A lock file as the tools would write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Formatted {
+struct Formatted {
     /// The canonical text.
-    pub text: String,
+    text: String,
     /// True if that is another text than the one given.
-    pub changed: bool,
+    changed: bool,
     /// The tool whose text it is.
-    pub dialect: Dialect,
+    dialect: Dialect,
 }
 
 /// Formats the text of a lock file, for `dialect` or else for the tool that the text belongs to, or else for Terraform.
@@ -22,13 +60,48 @@ pub struct Formatted {
 /// # Errors
 ///
 /// All findings of the file when the tool refuses it.
-pub fn fmt(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
+fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
     if is_canonical(text, dialect) {
         return Ok(Formatted { text: String::from_utf8_lossy(text).into_owned(), changed: false, dialect });
     }
     let formatted = decode(text, dialect)?.lock.encode(dialect);
     Ok(Formatted { changed: formatted.as_bytes() != text, text: formatted, dialect })
+}
+
+/// The lock files to format, as reports name them.
+fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
+    let named: &[PathBuf] = if request.files.is_empty() { &[PathBuf::from(FILE_NAME)] } else { &request.files };
+    let is_stdin = |file: &Path| file == Path::new("-");
+    let in_directory = |directory: &PathBuf| -> Vec<PathBuf> {
+        named.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) }).collect()
+    };
+    scope.directories().iter().flat_map(in_directory).collect()
+}
+
+/// Whether a text changes, and what is said of it.
+fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<(bool, String), Error> {
+    if path == Path::new("-") {
+        let text = services.read_stdin()?;
+        let formatted = canonical(Path::new("."), &text, Path::new("<stdin>"), &services.scope)?;
+        return Ok((formatted.changed, if check { String::new() } else { formatted.text }));
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned()));
+    let (text, lock) = (read()?, DirectoryLock::acquire(directory)?);
+    // What another run wrote before the lock was had counts.
+    let text = if check { text } else { read()? };
+    let formatted = canonical(directory, &text, path, &services.scope)?;
+    if formatted.changed && !check {
+        store(path, formatted.text.as_bytes(), Mode::KeepOr(0o644), &boundary(directory))?;
+    }
+    drop(lock);
+    Ok((formatted.changed, if formatted.changed { format!("{}\n", path.display()) } else { String::new() }))
+}
+
+fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Result<Formatted, Error> {
+    let dialect = dialect_of_text(directory, text, scope)?;
+    format(text, Some(dialect)).map_err(|findings| refused(&findings, shown))
 }
 
 #[cfg(test)]
@@ -39,18 +112,18 @@ mod tests {
 
     #[test]
     fn the_text_tells_the_tool_unless_one_is_named() {
-        let formatted = fmt(LOOSE, None).unwrap();
+        let formatted = format(LOOSE, None).unwrap();
         assert_eq!((formatted.dialect, formatted.changed), (Dialect::OpenTofu, true));
         assert!(formatted.text.contains("\"tofu init\""));
-        assert_eq!(fmt(LOOSE, Some(Dialect::Terraform)).unwrap().dialect, Dialect::Terraform);
-        assert_eq!(fmt(b"", None).unwrap().dialect, Dialect::Terraform);
+        assert_eq!(format(LOOSE, Some(Dialect::Terraform)).unwrap().dialect, Dialect::Terraform);
+        assert_eq!(format(b"", None).unwrap().dialect, Dialect::Terraform);
     }
 
     #[test]
     fn a_canonical_text_stays_and_a_header_is_exchanged() {
-        let tofu = fmt(LOOSE, None).unwrap().text;
-        assert!(!fmt(tofu.as_bytes(), None).unwrap().changed);
-        let terraform = fmt(tofu.as_bytes(), Some(Dialect::Terraform)).unwrap();
+        let tofu = format(LOOSE, None).unwrap().text;
+        assert!(!format(tofu.as_bytes(), None).unwrap().changed);
+        let terraform = format(tofu.as_bytes(), Some(Dialect::Terraform)).unwrap();
         assert!(terraform.changed);
         assert_eq!(terraform.text, tofu.replace("tofu init", "terraform init"));
     }
@@ -58,7 +131,7 @@ mod tests {
     #[test]
     fn what_the_tool_refuses_is_refused() {
         let text = b"provider \"example.com/a/opentofu-x\" {\n  version = \"1.0.0\"\n}\n";
-        assert!(fmt(text, None).is_ok());
-        assert_eq!(fmt(text, Some(Dialect::OpenTofu)).unwrap_err().len(), 1);
+        assert!(format(text, None).is_ok());
+        assert_eq!(format(text, Some(Dialect::OpenTofu)).unwrap_err().len(), 1);
     }
 }

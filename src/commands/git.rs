@@ -1,13 +1,57 @@
-//! `tflock git`: git is told to merge and compare our files through us, or no longer.
+//! `git`: git is told to merge and compare our files through us, or no longer.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
+use super::Services;
 use crate::disk::atomic::Stored;
-use crate::disk::git_config::attributes::{with_lines, without_lines};
+use crate::disk::git_config::attributes::{FILE_NAME as ATTRIBUTES_FILE, with_lines, without_lines};
 use crate::disk::git_config::{GitConfigError, Repository};
 use crate::error::Error;
 use crate::lockfile;
 use crate::merge::TRUST_FILE_NAME;
+use crate::outcome::{Body, Outcome};
+
+/// What `git` is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// To write the attributes and the configuration of the clone.
+    Install,
+    /// To take them out.
+    Uninstall,
+    /// To tell what git knows; a setting that is missing is a difference.
+    Status,
+}
+
+/// Tells git to merge and compare our files through us, or no longer.
+///
+/// # Errors
+///
+/// Those of git and of the disk.
+pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let (mut text, mut notes, mut differs) = (String::new(), Vec::new(), false);
+    for directory in services.scope.directories() {
+        let repository = Repository::find(&directory)?;
+        match request {
+            Request::Install => {
+                text.push_str(&told(install(&repository)?, "set"));
+                let others = status(&repository)?.into_iter().filter(|setting| !setting.is_set());
+                notes.extend(others.map(|setting| format!("another line decides: {setting}")));
+                if !on_path(services) {
+                    notes.push("git will not find tflock, which is not on PATH".to_owned());
+                }
+            }
+            Request::Uninstall => text.push_str(&told(uninstall(&repository)?, "removed")),
+            Request::Status => {
+                for setting in status(&repository)? {
+                    differs |= !setting.is_set();
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(text, "{setting}");
+                }
+            }
+        }
+    }
+    Ok(Outcome { notes, ..Outcome::of_body("git", Body::Text(text)) }.differing(differs))
+}
 
 /// The keys of the configuration, and their values.
 const CONFIG: [(&str, &str); 3] = [
@@ -21,18 +65,18 @@ const ATTRIBUTES: [(&str, &str); 3] = [("merge", "tflock"), ("diff", "tflock"), 
 
 /// One thing that git has to know, and whether it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+struct Setting {
     /// `merge.tflock.driver`, or `merge` of a file.
-    pub name: String,
+    name: String,
     /// What git says; none if nothing.
-    pub found: Option<String>,
+    found: Option<String>,
     /// What it should say.
-    pub wanted: &'static str,
+    wanted: &'static str,
 }
 
 impl Setting {
     /// True if git knows it.
-    pub fn is_set(&self) -> bool {
+    fn is_set(&self) -> bool {
         let unset = self.wanted == "false" && self.found.as_deref() == Some("unset");
         unset || self.found.as_deref() == Some(self.wanted)
     }
@@ -54,7 +98,7 @@ impl fmt::Display for Setting {
 /// # Errors
 ///
 /// Those of git and of the disk.
-pub fn install(repository: &Repository) -> Result<Stored, Error> {
+fn install(repository: &Repository) -> Result<Stored, Error> {
     let stored = repository.store_attributes(&with_lines(&repository.attributes_text()?))?;
     for (key, value) in CONFIG {
         repository.set_config(key, value)?;
@@ -67,7 +111,7 @@ pub fn install(repository: &Repository) -> Result<Stored, Error> {
 /// # Errors
 ///
 /// Those of git and of the disk.
-pub fn uninstall(repository: &Repository) -> Result<Stored, Error> {
+fn uninstall(repository: &Repository) -> Result<Stored, Error> {
     let text = repository.attributes_text()?;
     let left = without_lines(&text);
     let stored = if left == text { Stored::Unchanged } else { repository.store_attributes(&left)? };
@@ -82,7 +126,7 @@ pub fn uninstall(repository: &Repository) -> Result<Stored, Error> {
 /// # Errors
 ///
 /// Those of git.
-pub fn status(repository: &Repository) -> Result<Vec<Setting>, GitConfigError> {
+fn status(repository: &Repository) -> Result<Vec<Setting>, GitConfigError> {
     let mut settings = Vec::new();
     for (key, wanted) in CONFIG {
         settings.push(Setting { name: key.to_owned(), found: repository.config(key)?, wanted });
@@ -95,4 +139,20 @@ pub fn status(repository: &Repository) -> Result<Vec<Setting>, GitConfigError> {
         }
     }
     Ok(settings)
+}
+
+/// What was done to the attributes file and to the configuration.
+fn told(stored: Stored, done: &str) -> String {
+    let attributes = match stored {
+        Stored::Written => done,
+        Stored::Unchanged => "unchanged",
+    };
+    format!("{ATTRIBUTES_FILE}: {attributes}\ngit configuration of this clone: {done}\n")
+}
+
+/// Whether git finds the program by its name.
+fn on_path(services: &Services<'_>) -> bool {
+    let name = format!("tflock{}", std::env::consts::EXE_SUFFIX);
+    let path = services.variables().get("PATH").unwrap_or_default();
+    std::env::split_paths(path).any(|folder| folder.join(&name).is_file())
 }

@@ -1,20 +1,42 @@
-//! `tflock hash`: the hashes of archives and unpacked packages.
+//! `hash`: the hashes of archives and unpacked packages.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::Services;
 use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
+use crate::outcome::{Body, Outcome};
+
+/// What `hash` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Archives and directories.
+    pub paths: Vec<PathBuf>,
+}
+
+/// Hashes packages; those that cannot be hashed are a failure beside the others.
+pub fn hash(request: &Request, services: &Services<'_>) -> Outcome {
+    let directories = services.scope.directories();
+    let opened = directories.iter().flat_map(|directory| request.paths.iter().map(|path| directory.join(path)));
+    let (lines, error) = hashed(&opened.collect::<Vec<_>>());
+    let text = lines.iter().fold(String::new(), |mut text, line| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{line}");
+        text
+    });
+    Outcome::of_body("hash", Body::Text(text)).but(error)
+}
 
 /// One line of the result: `HASH  PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HashLine {
+struct HashLine {
     /// The hash.
-    pub hash: PackageHash,
+    hash: PackageHash,
     /// The package, as it was given.
-    pub path: PathBuf,
+    path: PathBuf,
 }
 
 impl fmt::Display for HashLine {
@@ -26,7 +48,7 @@ impl fmt::Display for HashLine {
 /// Hashes packages: `zh:` and `h1:` of an archive, `h1:` of a directory, in the order given.
 ///
 /// A package that cannot be hashed does not hide the others: their lines come beside the error.
-pub fn hash(paths: &[PathBuf]) -> (Vec<HashLine>, Option<Error>) {
+fn hashed(paths: &[PathBuf]) -> (Vec<HashLine>, Option<Error>) {
     let (mut lines, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         match hashes_of(path) {
@@ -54,7 +76,7 @@ mod tests {
     fn one_bad_package_does_not_hide_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.zip");
-        let (lines, error) = hash(&[missing.clone(), folder.path().to_owned()]);
+        let (lines, error) = hashed(&[missing.clone(), folder.path().to_owned()]);
         let line = format!("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  {}", folder.path().display());
         assert_eq!(lines.iter().map(ToString::to_string).collect::<Vec<_>>(), [line]);
         let error = error.unwrap();

@@ -1,24 +1,53 @@
 //! `list`: the entries of the lock file, with what is known of them.
 
+use super::Services;
+use super::targets::{Targets, Unlocked};
+use super::text::{absent, decoded};
 use crate::addr::ProviderAddr;
+use crate::disk::cache::Cache;
+use crate::disk::roots::{MissingModules, Tree, load_tree};
+use crate::engine::recollect::recollect;
+use crate::error::Error;
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::outcome::Listed;
+use crate::outcome::{Body, Listed, Outcome};
 use crate::platform::Platform;
 use crate::requirements::Requirements;
+use crate::verify::Knowledge;
+use crate::workspace::RunSettings;
+
+/// What `list` is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Every root module below.
+    pub recursive: bool,
+}
+
+/// Lists the entries of lock files, with what is known of them.
+///
+/// # Errors
+///
+/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
+pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
+    let roots = targets.all_settings()?;
+    let cache = services.open_cache_of(&roots);
+    Ok(targets.outcome("list", &roots, |root| entries(root, &cache)))
+}
 
 /// What is known of an entry beside the lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Attribution {
+struct Attribution {
     /// The platforms of its hashes.
-    pub platforms: Vec<Platform>,
+    platforms: Vec<Platform>,
     /// The fingerprint of its signer, or `unsigned`.
-    pub signer: Option<String>,
+    signer: Option<String>,
 }
 
 /// The entries in the order of the lock file.
 ///
 /// Without `requirements`, which is without configuration, it is not known which entries are required.
-pub fn list(
+fn listed(
     lock: &LockFile,
     requirements: Option<&Requirements>,
     attribute: &dyn Fn(&ProviderAddr, &LockEntry) -> Attribution,
@@ -35,6 +64,36 @@ pub fn list(
             }
         })
         .collect()
+}
+
+fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
+    let file = decoded(root)?.ok_or_else(|| absent(root.lock_file_shown()))?;
+    // Entries can be listed whether or not the configuration can be read.
+    let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).ok();
+    let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
+    let mut entries = listed(&file.lock, tree.as_ref().map(|tree| &tree.requirements), &attribute);
+    if tree.is_some_and(|Tree { complete, .. }| !complete) {
+        // A module that is missing may require it.
+        for entry in entries.iter_mut().filter(|entry| entry.required == Some(false)) {
+            entry.required = None;
+        }
+    }
+    Ok(Body::Entries(entries))
+}
+
+/// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still
+/// verifies and is about one of the recorded hashes.
+fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
+    let Knowledge::Known(release) = recollect(cache, addr, &entry.version, (root.signature_for(addr), root.now)) else {
+        return Attribution::default();
+    };
+    let recorded = release.h1.iter().filter(|(hash, _)| entry.hashes.contains(hash));
+    let mut platforms: Vec<_> = recorded.filter_map(|(_, vouched)| vouched.platform.clone()).collect();
+    platforms.sort();
+    platforms.dedup();
+    let is_signed = |digest: &Sha256Digest| entry.hashes.contains(&PackageHash::zh(*digest));
+    let signer = release.lines.keys().any(is_signed).then(|| release.signer.to_string());
+    Attribution { platforms, signer }
 }
 
 #[cfg(test)]
@@ -57,8 +116,8 @@ mod tests {
             platforms: Vec::new(),
             signer: Some(addr.kind().to_uppercase()),
         };
-        let listed = list(&lock, Some(&Requirements::new()), &attribute);
+        let listed = super::listed(&lock, Some(&Requirements::new()), &attribute);
         assert_eq!((listed[0].required, listed[0].signer.as_deref()), (Some(false), Some("WIDGET")));
-        assert_eq!(list(&lock, None, &attribute)[0].required, None);
+        assert_eq!(super::listed(&lock, None, &attribute)[0].required, None);
     }
 }

@@ -44,7 +44,7 @@ pub struct LockOptions {
     /// True for root modules that were found, not named: one without configuration counts as `from_lock`, and providers
     /// that it does not require are passed over.
     pub found: bool,
-    /// Why they may be.
+    /// Why the recorded hashes may be replaced; kept in the trust file.
     pub reason: Option<String>,
     /// Refuse releases of providers for which no signer is remembered.
     pub no_first_use: bool,

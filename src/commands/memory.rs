@@ -1,20 +1,13 @@
 //! The trust file of one work tree during a run: read before anything is judged, written before any lock file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::disk::trust_file;
 use crate::engine::signers::Lesson;
 use crate::error::{Error, ErrorKind};
 use crate::trust::pins::{self, Anchor, Pins, TrustFile};
 
-/// Where the trust file is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TrustPlace {
-    /// To be opened.
-    pub path: PathBuf,
-    /// As reports name it.
-    pub shown: PathBuf,
-}
+pub use crate::workspace::TrustPlace;
 
 /// The remembered signers of one work tree, and what the run learned about them.
 #[derive(Debug, Clone, Default)]

@@ -5,9 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use super::RunSettings;
 use super::lock::Root;
+use super::locking::{Locking, run};
+use super::targets::{Targets, Unlocked};
+use super::{LockOptions, Services};
 use crate::addr::{Hostname, ProviderAddr, default_host};
 use crate::config::edit::{self, FileEdit};
 use crate::dialect::Dialect;
@@ -15,7 +18,46 @@ use crate::disk::{roots, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
+use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::requirements::{Origin, OriginKind};
+use crate::workspace::RunSettings;
+
+/// What `migrate` is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The tool to move to.
+    pub to: Dialect,
+    /// Every root module below.
+    pub recursive: bool,
+    /// The new host is written where source addresses name the old one.
+    pub edit_config: bool,
+    /// What is wanted of the lock file.
+    pub options: LockOptions,
+}
+
+/// Moves lock files to the other tool, at the same versions: all of them, or none.
+///
+/// # Errors
+///
+/// What keeps the run from beginning.
+pub fn migrate(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let Request { to, recursive, edit_config, options } = request;
+    let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
+    let kept = Mutex::new(BTreeSet::new());
+    let prepare = |root: Root, settings: &RunSettings| {
+        kept.lock().unwrap_or_else(PoisonError::into_inner).extend(remarks(settings));
+        prepared(root, settings, *edit_config)
+    };
+    let asked =
+        Locking { command: "migrate", fail_fast: false, options: options.clone(), prepare: &prepare, to: Some(*to) };
+    let mut outcome = run(&asked, targets, services);
+    let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
+    if !options.check && !options.dry_run && outcome.roots.iter().any(held_up) {
+        outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());
+    }
+    outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(outcome)
+}
 
 /// From which registry to which one.
 struct Way {
@@ -29,7 +71,7 @@ struct Way {
 /// # Errors
 ///
 /// A root module without a lock file, and configuration that cannot be edited.
-pub fn migrate(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
+fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {
         let message = format!("there is no dependency lock file to migrate: {}", settings.lock_file_shown().display());
@@ -50,7 +92,7 @@ pub fn migrate(mut root: Root, settings: &RunSettings, edit_config: bool) -> Res
 
 /// What people should know beside the result: what will make tflock, or the tool, take the root module for the other
 /// tool's.
-pub fn remarks(settings: &RunSettings) -> Vec<String> {
+fn remarks(settings: &RunSettings) -> Vec<String> {
     let to = settings.dialect;
     let mut remarks = Vec::new();
     if settings.settings.dialect().is_some_and(|stated| stated != to) {

@@ -1,37 +1,55 @@
-//! Commands: one a file, from settings to an outcome.
+//! Commands: each a function from its request and the services to an outcome.
 //!
-//! A command prints nothing and knows no command line.
+//! A command prints nothing and knows no command line. Beside the commands stands what several of them need: the root
+//! modules of a run ([`targets`]), whom to ask, the trust files.
 
-pub mod below;
-pub mod compare;
+#[cfg(feature = "online")]
+pub mod add;
+#[cfg(feature = "online")]
+mod available_versions;
+pub mod cache;
 pub mod diff;
 pub mod diff_known;
 mod diff_signers;
 #[cfg(feature = "online")]
-pub mod earlier;
+pub mod edit_requirements;
 pub mod explain;
 pub mod fmt;
 pub mod git;
+#[cfg(feature = "online")]
+pub mod git_history;
 pub mod hash;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
 mod lock_options;
+#[cfg(feature = "online")]
+pub mod locking;
 pub mod memory;
+pub mod merge;
 #[cfg(feature = "online")]
 pub mod migrate;
 #[cfg(feature = "online")]
 pub mod outdated;
 #[cfg(feature = "online")]
-pub mod requirement;
+pub mod remove;
 pub mod resolve;
 pub mod rotation;
-mod run_settings;
+mod services;
+#[cfg(feature = "online")]
+mod sources;
+#[cfg(feature = "online")]
+mod suggest_provider;
+pub mod targets;
+mod text;
 pub mod trust;
+#[cfg(feature = "online")]
+pub mod upgrade;
 pub mod verify;
 #[cfg(feature = "online")]
 pub mod verify_online;
 pub mod why;
 
+pub use crate::workspace::RunSettings;
 pub use lock_options::LockOptions;
-pub use run_settings::RunSettings;
+pub use services::Services;

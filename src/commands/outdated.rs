@@ -1,21 +1,53 @@
 //! `outdated`: what is selected, what could be, and what holds it back.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use super::available_versions::{Answers, of_roots};
+use super::lock::Root;
+use super::targets::{Targets, Unlocked};
+use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::engine::held;
+use crate::error::Error;
 use crate::lockfile::LockFile;
-use crate::outcome::Outdated;
+use crate::outcome::{Body, Outcome, Outdated, RootOutcome};
 use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
 
+/// What `outdated` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The only providers to look at, as typed; empty for all.
+    pub providers: Vec<String>,
+    /// Every root module below.
+    pub recursive: bool,
+    /// A version that could be selected is a difference.
+    pub exit_code: bool,
+}
+
+/// Shows what is selected, what could be, and what holds it back.
+///
+/// # Errors
+///
+/// What keeps the run from beginning.
+pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
+    let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
+    let (roots, answers) = of_roots(&targets, &options, services)?;
+    let outcomes = targets.paths.iter().zip(roots).flat_map(|(path, root)| of_root(path.clone(), root, &answers));
+    let outcome = Outcome::of_roots("outdated", outcomes.collect());
+    let is_upgradable = |root: &RootOutcome| match &root.body {
+        Ok(Body::Outdated(rows)) => rows.iter().any(Outdated::is_upgradable),
+        _ => false,
+    };
+    let differs = request.exit_code && outcome.roots.iter().any(is_upgradable);
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.differing(differs))
+}
+
 /// The providers that are required, all or only some, with the versions on offer; those whose versions are unknown are
 /// left out. In the order of the lock file.
-pub fn outdated(
-    requirements: &Requirements,
-    lock: &LockFile,
-    offered: &BTreeMap<ProviderAddr, Vec<Version>>,
-) -> Vec<Outdated> {
+fn rows(requirements: &Requirements, lock: &LockFile, offered: &BTreeMap<ProviderAddr, Vec<Version>>) -> Vec<Outdated> {
     let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, offered.get(addr)?)));
     known
         .map(|(addr, requirement, versions)| {
@@ -27,6 +59,29 @@ pub fn outdated(
             Outdated { address: addr.clone(), selected, allowed, newest, holders }
         })
         .collect()
+}
+
+/// The rows of one root module, and beside them the providers whose versions are unknown.
+fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<RootOutcome> {
+    let root = match root {
+        Ok(root) => root,
+        Err(error) => return vec![RootOutcome::failed(path, error)],
+    };
+    let (mut known, mut errors) = (BTreeMap::new(), root.unrequired());
+    for addr in root.asked() {
+        match answers.get(&addr) {
+            Some(Ok(versions)) => {
+                let versions = versions.iter().filter(|version| !root.bans(&addr, version)).cloned().collect();
+                known.insert(addr, versions);
+            }
+            Some(Err(error)) => errors.push(error.clone()),
+            None => {}
+        }
+    }
+    let found = rows(root.requirements(), root.lock(), &known);
+    let body = RootOutcome { path: path.clone(), body: Ok(Body::Outdated(found)), findings: root.forbidden() };
+    let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
+    std::iter::once(body).chain(failure).collect()
 }
 
 #[cfg(test)]
@@ -62,7 +117,7 @@ mod tests {
         lock.insert(addr.clone(), entry);
         let offer = |texts: &[&str]| {
             let versions = texts.iter().map(|text| text.parse().unwrap()).collect();
-            outdated(&requirements, &lock, &BTreeMap::from([(addr.clone(), versions)])).remove(0)
+            rows(&requirements, &lock, &BTreeMap::from([(addr.clone(), versions)])).remove(0)
         };
         let row = offer(&["1.0.0", "1.4.0", "2.0.0", "3.0.0-rc1"]);
         let text = |version: &Option<Version>| version.as_ref().map(ToString::to_string);
@@ -71,6 +126,6 @@ mod tests {
         assert!(row.is_upgradable());
         let row = offer(&["1.0.0"]);
         assert!(!row.is_upgradable() && row.holders.is_empty());
-        assert_eq!(outdated(&requirements, &lock, &BTreeMap::new()), []);
+        assert_eq!(rows(&requirements, &lock, &BTreeMap::new()), []);
     }
 }

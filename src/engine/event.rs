@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -50,6 +51,11 @@ pub enum Event {
         ok: bool,
         /// True if it was read from disk, not downloaded.
         local: bool,
+    },
+    /// Whose default registry goes without saying from now on; nobody's if the root modules differ.
+    Tool {
+        /// The tool.
+        dialect: Option<Dialect>,
     },
     /// A request is about to be made.
     Request {

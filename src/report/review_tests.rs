@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::*;
-use crate::commands::diff::{Knowledge, Pair, Side, Trust, diff};
+use crate::commands::diff::{Knowledge, Pair, Side, Trust, review};
 use crate::diff::{ArchiveFacts, Attribution, ReleaseFacts};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Body, Change, Changes, RootOutcome};
@@ -43,11 +43,11 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribut
         new: side("the work tree", new),
         dialect: None,
     };
-    diff(&pair, &Knowledge { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
+    review(&pair, &Knowledge { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
-    Outcome { command: "diff", many: roots.len() > 1, roots, notes: Vec::new() }
+    Outcome { command: "diff", many: roots.len() > 1, roots, ..Outcome::default() }
 }
 
 fn case(name: &str, packages: &dyn Fn(&[Change]) -> Attribution) -> Outcome {

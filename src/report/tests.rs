@@ -38,7 +38,7 @@ fn added(text: &str, platform: Option<&str>, evidence: &[Evidence]) -> AddedHash
 
 fn outcome(command: &'static str, bodies: Vec<(&str, Result<Body, Error>)>) -> Outcome {
     let root = |(path, body): (&str, _)| RootOutcome { path: path.into(), body, findings: Vec::new() };
-    Outcome { command, many: bodies.len() > 1, roots: bodies.into_iter().map(root).collect(), notes: Vec::new() }
+    Outcome { command, many: bodies.len() > 1, roots: bodies.into_iter().map(root).collect(), ..Outcome::default() }
 }
 
 fn change(addr_text: &str, kind: ChangeKind) -> Change {

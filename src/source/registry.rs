@@ -335,7 +335,8 @@ impl From<SourceError> for Error {
         let message = error.to_string();
         match error {
             SourceError::Discovery(error) => error.into(),
-            SourceError::NoProvider { .. } => Error::new(ErrorKind::NotFound, message)
+            SourceError::NoProvider { addr, .. } => Error::new(ErrorKind::UnknownProvider, message)
+                .about(addr)
                 .hint("check the source address in required_providers; `tflock why` shows where it stands"),
             SourceError::NoRelease { .. } | SourceError::NoPackage { .. } => Error::new(ErrorKind::NotFound, message),
             SourceError::NoDocument { url, .. } | SourceError::WrongTarget { url, .. } => {

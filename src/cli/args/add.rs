@@ -1,8 +1,9 @@
 //! The options of `add` and `remove`.
 
-use super::{Locking, Unsupported, Within};
-use crate::commands::LockOptions;
-use crate::commands::requirement::{Addition, History};
+use super::{Locking, Within};
+use crate::commands::edit_requirements::{Addition, History, Removal};
+use crate::commands::{LockOptions, add, remove};
+use crate::error::Error;
 
 /// Require a provider and lock it.
 ///
@@ -18,10 +19,10 @@ use crate::commands::requirement::{Addition, History};
 pub(in crate::cli) struct AddArgs {
     /// Source addresses, each with a version constraint if one is wanted.
     #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
-    pub(in crate::cli) providers: Vec<String>,
+    providers: Vec<String>,
     /// The local name; for one provider. Its type unless told otherwise.
     #[arg(long, value_name = "NAME")]
-    pub(in crate::cli) name: Option<String>,
+    name: Option<String>,
     /// Require exactly the version that is selected.
     #[arg(long)]
     pin: bool,
@@ -44,8 +45,7 @@ pub(in crate::cli) struct AddArgs {
 }
 
 impl AddArgs {
-    /// What was asked for.
-    pub(in crate::cli) fn additions(&self) -> Vec<Addition> {
+    fn additions(&self) -> Vec<Addition> {
         let addition = |text: &String| {
             let (source, constraint) = match text.split_once('@') {
                 Some((source, constraint)) => (source.to_owned(), Some(constraint.to_owned())),
@@ -57,8 +57,7 @@ impl AddArgs {
         self.providers.iter().map(addition).collect()
     }
 
-    /// What git's history is for.
-    pub(in crate::cli) fn history(&self) -> History {
+    fn history(&self) -> History {
         match (self.previous, self.no_previous) {
             (true, _) => History::Previous,
             (_, true) => History::Ignore,
@@ -66,13 +65,14 @@ impl AddArgs {
         }
     }
 
-    /// How it is locked.
+    /// What was asked for.
     ///
     /// # Errors
     ///
-    /// [`Unsupported`] names an option that does not work yet.
-    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
-        Ok(LockOptions { accept_no_configuration: true, ..self.locking.options()? })
+    /// An option that does not work yet.
+    pub(in crate::cli) fn request(&self) -> Result<add::Request, Error> {
+        let options = LockOptions { accept_no_configuration: true, ..self.locking.options()? };
+        Ok(add::Request { additions: self.additions(), history: self.history(), options })
     }
 }
 
@@ -85,16 +85,24 @@ impl AddArgs {
 pub(in crate::cli) struct RemoveArgs {
     /// Source addresses.
     #[arg(value_name = "ADDR", required = true)]
-    pub(in crate::cli) providers: Vec<String>,
+    providers: Vec<String>,
     /// Also while something uses the provider.
     #[arg(long)]
-    pub(in crate::cli) force: bool,
+    force: bool,
     /// Leave the configuration alone.
     #[arg(long)]
-    pub(in crate::cli) lock_only: bool,
+    lock_only: bool,
     /// Write nothing; print the diff.
     #[arg(long)]
-    pub(in crate::cli) dry_run: bool,
+    dry_run: bool,
     #[command(flatten)]
     pub(super) within: Within,
+}
+
+impl RemoveArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn request(&self) -> remove::Request {
+        let removal = Removal { providers: self.providers.clone(), force: self.force, lock_only: self.lock_only };
+        remove::Request { removal, dry_run: self.dry_run }
+    }
 }

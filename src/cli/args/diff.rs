@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::Within;
+use super::{Arguments, Within};
+use crate::commands::diff::{Asked, Request};
 
 /// Explain what a change of the lock file means.
 ///
@@ -18,29 +19,43 @@ use super::Within;
 pub(in crate::cli) struct DiffArgs {
     /// A revision, A..B, A...B, or two files; - is standard input.
     #[arg(value_name = "REV | OLD NEW")]
-    pub(in crate::cli) names: Vec<OsString>,
+    names: Vec<OsString>,
     /// A lock file or root module; what stands behind -- is never a revision.
     #[arg(last = true, value_name = "PATH")]
-    pub(in crate::cli) files: Vec<OsString>,
+    files: Vec<OsString>,
     /// Compare with the revision itself, not with its merge base.
     #[arg(long)]
-    pub(in crate::cli) tip: bool,
+    tip: bool,
     /// Every lock file below.
     #[arg(short, long)]
-    pub(in crate::cli) recursive: bool,
+    recursive: bool,
     /// Ask registries what is known of the releases that changed: who signed them, which checksums they have.
     ///
     /// As `verify` does: signed lists, what the registry reports, and where nobody vouches for an h1 checksum the package
     /// itself. A registry that gives no answer makes a checksum neither good nor bad.
     #[arg(long, conflicts_with = "offline")]
-    pub(in crate::cli) online: bool,
+    online: bool,
     /// With --online: download nothing.
     #[arg(long, requires = "online")]
-    pub(in crate::cli) no_download: bool,
+    no_download: bool,
     /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, nobody vouches for
     /// it, or its release is one that must not be used.
     #[arg(long)]
-    pub(in crate::cli) exit_code: bool,
+    exit_code: bool,
     #[command(flatten)]
     pub(in crate::cli) within: Within,
+}
+
+impl DiffArgs {
+    /// What was asked for, among all arguments.
+    pub(in crate::cli) fn request(&self, all: &Arguments) -> Request {
+        let asked = Asked {
+            names: self.names.clone(),
+            files: all.dashes.then(|| self.files.clone()),
+            tip: self.tip,
+            recursive: self.recursive,
+            trust_file: all.global.trust_file.clone(),
+        };
+        Request { asked, online: self.online, no_download: self.no_download, exit_code: self.exit_code }
+    }
 }

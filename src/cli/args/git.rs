@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::Within;
+use crate::commands::git;
+use crate::commands::merge::{Driven, Request};
 
 /// Merge lock files by provider, for git or after it.
 ///
@@ -20,22 +22,22 @@ use super::Within;
 pub(in crate::cli) struct MergeArgs {
     /// Merge the sides of these files with conflict markers.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["base", "ours", "theirs"])]
-    pub(in crate::cli) resolve: Vec<PathBuf>,
+    resolve: Vec<PathBuf>,
     /// The common ancestor (%O).
     #[arg(value_name = "BASE", required_unless_present = "resolve")]
-    pub(in crate::cli) base: Option<PathBuf>,
+    base: Option<PathBuf>,
     /// Ours, which takes the result (%A).
     #[arg(value_name = "OURS", required_unless_present = "resolve")]
-    pub(in crate::cli) ours: Option<PathBuf>,
+    ours: Option<PathBuf>,
     /// Theirs (%B).
     #[arg(value_name = "THEIRS", required_unless_present = "resolve")]
-    pub(in crate::cli) theirs: Option<PathBuf>,
+    theirs: Option<PathBuf>,
     /// The length of conflict markers (%L).
     #[arg(value_name = "SIZE", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(in crate::cli) marker_size: Option<u16>,
+    marker_size: Option<u16>,
     /// The path of the merged file (%P), which tells a lock file from a trust file.
     #[arg(value_name = "PATH")]
-    pub(in crate::cli) path: Option<PathBuf>,
+    path: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) within: Within,
 }
@@ -76,4 +78,31 @@ pub(in crate::cli) enum GitCommand {
     Uninstall,
     /// Tell what git knows; exit 1 if something is missing.
     Status,
+}
+
+impl MergeArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn request(&self) -> Request {
+        match (&self.base, &self.ours, &self.theirs) {
+            (Some(base), Some(ours), Some(theirs)) => Request::Drive(Driven {
+                base: base.clone(),
+                ours: ours.clone(),
+                theirs: theirs.clone(),
+                marker_size: self.marker_size,
+                path: self.path.clone(),
+            }),
+            _ => Request::Resolve(self.resolve.clone()),
+        }
+    }
+}
+
+impl GitCommand {
+    /// What was asked for.
+    pub(in crate::cli) fn request(self) -> git::Request {
+        match self {
+            Self::Install => git::Request::Install,
+            Self::Uninstall => git::Request::Uninstall,
+            Self::Status => git::Request::Status,
+        }
+    }
 }

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::commands::targets;
 use crate::dialect::Dialect;
 use crate::report::{Detail, Format};
+use crate::workspace::ToolChoice;
 
 /// Where to work. Not global to clap, which would let the directories behind the command replace those before it.
 #[derive(Debug, Clone, clap::Args)]
@@ -122,13 +124,25 @@ pub(in crate::cli) enum Colour {
 }
 
 impl Tool {
+    /// What it means.
+    pub(in crate::cli) fn choice(self) -> ToolChoice {
+        match self {
+            Tool::Auto => ToolChoice::Auto,
+            Tool::Terraform => ToolChoice::Named(Dialect::Terraform),
+            Tool::Tofu => ToolChoice::Named(Dialect::OpenTofu),
+        }
+    }
+
     /// The dialect, unless it is to be found out.
     pub(in crate::cli) fn dialect(self) -> Option<Dialect> {
-        match self {
-            Tool::Auto => None,
-            Tool::Terraform => Some(Dialect::Terraform),
-            Tool::Tofu => Some(Dialect::OpenTofu),
-        }
+        self.choice().dialect()
+    }
+}
+
+impl Below {
+    /// The same as a plain value.
+    pub(in crate::cli) fn targets(&self) -> targets::Below {
+        targets::Below { recursive: self.recursive, fail_fast: self.fail_fast }
     }
 }
 

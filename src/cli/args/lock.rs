@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Below, Locking, Unsupported, Within};
+use super::{Below, Locking, Within};
 use crate::commands::LockOptions;
+use crate::commands::locking::Request;
+use crate::error::Error;
 use crate::version::Version;
 
 /// Make the lock file complete.
@@ -42,9 +44,9 @@ pub(in crate::cli) struct LockArgs {
     reason: Option<String>,
     /// With -r: also in directories with configuration that nobody calls and that have no lock file.
     #[arg(long, requires = "recursive")]
-    pub(in crate::cli) create: bool,
+    create: bool,
     #[command(flatten)]
-    pub(in crate::cli) below: Below,
+    below: Below,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -54,9 +56,9 @@ impl LockArgs {
     ///
     /// # Errors
     ///
-    /// [`Unsupported`] names an option that does not work yet.
-    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
-        Ok(LockOptions {
+    /// An option that does not work yet.
+    pub(in crate::cli) fn request(&self) -> Result<Request, Error> {
+        let options = LockOptions {
             check: self.check,
             from_lock: self.from_lock,
             prune: self.prune,
@@ -65,7 +67,8 @@ impl LockArgs {
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
             ..self.locking.options()?
-        })
+        };
+        Ok(Request { options, below: self.below.targets(), create: self.create })
     }
 }
 

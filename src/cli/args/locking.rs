@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use crate::commands::LockOptions;
+use crate::error::{Error, ErrorKind};
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 
@@ -40,19 +41,16 @@ enum H1Name {
     Verified,
 }
 
-/// An option that is known and does not work yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct Unsupported(pub(in crate::cli) &'static str);
-
 impl Locking {
     /// What was asked for.
     ///
     /// # Errors
     ///
-    /// [`Unsupported`] names an option that does not work yet.
-    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
+    /// An option that does not work yet.
+    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Error> {
         if self.net_mirror.is_some() {
-            return Err(Unsupported("--net-mirror"));
+            return Err(Error::new(ErrorKind::Usage, "--net-mirror is not supported yet")
+                .hint("download the packages and use `--fs-mirror DIR`"));
         }
         let mut platforms: Vec<Platform> = Vec::new();
         for platform in &self.platforms {

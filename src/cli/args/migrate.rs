@@ -1,8 +1,10 @@
 //! The options of `migrate`.
 
 use super::global::Target;
-use super::{Locking, Unsupported, Within};
+use super::{Locking, Within};
 use crate::commands::LockOptions;
+use crate::commands::migrate::Request;
+use crate::error::Error;
 
 /// Move the lock file to the other tool, at the same versions.
 ///
@@ -17,10 +19,10 @@ use crate::commands::LockOptions;
 pub(in crate::cli) struct MigrateArgs {
     /// The tool to move to.
     #[arg(long, value_name = "TOOL", value_enum)]
-    pub(in crate::cli) to: Target,
+    to: Target,
     /// Also write the new host where source addresses in the configuration name the old one.
     #[arg(long)]
-    pub(in crate::cli) edit_config: bool,
+    edit_config: bool,
     #[command(flatten)]
     locking: Locking,
     /// Write nothing; exit 1 if a file would change.
@@ -28,23 +30,24 @@ pub(in crate::cli) struct MigrateArgs {
     check: bool,
     /// Work in every root module below: each directory with a lock file.
     #[arg(short, long)]
-    pub(in crate::cli) recursive: bool,
+    recursive: bool,
     #[command(flatten)]
     pub(super) within: Within,
 }
 
 impl MigrateArgs {
-    /// How it is locked.
+    /// What was asked for.
     ///
     /// # Errors
     ///
-    /// [`Unsupported`] names an option that does not work yet.
-    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Unsupported> {
-        Ok(LockOptions {
+    /// An option that does not work yet.
+    pub(in crate::cli) fn request(&self) -> Result<Request, Error> {
+        let options = LockOptions {
             check: self.check,
             accept_no_configuration: true,
             accept_missing_modules: true,
             ..self.locking.options()?
-        })
+        };
+        Ok(Request { to: self.to.dialect(), recursive: self.recursive, edit_config: self.edit_config, options })
     }
 }

@@ -18,15 +18,19 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::commands::{cache, fmt, hash, list, why};
+use crate::workspace::{Environment, Scope};
+
 pub(super) use add::{AddArgs, RemoveArgs};
 pub(super) use diff::DiffArgs;
-pub(super) use git::{GitArgs, GitCommand, MergeArgs, TextconvArgs};
-pub(super) use global::{Below, Global, Tool, Within};
+pub(super) use git::{GitArgs, MergeArgs, TextconvArgs};
+use global::Below;
+pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::LockArgs;
-pub(super) use locking::{Locking, Unsupported};
+use locking::Locking;
 pub(super) use migrate::MigrateArgs;
 pub(super) use single_dash::{double_dashes, wants_json};
-pub(super) use trust::{TrustArgs, TrustCommand};
+pub(super) use trust::TrustArgs;
 pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
 pub(super) use verify::{ExplainArgs, VerifyArgs};
 
@@ -207,6 +211,40 @@ pub(super) struct CompletionsArgs {
     pub(super) shell: Shell,
 }
 
+impl FmtArgs {
+    pub(super) fn request(&self) -> fmt::Request {
+        fmt::Request { check: self.check, files: self.files.clone() }
+    }
+}
+
+impl HashArgs {
+    pub(super) fn request(&self) -> hash::Request {
+        hash::Request { paths: self.paths.clone() }
+    }
+}
+
+impl ListArgs {
+    pub(super) fn request(&self) -> list::Request {
+        list::Request { recursive: self.recursive }
+    }
+}
+
+impl WhyArgs {
+    pub(super) fn request(&self) -> why::Request {
+        why::Request { providers: self.providers.clone(), recursive: self.recursive }
+    }
+}
+
+impl CacheCommand {
+    pub(super) fn request(self) -> cache::Request {
+        match self {
+            Self::Dir => cache::Request::Dir,
+            Self::Stats => cache::Request::Stats,
+            Self::Prune { all } => cache::Request::Prune { all },
+        }
+    }
+}
+
 impl Command {
     /// The command as reports name it.
     pub(super) fn name(&self) -> &'static str {
@@ -266,9 +304,21 @@ impl Arguments {
     }
 
     /// The directories of `-C`, before and behind the command.
-    pub(super) fn directories(&self) -> Vec<PathBuf> {
+    fn directories(&self) -> Vec<PathBuf> {
         let behind = self.command.within().into_iter().flat_map(|within| &within.chdir);
         self.within.chdir.iter().chain(behind).cloned().collect()
+    }
+
+    /// Where to work, and what holds for all root modules.
+    pub(super) fn scope(&self, environment: &Environment) -> Scope {
+        Scope {
+            named: self.directories(),
+            tool: self.global.tool.map(Tool::choice),
+            trust_file: self.global.trust_file.clone(),
+            offline: self.global.offline,
+            no_cache: self.global.no_cache,
+            environment: environment.clone(),
+        }
     }
 }
 

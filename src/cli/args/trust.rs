@@ -4,7 +4,7 @@ use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::Within;
-use crate::commands::trust::Action;
+use crate::commands::trust::{Action, Request};
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 
@@ -93,10 +93,10 @@ pub(in crate::cli) enum TrustCommand {
 }
 
 impl TrustCommand {
-    /// What is done with the trust file; none if registries are asked first.
-    pub(in crate::cli) fn action(&self) -> Option<Action> {
-        Some(match self.clone() {
-            Self::Init { .. } => return None,
+    /// What was asked for.
+    pub(in crate::cli) fn request(&self) -> Request {
+        Request::Act(match self.clone() {
+            Self::Init { recursive, .. } => return Request::Init { recursive },
             Self::List { .. } => Action::List,
             Self::Add { providers, signer, .. } => Action::Add { providers, signer },
             Self::Rotate { providers, signer, reason, .. } => Action::Rotate { providers, signer, reason },

@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 
-use super::{Below, Locking, Unsupported, Within};
-use crate::commands::LockOptions;
+use super::{Below, Locking, Within};
+use crate::commands::{LockOptions, outdated, upgrade};
 use crate::engine::plan::Upgrade;
 use crate::engine::wish;
+use crate::error::Error;
 use crate::settings::{Age, Date};
 use crate::version::Version;
 
@@ -26,10 +27,10 @@ use crate::version::Version;
 pub(in crate::cli) struct UpgradeArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
-    pub(in crate::cli) providers: Vec<String>,
+    providers: Vec<String>,
     /// Select this version, newer or older; for one provider.
     #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
-    pub(in crate::cli) precise: Option<Version>,
+    precise: Option<Version>,
     /// Change no more than this part of the version.
     #[arg(long = "within", value_name = "PART", value_enum)]
     step: Option<Step>,
@@ -38,10 +39,10 @@ pub(in crate::cli) struct UpgradeArgs {
     exclude_newer: Option<Limit>,
     /// Also rewrite the constraint of the root module that does not allow the version.
     #[arg(long, conflicts_with_all = ["check", "fs_mirror"])]
-    pub(in crate::cli) bump: bool,
+    bump: bool,
     /// Let pre-releases count; the tools accept one only where a constraint names it.
     #[arg(long, requires = "bump")]
-    pub(in crate::cli) pre: bool,
+    pre: bool,
     /// Pass over releases without a package for a wanted platform.
     #[arg(long)]
     newest_with_platforms: bool,
@@ -50,7 +51,7 @@ pub(in crate::cli) struct UpgradeArgs {
     /// That may be an older one than a root module has. Where no release suits all of them, each root module gets the newest that its own constraints allow, and a warning
     /// names the constraints that disagree.
     #[arg(long)]
-    pub(in crate::cli) same_versions: bool,
+    same_versions: bool,
     #[command(flatten)]
     locking: Locking,
     /// Write nothing; exit 1 if the file would change.
@@ -63,7 +64,7 @@ pub(in crate::cli) struct UpgradeArgs {
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) below: Below,
+    below: Below,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -116,9 +117,9 @@ impl UpgradeArgs {
     ///
     /// # Errors
     ///
-    /// [`Unsupported`] names an option that does not work yet.
-    pub(in crate::cli) fn options(&self, now: SystemTime) -> Result<LockOptions, Unsupported> {
-        let upgrade = Upgrade {
+    /// An option that does not work yet.
+    pub(in crate::cli) fn request(&self, now: SystemTime) -> Result<upgrade::Request, Error> {
+        let selection = Upgrade {
             precise: self.precise.clone(),
             within: self.step.map(|step| match step {
                 Step::Patch => wish::Within::Patch,
@@ -129,15 +130,16 @@ impl UpgradeArgs {
             complete: self.newest_with_platforms,
             same: self.same_versions,
         };
-        Ok(LockOptions {
+        let options = LockOptions {
             check: self.check,
             prune: self.prune,
             state: self.state.clone(),
             providers: self.providers.clone(),
-            upgrade: Some(upgrade),
+            upgrade: Some(selection),
             not_after: self.exclude_newer.map(|limit| limit.moment(now)),
             ..self.locking.options()?
-        })
+        };
+        Ok(upgrade::Request { options, below: self.below.targets(), bump: self.bump })
     }
 }
 
@@ -150,14 +152,25 @@ impl UpgradeArgs {
 pub(in crate::cli) struct OutdatedArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
-    pub(in crate::cli) providers: Vec<String>,
+    providers: Vec<String>,
     /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
     #[arg(long)]
-    pub(in crate::cli) exit_code: bool,
+    exit_code: bool,
     #[command(flatten)]
-    pub(in crate::cli) below: Below,
+    below: Below,
     #[command(flatten)]
     pub(super) within: Within,
+}
+
+impl OutdatedArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn request(&self) -> outdated::Request {
+        outdated::Request {
+            providers: self.providers.clone(),
+            recursive: self.below.recursive,
+            exit_code: self.exit_code,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use clap::ValueEnum;
 
 use super::Within;
-use crate::commands::verify::VerifyOptions;
+use crate::commands::explain;
 use crate::commands::verify::base::AskedBase;
+use crate::commands::verify::{Request, VerifyOptions};
 use crate::engine::inquiry::Depth;
 
 /// Check the lock file: the gate for CI.
@@ -21,7 +22,7 @@ use crate::engine::inquiry::Depth;
 pub(in crate::cli) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
-    pub(in crate::cli) recursive: bool,
+    recursive: bool,
     /// Also hash what is installed and what would be from disk: .terraform/providers, plugin cache, filesystem mirrors.
     #[arg(long)]
     installed: bool,
@@ -60,19 +61,17 @@ enum Inconclusive {
 
 impl VerifyArgs {
     /// What was asked for.
-    pub(in crate::cli) fn options(&self) -> VerifyOptions {
-        VerifyOptions { installed: self.installed, tolerate_inconclusive: self.inconclusive == Inconclusive::Warn }
-    }
-
-    /// By what a change is judged, if it is one.
-    pub(in crate::cli) fn base(&self) -> Option<AskedBase> {
-        let revision = self.base.clone()?;
-        Some(AskedBase { revision, trust_change_allowed: self.allow_trust_change })
-    }
-
-    /// How far to go.
-    pub(in crate::cli) fn depth(&self) -> Depth {
-        Depth { download: !self.no_download, recompute: self.deep, all_platforms: self.all_platforms }
+    pub(in crate::cli) fn request(&self) -> Request {
+        let trust_change_allowed = self.allow_trust_change;
+        Request {
+            recursive: self.recursive,
+            options: VerifyOptions {
+                installed: self.installed,
+                tolerate_inconclusive: self.inconclusive == Inconclusive::Warn,
+            },
+            depth: Depth { download: !self.no_download, recompute: self.deep, all_platforms: self.all_platforms },
+            base: self.base.clone().map(|revision| AskedBase { revision, trust_change_allowed }),
+        }
     }
 }
 
@@ -88,10 +87,17 @@ impl VerifyArgs {
 pub(in crate::cli) struct ExplainArgs {
     /// The id of a rule, a hash with its scheme, or a provider source address.
     #[arg(value_name = "RULE|HASH|ADDR")]
-    pub(in crate::cli) topic: String,
+    topic: String,
     /// Look at the lock file of every root module below.
     #[arg(short, long)]
-    pub(in crate::cli) recursive: bool,
+    recursive: bool,
     #[command(flatten)]
     pub(super) within: Within,
+}
+
+impl ExplainArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn request(&self) -> explain::Request {
+        explain::Request { topic: self.topic.clone(), recursive: self.recursive }
+    }
 }

@@ -60,7 +60,7 @@ struct Run {
 impl Run {
     fn of(&self, words: &[&str]) -> Told {
         let stderr = Page::default();
-        let stdin: Box<dyn Read> = Box::new(self.stdin);
+        let stdin: Box<dyn Read + Send> = Box::new(self.stdin);
         let mut streams = Streams {
             stdin,
             stdout: Box::new(self.stdout.clone()),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::earlier::Earlier;
+use super::super::git_history::Earlier;
 use super::memories::{Memories, Stored};
 use super::root::Edit;
 use super::settlement::Settlement;

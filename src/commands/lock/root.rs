@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::super::earlier::Earlier;
+use super::super::edit_requirements::Pending;
+use super::super::git_history::Earlier;
 use super::super::memory::TrustPlace;
-use super::super::requirement::Pending;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;

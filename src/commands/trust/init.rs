@@ -40,7 +40,7 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// # Errors
 ///
 /// What is wrong with lock files and trust files, and what keeps all questions from being asked.
-pub fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
+pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, (Recorded, Vec<Finding>)> = BTreeMap::new();
     let mut questions: BTreeMap<ReleaseKey, Rules> = BTreeMap::new();
     for root in roots {
@@ -60,13 +60,13 @@ pub fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Er
     let memories: Vec<(Memory, (Recorded, Vec<Finding>))> = memories.collect::<Result<_, Error>>()?;
     let answers = if questions.is_empty() { BTreeMap::new() } else { run::signers(options, questions)? };
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
-    let mut outcome = Outcome { command: "trust", roots: Vec::new(), many: false, notes: Vec::new() };
+    let mut roots = Vec::new();
     for (memory, (recorded, forbidden)) in memories {
         let mut outcomes = one_tree(memory, (&recorded, today), &answers)?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(forbidden.iter().cloned()));
-        outcome.roots.extend(outcomes);
+        roots.extend(outcomes);
     }
-    Ok(outcome)
+    Ok(Outcome::of_roots("trust", roots))
 }
 
 fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error> {

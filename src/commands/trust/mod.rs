@@ -2,15 +2,17 @@
 
 #[cfg(feature = "online")]
 mod init;
+#[cfg(feature = "online")]
+mod run;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 #[cfg(feature = "online")]
-pub use init::init;
+pub use run::{Request, trust};
 
 use super::memory::Memory;
-use super::{RunSettings, rotation};
+use super::rotation;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -21,6 +23,7 @@ use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::trust::Fingerprint;
 use crate::trust::pins::{Pins, Signer, provider_pattern};
 use crate::version::Version;
+use crate::workspace::RunSettings;
 
 /// What is done with the trust file, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +65,7 @@ pub enum Action {
 /// # Errors
 ///
 /// All that is wrong with the trust file or the arguments, and what the disk says.
-pub fn trust(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
+pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
     let mut memory = Memory::load(&settings.trust)?;
     let mut notes = Vec::new();
     let (changed, pins) = match action {
@@ -103,7 +106,7 @@ pub fn trust(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<O
     let forgotten = matches!(action, Action::Forget { .. });
     let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins };
     let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
-    Ok(Outcome { command: "trust", roots: vec![root], many: false, notes })
+    Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
 }
 
 /// An address as configuration has it, or a pattern of two or three parts.

@@ -1,7 +1,11 @@
 //! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks nobody and learns nothing.
 
 pub mod base;
+pub mod bases;
+#[cfg(feature = "online")]
+mod gate;
 mod installed;
+pub mod opening;
 mod root;
 
 use std::collections::BTreeMap;
@@ -14,11 +18,13 @@ use crate::disk::cache::Cache;
 use crate::engine::recollect::recollect;
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::outcome::{Body, Outcome, RootOutcome, Unanswered, Verified};
+use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
 use crate::trust::pins::Signer;
-use crate::verify::{self, Facts, Knowledge, Release};
+use crate::verify::{self as judgment, Facts, Knowledge, Release};
 use crate::version::Version;
 
+#[cfg(feature = "online")]
+pub use gate::{Request, verify};
 pub use root::Root;
 
 /// What the command was asked.
@@ -49,10 +55,11 @@ pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Know
     known
 }
 
-/// Judges each root module by what is known; what is wrong with one does not stop the others.
+/// Judges each root module by what is known; what is wrong with one does not stop the others. Beside the results what
+/// people should know.
 ///
 /// `cache` has the keys that explain a change of signers.
-pub fn verify(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions) -> Outcome {
+pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions) -> (Vec<RootOutcome>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known
         .values()
         .filter_map(|knowledge| match knowledge {
@@ -76,11 +83,10 @@ pub fn verify(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions
             }
             RootOutcome { path, body: Ok(Body::Verified(verified)), findings }
         }
-        Err(error) => RootOutcome { path, body: Err(error), findings: Vec::new() },
+        Err(error) => RootOutcome::failed(path, error),
     });
-    let roots: Vec<RootOutcome> = roots.collect();
-    let many = roots.len() > 1;
-    Outcome { command: "verify", roots, many, notes }
+    let roots = roots.collect();
+    (roots, notes)
 }
 
 /// Who signed the locked release that a finding is about.
@@ -96,14 +102,14 @@ fn judge(root: &Root, known: &Known, others: &[Arc<Release>], options: VerifyOpt
     let subject = root.subject();
     let Some(spans) = root.spans() else {
         // What cannot be read is no lock file, and its hashes are none.
-        return (root.unknown_tree(), root.placed(verify::of_text(root.text_findings(), &subject)));
+        return (root.unknown_tree(), root.placed(judgment::of_text(root.text_findings(), &subject)));
     };
     let of = |(addr, entry): (&ProviderAddr, &crate::lockfile::LockEntry)| {
         let knowledge = known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
         (addr.clone(), knowledge)
     };
     let facts = Facts { releases: root.lock().iter().map(of).collect(), others };
-    let (mut verified, mut findings) = verify::verify(&verify::Subject { spans, ..subject }, &facts);
+    let (mut verified, mut findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut beside = root.text_findings();
     if options.installed {
@@ -111,7 +117,7 @@ fn judge(root: &Root, known: &Known, others: &[Arc<Release>], options: VerifyOpt
         beside.extend(more);
         verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     }
-    findings.extend(verify::of_text(beside, &subject));
+    findings.extend(judgment::of_text(beside, &subject));
     let mut placed = root.placed(findings);
     placed.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
     (verified, placed)

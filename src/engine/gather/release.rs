@@ -244,7 +244,7 @@ fn not_offered_there(addr: &ProviderAddr, Moved { from, entry }: &Moved, offers:
 /// The refusal, with what to do about a provider that does not exist where it is to go.
 fn no_provider_there(refusal: Refusal, step: &Step) -> Refusal {
     match (refusal, &step.moved) {
-        (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::NotFound => Refusal::Error(
+        (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::UnknownProvider => Refusal::Error(
             error.hint(format!("to leave the provider where it is, name its host in its source: {}", moved.from)),
         ),
         (refusal, _) => refusal,

@@ -1,0 +1,48 @@
+//! From arguments to a command and its request.
+
+use super::args::{Arguments, Command, ProvidersCommand};
+use super::generated;
+use crate::commands::{
+    Services, add, cache, diff, explain, fmt, git, hash, list, locking, merge, migrate, outdated, remove, trust,
+    upgrade, verify, why,
+};
+use crate::error::{Error, ErrorKind};
+use crate::outcome::{Body, Outcome};
+
+/// Does what the arguments ask for.
+///
+/// # Errors
+///
+/// What stopped the whole run; what stopped one root module of several stands in its outcome.
+pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
+    match &arguments.command {
+        Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
+            locking::lock(&lock.request()?, services)
+        }
+        Command::Trust(arguments) => trust::trust(&arguments.command.request(), services),
+        Command::Add(arguments) => add::add(&arguments.request()?, services),
+        Command::Remove(arguments) => remove::remove(&arguments.request(), services),
+        Command::Upgrade(arguments) => upgrade::upgrade(&arguments.request(services.scope.environment.now)?, services),
+        Command::Outdated(arguments) => outdated::outdated(&arguments.request(), services),
+        Command::Migrate(arguments) => migrate::migrate(&arguments.request()?, services),
+        Command::Verify(arguments) => verify::verify(&arguments.request(), services),
+        Command::Explain(arguments) => explain::explain(&arguments.request(), services),
+        Command::Completions(asked) => Ok(text("completions", generated::completions(asked.shell))),
+        Command::Man => generated::man()
+            .map(|page| text("man", page))
+            .map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}"))),
+        Command::Hash(arguments) => Ok(hash::hash(&arguments.request(), services)),
+        Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
+        Command::Fmt(arguments) => Ok(fmt::fmt(&arguments.request(), services)),
+        Command::List(arguments) => list::list(&arguments.request(), services),
+        Command::Why(arguments) => why::why(&arguments.request(), services),
+        Command::Diff(asked) => diff::diff(&asked.request(arguments), services),
+        Command::Merge(arguments) => merge::merge(&arguments.request(), services),
+        Command::Textconv(arguments) => merge::textconv(&arguments.file, services),
+        Command::Git(arguments) => git::git(arguments.command.request(), services),
+    }
+}
+
+fn text(command: &'static str, text: String) -> Outcome {
+    Outcome::of_body(command, Body::Text(text))
+}

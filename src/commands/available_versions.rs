@@ -1,0 +1,73 @@
+//! Which versions some providers have, asked before anything is planned.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::lock::{Root, Source};
+use super::sources::source;
+use super::targets::Targets;
+use super::{LockOptions, Services};
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::engine::abreast;
+use crate::engine::facts::Refusal;
+use crate::engine::run::versions;
+use crate::error::{Error, ErrorKind};
+use crate::version::Version;
+
+/// By provider.
+pub(super) type Answers = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
+
+/// Root modules as they were opened, and the versions of all providers that they ask for, but those that their settings
+/// forbid to ask about.
+///
+/// # Errors
+///
+/// As [`available_versions`].
+pub(super) fn of_roots(
+    targets: &Targets<'_>,
+    options: &LockOptions,
+    services: &Services<'_>,
+) -> Result<(Vec<Result<Root, Error>>, Answers), Error> {
+    let cache = services.open_cache(&targets.directories());
+    let open = |at| Root::open(&targets.settings(at)?, options, &cache);
+    let roots: Vec<Result<Root, Error>> = abreast::each(targets.paths.len(), abreast::cores(), open);
+    let allowed = |root: &Root| {
+        let forbidden: BTreeSet<ProviderAddr> = root.forbidden().into_iter().filter_map(|it| it.address).collect();
+        root.asked().into_iter().filter(move |addr| !forbidden.contains(addr))
+    };
+    let asked: BTreeSet<ProviderAddr> = roots.iter().flatten().flat_map(allowed).collect();
+    let answers = match roots.iter().flatten().next() {
+        Some(first) => available_versions(asked, first.dialect(), services)?,
+        None => Answers::new(),
+    };
+    Ok((roots, answers))
+}
+
+/// The versions of all providers, each asked for once.
+///
+/// # Errors
+///
+/// That nobody may be asked, or that nobody can be.
+fn available_versions(
+    providers: BTreeSet<ProviderAddr>,
+    dialect: Dialect,
+    services: &Services<'_>,
+) -> Result<Answers, Error> {
+    if providers.is_empty() {
+        return Ok(Answers::new());
+    }
+    services.events_for(Some(dialect));
+    let cache = Arc::new(services.open_cache(&[]));
+    let Source::Registries(options) = source(services, dialect, None, &cache)? else {
+        let message = "which versions there are can be asked of registries only, which --offline forbids";
+        return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
+    };
+    let answers = versions(*options, providers)?.into_iter();
+    let error = |refusal| match refusal {
+        Refusal::Error(error) => error,
+        Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
+        Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
+    };
+    Ok(answers.map(|(addr, answer)| (addr, answer.map_err(error))).collect())
+}

@@ -1,0 +1,144 @@
+//! Two points of a history, and the lock files there.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::super::pairs::{Pair, Side};
+use super::form::ends;
+use super::trust::{self, Text, Texts};
+use super::usage;
+use crate::dialect::Dialect;
+use crate::disk::git::{Commit, Git};
+use crate::disk::text;
+use crate::error::Error;
+use crate::lockfile::FILE_NAME;
+use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
+
+/// Two points of a history.
+#[derive(Debug)]
+pub(super) struct History {
+    pub(super) git: Git,
+    /// None where there is no commit yet.
+    pub(super) old: Option<Commit>,
+    /// None for the work tree.
+    pub(super) new: Option<Commit>,
+}
+
+/// The two points that a name asks to compare.
+pub(super) fn history(git: Git, name: Option<&str>, tip: bool) -> Result<History, Error> {
+    let Some(name) = name else {
+        // Before the first commit there is nothing to compare with.
+        let old = git.commit("HEAD")?;
+        return Ok(History { git, old, new: None });
+    };
+    let (old, new) = match (name.split_once("..."), name.split_once("..")) {
+        (Some(_), _) | (_, Some(_)) if tip => return Err(usage("--tip is for one revision, not for two")),
+        (Some(_), _) => {
+            let [old, new] = two(&git, name)?;
+            (git.merge_base(&old, &new)?, Some(new))
+        }
+        (None, Some(_)) => {
+            let [old, new] = two(&git, name)?;
+            (old, Some(new))
+        }
+        (None, None) => {
+            let old = git.known_commit(name)?;
+            let head = git.commit("HEAD")?.filter(|head| head.id != old.id);
+            match head.filter(|_| !tip) {
+                Some(head) => (git.merge_base(&old, &head)?, None),
+                None => (old, None),
+            }
+        }
+    };
+    Ok(History { git, old: Some(old), new })
+}
+
+fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
+    match ends(name)[..] {
+        [old, new] => Ok([git.known_commit(old)?, git.known_commit(new)?]),
+        _ => Err(usage(format!("{name:?} is not a pair of revisions"))),
+    }
+}
+
+impl History {
+    pub(super) fn pairs(
+        &self,
+        path: Option<&Path>,
+        recursive: bool,
+        dialect: Option<Dialect>,
+    ) -> Result<(Vec<Pair>, Texts), Error> {
+        let wanted = self.wanted(path)?;
+        let paths = if recursive { self.below(&wanted)? } else { vec![wanted] };
+        let (old, old_pins) = match &self.old {
+            Some(commit) => self.files(commit, &paths)?,
+            None => (vec![None; paths.len()], None),
+        };
+        let (new, new_pins) = if let Some(commit) = &self.new {
+            self.files(commit, &paths).map(|(texts, pins)| (texts, Ok(pins)))?
+        } else {
+            let texts = paths.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
+            (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
+        };
+        let [old_name, new_name] = [(&self.old, "nothing"), (&self.new, "the work tree")]
+            .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));
+        let texts = paths.iter().zip(old).zip(new);
+        let pairs = texts.map(|((path, old), new)| Pair {
+            path: PathBuf::from(path),
+            old: Side { name: old_name.clone(), text: old },
+            new: Side { name: new_name.clone(), text: new },
+            dialect,
+        });
+        Ok((pairs.collect(), [Ok(old_pins), new_pins]))
+    }
+
+    /// Files of a commit, and its trust file.
+    fn files(&self, commit: &Commit, paths: &[String]) -> Result<(Vec<Text>, Text), Error> {
+        let all: Vec<String> = paths.iter().cloned().chain([FILE_OF_PINS.to_owned()]).collect();
+        let mut texts = self.git.files(commit, &all)?;
+        let pins = texts.pop().flatten();
+        Ok((texts, pins))
+    }
+
+    /// The lock file that a path means, from the top: the path itself, or the one in that directory.
+    fn wanted(&self, path: Option<&Path>) -> Result<String, Error> {
+        let typed = path.unwrap_or(Path::new(""));
+        let outside = || usage(format!("{} is outside of the work tree", typed.display()));
+        let from_top = match typed.strip_prefix(self.git.top()) {
+            Ok(within) => within.to_owned(),
+            Err(_) if typed.is_absolute() => return Err(outside()),
+            Err(_) => Path::new(self.git.prefix()).join(typed),
+        };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in from_top.components() {
+            match part {
+                Component::Normal(part) => parts.push(part.to_str().ok_or_else(outside)?),
+                Component::ParentDir => {
+                    parts.pop().ok_or_else(outside)?;
+                }
+                _ => {}
+            }
+        }
+        let is_directory = parts.is_empty() || self.git.top().join(parts.join("/")).is_dir();
+        let is_named = parts.last().is_some_and(|name| Path::new(name).extension().is_some_and(|end| end == "hcl"));
+        if is_directory || !is_named {
+            parts.push(FILE_NAME);
+        }
+        Ok(parts.join("/"))
+    }
+
+    /// Every lock file of either side in the directory of one, or below it.
+    fn below(&self, lock_file: &str) -> Result<Vec<String>, Error> {
+        let directory = lock_file.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"));
+        let mut paths = match &self.old {
+            Some(commit) => self.git.lock_files(commit)?,
+            None => Vec::new(),
+        };
+        paths.extend(match &self.new {
+            Some(commit) => self.git.lock_files(commit)?,
+            None => self.git.lock_files_now()?,
+        });
+        paths.retain(|path| path.starts_with(&directory));
+        paths.sort_unstable();
+        paths.dedup();
+        Ok(paths)
+    }
+}

@@ -1,0 +1,141 @@
+//! Which texts are compared: files, commits, the work tree.
+
+mod form;
+mod history;
+mod trust;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::super::diff_signers::Trust;
+use super::pairs::{Pair, Side};
+use crate::dialect::Dialect;
+use crate::disk::git::Git;
+use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
+use crate::disk::text;
+use crate::error::{Error, ErrorKind};
+use crate::lockfile::FILE_NAME;
+use crate::requirements::Requirements;
+use form::{Form, form};
+use history::{History, history};
+
+/// What was typed.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Names of revisions and files.
+    pub names: Vec<OsString>,
+    /// What stands behind `--`, where that was typed: files and nothing else.
+    pub files: Option<Vec<OsString>>,
+    /// Compare with the revision itself instead of the merge base.
+    pub tip: bool,
+    /// Every lock file below.
+    pub recursive: bool,
+    /// The trust file that counts on both sides, in place of the one of the work tree.
+    pub trust_file: Option<PathBuf>,
+}
+
+/// What is compared.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The texts, by path.
+    pub pairs: Vec<Pair>,
+    /// The remembered signers of both sides.
+    pub trust: Trust,
+    /// What people should know beside the result.
+    pub notes: Vec<String>,
+    /// Where it was asked for.
+    directory: PathBuf,
+    /// Where the configuration of both sides is, if there is one.
+    history: Option<History>,
+}
+
+/// Reads the two sides of what was asked for in a directory. `stdin` reads standard input to its end.
+///
+/// # Errors
+///
+/// Names that mean nothing, or two things; whatever git or the disk refuses.
+pub fn compare(
+    asked: &Asked,
+    directory: &Path,
+    dialect: Option<Dialect>,
+    stdin: &mut dyn FnMut() -> Result<Vec<u8>, Error>,
+) -> Result<Comparison, Error> {
+    match form(asked, directory)? {
+        Form::Files(old, new) => {
+            if asked.tip || asked.recursive {
+                let option = if asked.tip { "--tip" } else { "--recursive" };
+                return Err(usage(format!("{option} is for revisions, not for two files")));
+            }
+            let shown = if new == Path::new("-") { old.clone() } else { new.clone() };
+            let [old, new] = [file(directory, &old, stdin)?, file(directory, &new, stdin)?];
+            let pair = Pair { path: shown, old, new, dialect };
+            let pins = || trust::text(directory, asked.trust_file.as_deref());
+            Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
+        }
+        Form::Revision { name, path } => {
+            let git = Git::open(directory)?;
+            let history = history(git, name.as_deref(), asked.tip)?;
+            let (pairs, mut pins) = history.pairs(path.as_deref(), asked.recursive, dialect)?;
+            if let Some(named) = asked.trust_file.as_deref() {
+                pins = [(); 2].map(|()| trust::text(directory, Some(named)));
+            }
+            Ok(Comparison::new(pairs, pins, directory, Some(history)))
+        }
+    }
+}
+
+fn usage(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Usage, message).hint("run `tflock diff --help`")
+}
+
+fn file(directory: &Path, path: &Path, stdin: &mut dyn FnMut() -> Result<Vec<u8>, Error>) -> Result<Side, Error> {
+    if path == Path::new("-") {
+        return Ok(Side { name: "standard input".to_owned(), text: Some(stdin()?) });
+    }
+    let place = directory.join(path);
+    let place = if place.is_dir() { place.join(FILE_NAME) } else { place };
+    let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
+    let text = text::read(&place)?.ok_or_else(absent)?;
+    Ok(Side { name: path.display().to_string(), text: Some(text) })
+}
+
+impl Comparison {
+    fn new(pairs: Vec<Pair>, pins: trust::Texts, directory: &Path, history: Option<History>) -> Self {
+        let (trust, notes) = trust::trust(pins);
+        Self { pairs, trust, notes, directory: directory.to_owned(), history }
+    }
+
+    /// The directory whose settings count for a lock file: its own if that is there, else one above it.
+    pub fn directory(&self, pair: &Pair) -> PathBuf {
+        let Some(history) = &self.history else { return self.directory.clone() };
+        let own = history.git.top().join(&pair.path);
+        let there = own.ancestors().skip(1).find(|place| place.is_dir());
+        there.map_or_else(|| history.git.top().to_owned(), Path::to_owned)
+    }
+
+    /// What the configuration of the root module of a lock file asks for, before and now, as far as it stands in the
+    /// work tree; none unless both sides can be read whole.
+    pub fn requirements(&self, pair: &Pair) -> Option<[Requirements; 2]> {
+        let history = self.history.as_ref()?;
+        let root = pair.path.parent()?;
+        let dialect = pair.dialect.or_else(|| crate::lockfile::detect_dialect(pair.new.text.as_deref()?));
+        let dialect = dialect.unwrap_or(Dialect::Terraform);
+        let old = history.git.configuration(history.old.as_ref()?).ok()??;
+        let before = needs(&old.path().join(root), dialect)?;
+        let now = match &history.new {
+            Some(commit) => {
+                let new = history.git.configuration(commit).ok()??;
+                needs(&new.path().join(root), dialect)?
+            }
+            None => needs(&history.git.top().join(root), dialect)?,
+        };
+        Some([before, now])
+    }
+}
+
+fn needs(root: &Path, dialect: Dialect) -> Option<Requirements> {
+    // Installed modules are known for the work tree only; without them both sides are read alike.
+    let data_dir = Some(PathBuf::from(".terraform/none"));
+    let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
+    Some(load_tree(root, &options).ok()?.requirements)
+}

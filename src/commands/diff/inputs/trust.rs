@@ -1,0 +1,86 @@
+//! The trust files beside two texts of a lock file.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::addr::AddrPattern;
+use crate::commands::diff_signers::Trust;
+use crate::commands::memory::decode;
+use crate::disk::trust_file;
+use crate::error::Error;
+use crate::trust::pins::{FILE_NAME, Pins};
+
+/// The text of a trust file; none if there is none.
+pub(super) type Text = Option<Vec<u8>>;
+
+/// The texts of both sides, or why they cannot be read.
+pub(super) type Texts = [Result<Text, Error>; 2];
+
+/// The trust file that somebody named, or the one that counts in a directory.
+pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
+    let path = match named {
+        Some(named) => named.to_owned(),
+        None => trust_file::locate(directory)?,
+    };
+    Ok(trust_file::read(&path)?.map(String::into_bytes))
+}
+
+/// Who is remembered on both sides; what cannot be read remembers nobody, and is told.
+pub(super) fn trust(texts: Texts) -> (Trust, Vec<String>) {
+    let mut notes = Vec::new();
+    let [old, new] = texts.map(|text| {
+        text.and_then(|text| text.map(|text| pins(&text)).transpose()).unwrap_or_else(|error| {
+            notes.push(format!("signers are not compared with a trust file: {error}"));
+            None
+        })
+    });
+    notes.dedup();
+    notes.extend(changed(old.as_ref(), new.as_ref()).filter(|_| notes.is_empty()));
+    (Trust { old, new }, notes)
+}
+
+/// What else the same change does to the trust file, in one line.
+fn changed(old: Option<&Pins>, new: Option<&Pins>) -> Option<String> {
+    let nobody = Pins::default();
+    if let (Some(_), None) = (old, new) {
+        return Some(format!("{FILE_NAME} is gone with this change: no signer is remembered any more"));
+    }
+    let (old, new) = (old.unwrap_or(&nobody), new.unwrap_or(&nobody));
+    let patterns: BTreeSet<&AddrPattern> = old.providers.keys().chain(new.providers.keys()).collect();
+    let other = patterns.into_iter().filter(|pattern| old.providers.get(pattern) != new.providers.get(pattern));
+    let mut told: Vec<String> = other.map(|pattern| format!("signers of {pattern}")).collect();
+    if old.denied != new.denied {
+        told.push("denied signers".to_owned());
+    }
+    if old.republished != new.republished {
+        told.push("accepted republications".to_owned());
+    }
+    (!told.is_empty()).then(|| format!("{FILE_NAME} changes too, review it: {}", told.join(", ")))
+}
+
+fn pins(text: &[u8]) -> Result<Pins, Error> {
+    Ok(decode(&String::from_utf8_lossy(text), Path::new(FILE_NAME))?.pins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_the_trust_file_is_told() {
+        let key = "A".repeat(40);
+        let pin = format!("provider \"registry.terraform.io/acme/widget\" {{\n signers = [\"{key}\"]\n}}\n");
+        let denied = format!("denied_signer \"{key}\" {{\n reason = \"lost\"\n}}\n");
+        let told = |old: Option<&str>, new: Option<&str>| {
+            trust([old, new].map(|text| Ok(text.map(|text| text.as_bytes().to_vec())))).1.join("; ")
+        };
+        assert_eq!(told(None, None), "");
+        assert_eq!(told(Some(&pin), Some(&format!("# a comment\n{pin}"))), "");
+        let wanted = ".tflock.trust.hcl changes too, review it: signers of registry.terraform.io/acme/widget";
+        assert_eq!(told(None, Some(&pin)), wanted);
+        assert_eq!(told(Some(&pin), Some("")), wanted);
+        assert!(told(Some(""), Some(&denied)).ends_with(": denied signers"));
+        assert!(told(Some(&pin), None).contains("is gone with this change"));
+        assert!(told(Some(&pin), Some("nonsense {")).starts_with("signers are not compared"));
+    }
+}

@@ -1,0 +1,195 @@
+//! Two texts of a lock file become explained changes.
+
+use std::path::{Path, PathBuf};
+
+use super::super::diff_signers::{Trust, sign};
+use crate::dialect::Dialect;
+use crate::diff::{self, Attribution, ReleaseFacts};
+use crate::error::{Error, ErrorKind};
+use crate::evidence::Verdict;
+use crate::finding::{Class, Finding, Level, Rule};
+use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
+use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::requirements::Requirements;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Default)]
+pub struct Side {
+    /// What it is, for people: a file, a commit, the work tree.
+    pub name: String,
+    /// The text; none if there is no file.
+    pub text: Option<Vec<u8>>,
+}
+
+/// Two texts of one lock file.
+#[derive(Debug, Clone, Default)]
+pub struct Pair {
+    /// The lock file as reports name it.
+    pub path: PathBuf,
+    /// How it was.
+    pub old: Side,
+    /// How it is.
+    pub new: Side,
+    /// The tool whose rules hold, if it was said; else each text tells.
+    pub dialect: Option<Dialect>,
+}
+
+/// Where to look up what the two texts do not tell.
+pub struct Knowledge<'a> {
+    /// What is known of the packages of the releases that changed.
+    pub packages: &'a dyn Fn(&[Change]) -> Attribution,
+    /// What the configuration of both sides asks for, where it is at hand.
+    pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
+    /// The remembered signers.
+    pub trust: &'a Trust,
+    /// True if registries were asked.
+    pub asked: bool,
+}
+
+impl std::fmt::Debug for Knowledge<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Knowledge")
+    }
+}
+
+/// Explains what changed.
+///
+/// A text that the tools refuse is compared as far as it can be read; what is wrong with it stands in the findings.
+pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
+    let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
+    let (body, findings) = match compare(pair, known) {
+        Ok((changes, findings)) => (Ok(Body::Changes(changes)), findings),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    RootOutcome { path, body, findings }
+}
+
+fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>), Error> {
+    if pair.old.text.is_none() && pair.new.text.is_none() {
+        let message = format!("there is no such lock file, neither in {} nor in {}", pair.old.name, pair.new.name);
+        return Err(Error::new(ErrorKind::NotFound, message).in_file(&pair.path));
+    }
+    let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
+    let differs = old != new || pair.old.text.is_some() != pair.new.text.is_some();
+    // The path is that of the new text: a place in the old one is none in it.
+    let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
+    let now = read(pair, &pair.new)?;
+    let mut list = diff::changes(&before.lock, &now.lock);
+    let packages = (known.packages)(&list);
+    let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
+    let (mut beside, mut inconclusive) = (Vec::new(), Vec::new());
+    for change in &mut list {
+        diff::judge(change, &packages);
+        change.position = place(change, &now.spans);
+        if let Some(facts) = release(change, &packages) {
+            beside.extend(of_release(change, facts, known.trust));
+            let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
+            inconclusive.extend(facts.inconclusive.iter().filter(|_| open).cloned());
+        }
+        if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
+            diff::ask(change, old, new);
+        }
+    }
+    diff::loudest_first(&mut list);
+    let changes = Changes {
+        changed: differs,
+        path: pair.path.clone(),
+        text: diff::text_change(old, new, before.lock == now.lock),
+        changes: list,
+        sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
+        asked: known.asked,
+        inconclusive,
+        ..Changes::default()
+    };
+    let beside = beside.into_iter().map(|finding| finding.in_file(&pair.path));
+    Ok((changes, findings(pair, &before, now).into_iter().chain(beside).collect()))
+}
+
+/// The changes of two texts, before anybody judges them; nothing for texts that cannot be read.
+pub fn changes(pair: &Pair) -> Vec<Change> {
+    match [&pair.old, &pair.new].map(|side| read(pair, side)) {
+        [Ok(old), Ok(new)] => diff::changes(&old.lock, &new.lock),
+        _ => Vec::new(),
+    }
+}
+
+/// What is known of the release that a change puts into the file.
+fn release<'a>(change: &Change, packages: &'a Attribution) -> Option<&'a ReleaseFacts> {
+    packages.release(&change.address, &change.new.as_ref()?.version)
+}
+
+/// What is wrong with a release as a whole, or with its signer.
+fn of_release(change: &mut Change, facts: &ReleaseFacts, trust: &Trust) -> Vec<Finding> {
+    let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
+    change.link = facts.link.clone().filter(|_| is_new || change.moved_from.is_some());
+    let by = facts.signer.as_ref().and_then(|signer| sign(change, signer, trust));
+    let findings = facts.findings.iter().cloned().chain(by);
+    findings.map(|finding| Finding { position: change.position, ..finding }).collect()
+}
+
+/// True if it is worth knowing who asks.
+fn is_asked_otherwise(change: &Change) -> bool {
+    match (&change.old, &change.new) {
+        (Some(old), Some(new)) => old.constraints != new.constraints || change.moved_from.is_some(),
+        _ => true,
+    }
+}
+
+/// Reads a text, also one that the tools refuse, unless nothing in it is of a lock file.
+fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
+    let text = side.text.as_deref().unwrap_or_default();
+    let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+    let decoded = salvage(text, dialect);
+    match refusal(&decoded) {
+        Some(finding) if decoded.lock.is_empty() => {
+            let message = format!("{} is not a lock file: {}", side.name, finding.message);
+            let error = Error::new(ErrorKind::LockFile, message);
+            Err(Error { position: finding.position, ..error.in_file(&pair.path) })
+        }
+        _ => Ok(decoded),
+    }
+}
+
+/// The first reason to refuse a text.
+fn refusal(decoded: &Decoded) -> Option<&Finding> {
+    decoded.warnings.iter().find(|finding| finding.level == Level::Deny)
+}
+
+/// What is wrong with the new text; of the old one only that it was refused.
+fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
+    let was_refused = refusal(old).map(|finding| {
+        let message = format!("{} is refused by the tools: {}", pair.old.name, finding.message);
+        Finding { level: Level::Note, position: None, ..Finding::new(finding.rule, message) }
+    });
+    // That a file is not formatted is news only where it was.
+    let is_news = |finding: &Finding| finding.rule != Rule::NotCanonical || old.canonical;
+    let of_new = new.warnings.into_iter().filter(is_news);
+    was_refused.into_iter().chain(of_new).map(|finding| finding.in_file(&pair.path)).collect()
+}
+
+/// Where a change is to be seen: at the hashes if they are the news, else at the entry.
+fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
+    use crate::outcome::ChangeKind::{HashesChanged, HashesReplaced};
+    let entry = spans.entries.get(&change.address)?;
+    let hashes = entry.hashes.filter(|_| matches!(change.kind, HashesChanged | HashesReplaced));
+    change.new.as_ref().map(|_| hashes.unwrap_or(entry.block))
+}
+
+/// True if a new text is one that the tools refuse.
+pub fn is_refused(root: &RootOutcome) -> bool {
+    root.findings.iter().any(|finding| finding.level == Level::Deny && finding.rule.class() == Class::Other)
+}
+
+/// True if a hash came that contradicts the record, or that nobody vouches for, or a release that must not be used.
+pub fn is_alarming(root: &RootOutcome) -> bool {
+    let refused = |finding: &Finding| finding.level == Level::Deny && finding.rule.class() != Class::Other;
+    if root.findings.iter().any(refused) {
+        return true;
+    }
+    let Ok(Body::Changes(changes)) = &root.body else { return false };
+    let alarming = |change: &Change| {
+        let verdicts = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
+        verdicts.into_iter().any(|judged| judged.verdict.is_alarming())
+    };
+    changes.changes.iter().any(alarming)
+}

@@ -1,0 +1,394 @@
+//! Requirements that a command writes into configuration, or takes out, before it locks.
+//!
+//! The texts are edited in memory; they are written together with the lock file, or not at all.
+
+use std::collections::BTreeMap;
+
+use super::git_history::{self, Earlier};
+use super::lock::Root;
+use crate::addr::ProviderAddr;
+use crate::config::SourceFile;
+use crate::config::edit::{self, AddRequest, EditError, FileEdit};
+use crate::dialect::Dialect;
+use crate::disk::{roots, text};
+use crate::engine::held;
+use crate::engine::plan::Reselect;
+use crate::error::{Error, ErrorKind};
+use crate::requirements::{Origin, OriginKind, Requirement, Requirements};
+use crate::version::{Constraints, Operator, Version};
+use crate::workspace::RunSettings;
+
+/// The versions on offer, by provider.
+pub type Offered = BTreeMap<ProviderAddr, Vec<Version>>;
+
+/// What `add` is asked for one provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addition {
+    /// The source address as typed.
+    pub source: String,
+    /// The constraint as typed.
+    pub constraint: Option<String>,
+    /// The local name, if one was given.
+    pub name: Option<String>,
+    /// One exact version is required.
+    pub pin: bool,
+    /// A requirement that is there is changed.
+    pub replace: bool,
+    /// Only the lock file changes.
+    pub lock_only: bool,
+}
+
+impl Addition {
+    /// The provider.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the address.
+    pub fn address(&self, dialect: Dialect) -> Result<ProviderAddr, Error> {
+        ProviderAddr::parse(&self.source, dialect)
+            .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))
+            .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
+    }
+
+    /// True if the constraint depends on the version that is selected.
+    fn wants_version(&self) -> bool {
+        self.pin || self.constraint.is_none() && !self.lock_only
+    }
+
+    /// The constraint that goes with a version.
+    fn constraint_for(&self, version: &Version) -> String {
+        // Only an exact constraint allows a pre-release.
+        let exact = self.pin || version.is_prerelease();
+        if exact { version.to_string() } else { Constraints::compatible_with(version).to_string() }
+    }
+
+    fn request(&self, addr: &ProviderAddr, constraint: Option<&str>) -> AddRequest {
+        // A bare type is an address to the tools, but not one that people write.
+        let source = if self.source.contains('/') {
+            self.source.clone()
+        } else {
+            format!("{}/{}", addr.namespace(), addr.kind())
+        };
+        let constraint = constraint.map(str::to_owned);
+        AddRequest { name: self.name.clone(), source, constraint, replace: self.replace }
+    }
+}
+
+/// What `add` is asked beside that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// A release that git's history recorded is held to the hashes there.
+    Heed,
+    /// The version that it recorded last is selected.
+    Previous,
+    /// It does not count.
+    Ignore,
+}
+
+/// What `remove` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Removal {
+    /// The providers, as typed.
+    pub providers: Vec<String>,
+    /// Also while something uses them.
+    pub force: bool,
+    /// Only the lock file changes.
+    pub lock_only: bool,
+}
+
+/// What `upgrade --bump` is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Bump<'a> {
+    /// The version that must be allowed; the newest if none was named.
+    pub wanted: Option<&'a Version>,
+    /// True if pre-releases count.
+    pub prereleases: bool,
+    /// The versions on offer.
+    pub offered: &'a Offered,
+}
+
+/// Requirements that cannot be written before versions are selected.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    files: Vec<SourceFile>,
+    dialect: Dialect,
+    additions: Vec<(ProviderAddr, Addition)>,
+}
+
+impl Pending {
+    /// The edits of configuration for the selected versions, and what is required then.
+    ///
+    /// # Errors
+    ///
+    /// A provider that is required otherwise already.
+    pub fn complete(
+        &self,
+        requirements: &Requirements,
+        selected: &BTreeMap<&ProviderAddr, &Version>,
+    ) -> Result<(Vec<FileEdit>, Requirements), Error> {
+        let (mut edited, mut requirements) = (self.files.clone(), requirements.clone());
+        for (addr, addition) in &self.additions {
+            let version = selected.get(addr).filter(|_| addition.wants_version());
+            let constraint = version.map(|version| addition.constraint_for(version)).or(addition.constraint.clone());
+            if !addition.lock_only {
+                let edits = edit::add(&edited, self.dialect, &addition.request(addr, constraint.as_deref()))?;
+                edited = edit::apply(&edited, &edits);
+            }
+            require(&mut requirements, addr, addition, constraint)?;
+        }
+        Ok((edit::edits_between(&self.files, &edited), requirements))
+    }
+}
+
+/// Writes requirements into the configuration of a root module, and has the run lock them and nothing else.
+///
+/// # Errors
+///
+/// An address or constraint that is none, or a provider that is required already.
+pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], history: History) -> Result<Root, Error> {
+    let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
+    let (mut edited, mut asked) = (files.clone(), Vec::new());
+    for addition in additions {
+        let addr = addition.address(settings.dialect)?;
+        root = remember(root, settings, &addr, history)?;
+        let required = root.requirements().get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
+        if !addition.lock_only {
+            // What cannot be written at any version is told before anybody is asked.
+            let trial = addition.constraint.clone().or_else(|| Some("0.0.0".to_owned()));
+            match edit::add(&edited, settings.dialect, &addition.request(&addr, trial.as_deref())) {
+                Ok(edits) => edited = edit::apply(&edited, &edits),
+                Err(EditError::AlreadyRequired { .. }) if addition.wants_version() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // A requirement that stays may turn out to be what is asked for; until then it counts.
+        if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
+            let constraint = addition.constraint.clone();
+            require(root.requirements_mut(), &addr, addition, constraint)?;
+        }
+        if addition.replace || addition.pin && addition.constraint.is_some() {
+            let anew = if addition.constraint.is_none() { Reselect::Always } else { Reselect::IfNotAllowed };
+            let wanted = if history == History::Previous { Reselect::IfNotAllowed } else { anew };
+            root = root.reselecting(addr.clone(), wanted);
+        }
+        asked.push((addr, addition.clone()));
+    }
+    let only = asked.iter().map(|(addr, _)| addr.clone()).collect();
+    let edits = editable(edit::edits_between(&files, &edited), settings)?;
+    let root = root.only(only);
+    Ok(if additions.iter().any(Addition::wants_version) {
+        root.editing_later(Pending { files, dialect: settings.dialect, additions: asked })
+    } else {
+        root.editing(edits)
+    })
+}
+
+/// The edits, if the files that they are for are text.
+fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit>, Error> {
+    for edit in &edits {
+        // Reading puts this character in the place of what is not UTF-8.
+        if edit.old.as_ref().is_some_and(|old| old.contains(char::REPLACEMENT_CHARACTER))
+            && text::read(&settings.root.join(&edit.path))?.is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
+        {
+            let message = "the file has bytes that are not UTF-8, and is not edited";
+            return Err(Error::new(ErrorKind::Configuration, message)
+                .in_file(settings.path.join(&edit.path))
+                .hint("save it as UTF-8, as the tools want it"));
+        }
+    }
+    Ok(edits)
+}
+
+/// Looks a provider up in git's history, if it is new to the lock file or its previous version is wanted.
+fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr, history: History) -> Result<Root, Error> {
+    let is_wanted = history == History::Previous;
+    let recorded = root.lock().get(addr);
+    if history == History::Ignore || recorded.is_some() && !is_wanted {
+        return Ok(root);
+    }
+    match git_history::earlier(settings, addr) {
+        Ok(Some(earlier)) if recorded.is_none_or(|entry| entry.version != earlier.entry.version) => {
+            Ok(root.remembering(addr.clone(), Earlier { is_wanted, ..earlier }))
+        }
+        Ok(None) if is_wanted => {
+            let message = format!("git's history records no version of provider {}", addr.short(settings.dialect));
+            Err(Error::new(ErrorKind::NotFound, message)
+                .in_file(settings.lock_file_shown())
+                .hint("leave out --previous to take the newest release"))
+        }
+        Err(error) if is_wanted => {
+            let hint = "--previous looks into git's history; leave it out to take the newest release";
+            Err(Error::new(ErrorKind::Usage, error.to_string()).hint(hint))
+        }
+        // Without git there is no history.
+        _ => Ok(root),
+    }
+}
+
+/// Puts what is asked for in the place of an entry of the root module.
+fn require(
+    requirements: &mut Requirements,
+    addr: &ProviderAddr,
+    addition: &Addition,
+    constraint: Option<String>,
+) -> Result<(), Error> {
+    let terms = constraint.as_deref().map(Constraints::parse_config).transpose();
+    let terms =
+        terms.map_err(|reason| EditError::Constraint { text: constraint.clone().unwrap_or_default(), reason })?;
+    if !addition.lock_only {
+        requirements.remove_origins(addr, is_entry);
+    }
+    requirements.add(addr, &terms.unwrap_or_default(), origin(addition, addr, constraint));
+    Ok(())
+}
+
+/// Takes requirements out of the configuration of a root module, and entries that nobody else requires out of its lock
+/// file.
+///
+/// # Errors
+///
+/// A provider that is neither required nor locked, or that is still used, unless `force`.
+pub fn remove(mut root: Root, settings: &RunSettings, asked: &Removal) -> Result<Root, Error> {
+    let Removal { providers, force, lock_only } = asked;
+    let (force, lock_only) = (*force, *lock_only);
+    let files = if lock_only { Vec::new() } else { sources(settings)? };
+    let mut edited = files.clone();
+    let (mut still, mut gone) = (Vec::new(), Vec::new());
+    for text in providers {
+        let addr = ProviderAddr::parse(text, settings.dialect)
+            .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))?;
+        if !lock_only {
+            match edit::remove(&edited, settings.dialect, &addr, force) {
+                Ok(edits) => edited = edit::apply(&edited, &edits),
+                // Whoever took the entry out by hand has the lock file left.
+                Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock().get(&addr).is_some() => {}
+                Err(error) => return Err(error.into()),
+            }
+            root.requirements_mut()
+                .remove_origins(&addr, |origin| is_entry(origin) || force && origin.module.is_empty());
+        }
+        match root.requirements().get(&addr) {
+            Some(_) if !lock_only => still.push(addr),
+            _ => gone.push(addr),
+        }
+    }
+    let edits = edit::edits_between(&files, &edited);
+    Ok(root.editing(editable(edits, settings)?).only(still).dropping(gone))
+}
+
+/// Rewrites the constraints of the root module that do not allow the wanted version of providers: the given one, or the
+/// newest that all other constraints allow.
+///
+/// # Errors
+///
+/// A constraint of another module that does not allow the given version either.
+pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<Root, Error> {
+    let Bump { wanted, prereleases, offered } = asked;
+    let files = sources(settings)?;
+    let mut edited = files.clone();
+    for addr in root.asked() {
+        let Some(requirement) = root.requirements().get(&addr) else { continue };
+        let releases = offered.get(&addr).into_iter().flatten().filter(|version| !root.bans(&addr, version));
+        let newest = || newest_beside(requirement, releases, prereleases);
+        let Some(target) = wanted.or_else(newest) else { continue };
+        let holders: Vec<Origin> = held::holders(requirement, target).cloned().collect();
+        if let Some(other) = holders.iter().find(|origin| !is_entry(origin)) {
+            return Err(not_ours(&addr, target, other, settings));
+        }
+        for holder in holders {
+            let constraint = bumped(holder.constraint.as_deref().unwrap_or_default(), target);
+            let request = AddRequest {
+                name: Some(holder.local_name.clone()),
+                source: addr.to_string(),
+                constraint: Some(constraint.clone()),
+                replace: true,
+            };
+            let edits = edit::add(&edited, settings.dialect, &request).map_err(Error::from)?;
+            edited = edit::apply(&edited, &edits);
+            let terms = Constraints::parse_config(&constraint).unwrap_or_default();
+            let requirements = root.requirements_mut();
+            requirements.remove_origins(&addr, |origin| *origin == holder);
+            requirements.add(&addr, &terms, Origin { constraint: Some(constraint), ..holder });
+        }
+    }
+    let edits = editable(edit::edits_between(&files, &edited), settings)?;
+    Ok(root.editing(edits))
+}
+
+/// The newest version that all constraints allow which cannot be rewritten.
+fn newest_beside<'a>(
+    requirement: &Requirement,
+    offered: impl Iterator<Item = &'a Version>,
+    prereleases: bool,
+) -> Option<&'a Version> {
+    let releases = offered.filter(|version| prereleases || !version.is_prerelease());
+    releases.filter(|version| held::holders(requirement, version).all(is_entry)).max()
+}
+
+fn not_ours(addr: &ProviderAddr, target: &Version, other: &Origin, settings: &RunSettings) -> Error {
+    let message = format!(
+        "{} {target} is not allowed by the constraint {:?}, which does not stand in the required_providers of the root \
+         module",
+        addr.short(settings.dialect),
+        other.constraint.as_deref().unwrap_or_default(),
+    );
+    let error = Error::new(ErrorKind::NotFound, message).in_file(settings.path.join(&other.file)).at(other.position);
+    error.hint("change it there, or leave out --precise to take the newest version that it allows")
+}
+
+/// A constraint of the same kind that allows a version.
+fn bumped(text: &str, target: &Version) -> String {
+    let old = Constraints::parse_config(text).unwrap_or_default();
+    match old.terms() {
+        _ if target.is_prerelease() => target.to_string(),
+        [term] if term.operator() == Operator::Equal => {
+            let sign = if text.trim_start().starts_with('=') { "= " } else { "" };
+            format!("{sign}{target}")
+        }
+        [term] if term.operator() == Operator::PessimisticPatch => {
+            format!("~> {}.{}.{}", target.major(), target.minor(), target.patch())
+        }
+        _ => Constraints::compatible_with(target).to_string(),
+    }
+}
+
+/// True for an entry of `required_providers` in the root module.
+fn is_entry(origin: &Origin) -> bool {
+    origin.module.is_empty() && origin.kind == OriginKind::RequiredProviders
+}
+
+fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) -> Origin {
+    Origin {
+        module: String::new(),
+        file: std::path::PathBuf::new(),
+        position: crate::finding::Position::default(),
+        kind: OriginKind::RequiredProviders,
+        local_name: addition.name.clone().unwrap_or_else(|| addr.kind().to_owned()),
+        constraint,
+    }
+}
+
+fn sources(settings: &RunSettings) -> Result<Vec<SourceFile>, Error> {
+    roots::sources(&settings.root, settings.dialect).map_err(Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bumped_constraint_keeps_its_kind() {
+        let target: Version = "6.2.1".parse().unwrap();
+        for (old, new) in [
+            ("~> 5.0", "~> 6.2"),
+            ("~> 5.0.3", "~> 6.2.1"),
+            ("= 5.1.0", "= 6.2.1"),
+            ("5.1.0", "6.2.1"),
+            (">= 4.0, < 6.0", "~> 6.2"),
+            ("!= 6.2.1", "~> 6.2"),
+        ] {
+            assert_eq!(bumped(old, &target), new, "{old}");
+        }
+        assert_eq!(bumped("~> 5.0", &"7.0.0-rc1".parse().unwrap()), "7.0.0-rc1");
+    }
+}

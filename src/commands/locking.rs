@@ -1,0 +1,120 @@
+//! `lock`, and what it shares with the other commands that write lock files.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::lock::{self, Mode, Root, Roots, Run};
+use super::sources::source;
+use super::targets::{Below, Targets, Unlocked};
+use super::{LockOptions, Services};
+use crate::dialect::Dialect;
+use crate::disk::directory_lock::DirectoryLock;
+use crate::error::Error;
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::workspace::RunSettings;
+
+/// What `lock` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What is wanted of each lock file.
+    pub options: LockOptions,
+    /// Which root modules.
+    pub below: Below,
+    /// Also directories with configuration that nobody calls and that have no lock file.
+    pub create: bool,
+}
+
+/// Makes lock files complete for their configuration.
+///
+/// # Errors
+///
+/// What keeps the run from beginning; what stopped one root module of several stands in its outcome.
+pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, request.below.recursive, Unlocked::created(request.create))?;
+    let prepare = |root: Root, _: &RunSettings| Ok(root);
+    let asked = Locking {
+        command: "lock",
+        fail_fast: request.below.fail_fast,
+        options: request.options.clone(),
+        prepare: &prepare,
+        to: None,
+    };
+    Ok(run(&asked, targets, services))
+}
+
+/// What a command of this kind was asked.
+pub(super) struct Locking<'a> {
+    /// As typed.
+    pub(super) command: &'static str,
+    /// No further root module is begun once one has failed.
+    pub(super) fail_fast: bool,
+    /// What is wanted of each lock file.
+    pub(super) options: LockOptions,
+    /// Changes what was read of a root module before anything is planned.
+    pub(super) prepare: &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync),
+    /// The tool that all root modules are for from now on, whatever they were for. All of them are written, or none.
+    pub(super) to: Option<Dialect>,
+}
+
+/// Runs a command that makes lock files what it was asked to make them.
+pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
+    let options = LockOptions { found: targets.found, ..asked.options.clone() };
+    services.events_for(asked.to.or_else(|| targets.dialect()));
+    let cache = Arc::new(services.open_cache(&targets.directories()));
+    let mode = match (options.dry_run, options.check) {
+        (true, _) => Mode::DryRun,
+        (_, true) => Mode::Check,
+        _ => Mode::Write,
+    };
+    let first_outcomes = std::mem::take(&mut targets.outcomes);
+    let run = Run {
+        cache: &cache,
+        mode,
+        fail_fast: asked.fail_fast,
+        local: options.fs_mirror.is_none(),
+        all_or_none: asked.to.is_some(),
+    };
+    let warnings = Mutex::new(Vec::new());
+    let open = |at| {
+        let settings = targets.settings(at)?;
+        let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        // Lock file and configuration of one moment: another run writes one after the other.
+        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
+        let root = Root::open(&settings, &options, &cache)?;
+        warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
+        (asked.prepare)(root, &settings)
+    };
+    let source = |dialect| source(services, dialect, options.fs_mirror.as_ref(), &cache);
+    let mirrored = options.fs_mirror.is_some();
+    let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
+    let mut notes = Vec::new();
+    if begun.len() < targets.paths.len() {
+        let count = targets.paths.len() - begun.len();
+        let were = if count == 1 { "root module was" } else { "root modules were" };
+        notes.push(format!("{count} {were} not begun, after one had failed"));
+    }
+    notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
+    notes.extend(unsigned(&begun).filter(|_| mirrored));
+    notes.extend(cache.note().map(str::to_owned));
+    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    let mut roots: Vec<_> = begun.into_iter().chain(first_outcomes).collect();
+    if targets.found {
+        roots.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+    let changed = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(changes)) if changes.changed);
+    let differs = options.check && roots.iter().any(changed);
+    let dialect = asked.to.or_else(|| targets.dialect());
+    let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
+    outcome.differing(differs)
+}
+
+/// What must be known of hashes that a mirror gave; nothing if it gave none.
+fn unsigned(roots: &[RootOutcome]) -> Option<String> {
+    let of_root = |root: &RootOutcome| match &root.body {
+        Ok(Body::Changes(changes)) => changes.changes.iter().any(|change| !change.hashes_added.is_empty()),
+        _ => false,
+    };
+    roots
+        .iter()
+        .any(of_root)
+        .then(|| "a mirror signs nothing: the new hashes are those of its packages, whoever put them there".to_owned())
+}

@@ -1,0 +1,128 @@
+//! `merge` and `textconv`: what git calls.
+
+use std::path::{Path, PathBuf};
+
+use super::Services;
+use super::resolve::resolve;
+use crate::disk::atomic::{Mode, store};
+use crate::disk::worktree::boundary;
+use crate::error::{Error, ErrorKind};
+use crate::exit_code::ExitCode;
+use crate::merge::{DEFAULT_MARKER_SIZE, Document, MergeOptions, MergedText, Three, merge_texts, textconv as short};
+use crate::outcome::{Body, Outcome};
+
+/// What `merge` is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// To merge three files into the second, as git's driver does.
+    Drive(Driven),
+    /// To merge the sides of files with conflict markers.
+    Resolve(Vec<PathBuf>),
+}
+
+/// What git hands to its merge driver.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Driven {
+    /// The common ancestor.
+    pub base: PathBuf,
+    /// Ours, which takes the result.
+    pub ours: PathBuf,
+    /// Theirs.
+    pub theirs: PathBuf,
+    /// The length of conflict markers.
+    pub marker_size: Option<u16>,
+    /// The path of the merged file.
+    pub path: Option<PathBuf>,
+}
+
+/// Merges lock files and trust files by provider; a conflict that is left is a difference.
+///
+/// # Errors
+///
+/// What the disk says about the files that git hands over.
+pub fn merge(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    match request {
+        Request::Drive(driven) => drive(driven, services),
+        Request::Resolve(files) => Ok(resolve_each(files, services)),
+    }
+}
+
+/// What git runs for one file.
+fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
+    let paths = [&driven.base, &driven.ours, &driven.theirs];
+    let [base, ours, theirs] = paths.map(|path| in_directory(services, path));
+    let shown = driven.path.as_ref().unwrap_or(&driven.ours);
+    let document = shown.file_name().map_or(Document::LockFile, |name| Document::by_name(&name.to_string_lossy()));
+    let options =
+        MergeOptions { marker_size: driven.marker_size.map_or(DEFAULT_MARKER_SIZE, usize::from), ..options(services) };
+    let texts = [&base, &ours, &theirs].map(|path| read(path));
+    let [base, ours_text, theirs] = texts;
+    let (base, ours_text, theirs) = (base?, ours_text?, theirs?);
+    let merged = merge_texts(document, Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
+    store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
+    let mut outcome = Outcome::of_body("merge", Body::Text(String::new()));
+    tell(&mut outcome, shown, &merged);
+    Ok(outcome)
+}
+
+fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
+    let mut outcome = Outcome::of_body("merge", Body::Text(String::new()));
+    let mut errors = Vec::new();
+    for file in files {
+        let file = in_directory(services, file);
+        match resolve_one(&file, services) {
+            Ok(Some(merged)) => tell(&mut outcome, &file, &merged),
+            Ok(None) => outcome.notes.push(format!("{}: there are no conflict markers", file.display())),
+            Err(error) => errors.push(error),
+        }
+    }
+    outcome.but(Error::all(errors))
+}
+
+fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<MergedText>, Error> {
+    let merged = resolve(file, &read(file)?, options(services))?;
+    if let Some(merged) = &merged {
+        store(file, &merged.text, Mode::KeepOr(0o644), &boundary(directory_of(file)))?;
+    }
+    Ok(merged)
+}
+
+/// Notes what was decided, and counts conflicts.
+fn tell(outcome: &mut Outcome, shown: &Path, merged: &MergedText) {
+    outcome.notes.extend(merged.remarks.iter().map(|remark| format!("{}: {remark}", shown.display())));
+    if merged.conflicts {
+        outcome.code = outcome.code.and(ExitCode::Findings);
+    }
+}
+
+/// A lock file in short, for `git diff`.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn textconv(file: &Path, services: &Services<'_>) -> Result<Outcome, Error> {
+    let text = short(&read(&in_directory(services, file))?);
+    Ok(Outcome::of_body("textconv", Body::Text(String::from_utf8_lossy(&text).into_owned())))
+}
+
+fn options(services: &Services<'_>) -> MergeOptions {
+    let default = MergeOptions::default();
+    MergeOptions { dialect: services.scope.dialect().unwrap_or(default.dialect), ..default }
+}
+
+/// A path in the first directory of `-C`.
+fn in_directory(services: &Services<'_>, path: &Path) -> PathBuf {
+    services.scope.directories().first().map_or_else(|| path.to_owned(), |directory| directory.join(path))
+}
+
+fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    if path.is_dir() {
+        return Err(Error::new(ErrorKind::Disk, format!("cannot read {}: it is a directory", path.display())));
+    }
+    let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
+    crate::disk::text::read(path)?.ok_or_else(absent)
+}

@@ -1,0 +1,66 @@
+//! `remove`.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::edit_requirements::{self, Removal};
+use super::lock::Root;
+use super::locking::{Locking, run};
+use super::targets::{Targets, Unlocked};
+use super::{LockOptions, Services};
+use crate::error::Error;
+use crate::outcome::{Body, Change, ChangeKind, Outcome};
+use crate::workspace::RunSettings;
+
+/// What `remove` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What is taken out.
+    pub removal: Removal,
+    /// Nothing is written; the outcome holds the diff.
+    pub dry_run: bool,
+}
+
+/// Takes requirements out of the configuration, and their entries out of the lock file.
+///
+/// # Errors
+///
+/// What keeps the run from beginning.
+pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let options = LockOptions { dry_run: request.dry_run, accept_no_configuration: true, ..LockOptions::default() };
+    let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
+    let kept = Mutex::new(BTreeSet::new());
+    let prepare = |root: Root, settings: &RunSettings| {
+        let root = edit_requirements::remove(root, settings, &request.removal)?;
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(still_required(&root, settings).filter(|_| !request.removal.lock_only));
+        Ok(root)
+    };
+    let asked = Locking { command: "remove", fail_fast: false, options, prepare: &prepare, to: None };
+    let mut outcome = run(&asked, targets, services);
+    outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
+    if outcome.roots.iter().any(|root| is_gone(&root.body)) {
+        outcome.notes.push(
+            "what is remembered about signers stays; to add the provider again is a new first use of its hashes"
+                .to_owned(),
+        );
+    }
+    Ok(outcome)
+}
+
+/// True if an entry was taken out.
+fn is_gone(body: &Result<Body, Error>) -> bool {
+    let is_removed = |change: &Change| change.kind == ChangeKind::Removed;
+    matches!(body, Ok(Body::Changes(changes)) if changes.written && changes.changes.iter().any(is_removed))
+}
+
+/// Who still asks for the providers that a run is about, for each the first.
+fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
+    root.asked().into_iter().filter_map(|addr| {
+        let origin = root.requirements().get(&addr)?.origins.first()?;
+        let module =
+            if origin.module.is_empty() { "the root module".to_owned() } else { format!("module.{}", origin.module) };
+        let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
+        Some(format!("{name} stays locked: {module} asks for it ({}:{})", file.display(), origin.position))
+    })
+}

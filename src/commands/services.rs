@@ -1,0 +1,87 @@
+//! What every command is handed beside its request: where to work, the cache, whom to ask, where progress goes.
+
+use std::fmt;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use crate::dialect::Dialect;
+use crate::disk::cache::{Cache, CacheOptions};
+use crate::disk::worktree;
+use crate::engine::{Event, Events};
+use crate::error::{Error, ErrorKind};
+use crate::settings::Variables;
+use crate::workspace::{RunSettings, Scope, named_roots};
+
+/// What a command works with.
+pub struct Services<'a> {
+    /// Where the run works, and what holds for all its root modules.
+    pub scope: Scope,
+    /// Where progress is told.
+    pub events: Events,
+    /// Standard input, for commands that read it.
+    pub stdin: Mutex<&'a mut (dyn Read + Send)>,
+}
+
+impl fmt::Debug for Services<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Services").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+impl Services<'_> {
+    /// The environment variables.
+    pub fn variables(&self) -> &Variables {
+        &self.scope.environment.variables
+    }
+
+    /// What the run is told about each of the root modules that were named.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with directories and settings files.
+    pub fn named_roots(&self) -> Result<Vec<RunSettings>, Error> {
+        named_roots(&self.scope)
+    }
+
+    /// Standard input, to its end.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn read_stdin(&self) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::new();
+        let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = |problem| Error::new(ErrorKind::Disk, format!("cannot read standard input: {problem}"));
+        stdin.read_to_end(&mut text).map_err(failed)?;
+        Ok(text)
+    }
+
+    /// Where progress is told about providers of this tool, whose default registry goes without saying.
+    pub fn events_for(&self, dialect: Option<Dialect>) -> Events {
+        self.events.emit(Event::Tool { dialect });
+        self.events.clone()
+    }
+
+    /// The cache of a run over root modules in these directories.
+    pub fn open_cache(&self, directories: &[PathBuf]) -> Cache {
+        // Root modules of one work tree have one top, and finding it costs.
+        let mut work_trees: Vec<PathBuf> = Vec::new();
+        for directory in directories {
+            let directory = worktree::absolute(directory);
+            if !work_trees.iter().any(|tree| directory.starts_with(tree)) {
+                work_trees.push(worktree::boundary(&directory));
+            }
+        }
+        Cache::open(CacheOptions {
+            directory: self.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from),
+            work_trees,
+            disabled: self.scope.no_cache,
+        })
+    }
+
+    /// The cache of a run over these root modules.
+    pub fn open_cache_of(&self, roots: &[RunSettings]) -> Cache {
+        self.open_cache(&roots.iter().map(|root| root.root.clone()).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,252 @@
+//! The root modules that a run is about: those that were named, or those found below.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::dialect::Dialect;
+use crate::disk::{trust_file, worktree};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::lockfile;
+use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::workspace::discover::discover;
+use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
+
+/// How a command works on many root modules at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Below {
+    /// In every root module below.
+    pub recursive: bool,
+    /// No further root module is begun once one has failed.
+    pub fail_fast: bool,
+}
+
+/// The root modules of a run, in the order of the results.
+#[derive(Debug)]
+pub struct Targets<'a> {
+    scope: &'a Scope,
+    /// As reports name them.
+    pub paths: Vec<PathBuf>,
+    /// The same, to be opened.
+    places: Vec<Place>,
+    /// True if they were found, not named.
+    pub found: bool,
+    /// Results that stand before anything is asked.
+    pub outcomes: Vec<RootOutcome>,
+    /// The tools of those that were opened.
+    dialects: Mutex<Vec<Dialect>>,
+}
+
+/// What becomes of directories that nobody calls and that have no lock file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlocked {
+    /// Those with a backend are findings.
+    Told,
+    /// All of them are root modules.
+    Created,
+    /// Those with a backend are root modules.
+    Opened,
+}
+
+impl Unlocked {
+    /// What `--create` says of them.
+    pub fn created(create: bool) -> Self {
+        if create { Self::Created } else { Self::Told }
+    }
+}
+
+#[derive(Debug)]
+enum Place {
+    /// Named: its settings are read before anything begins.
+    Named(Box<RunSettings>),
+    /// Found: its settings are read when its turn comes.
+    Found(PathBuf),
+}
+
+impl<'a> Targets<'a> {
+    /// Those of `-C`, or with `-r` those below.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with directories and with the settings of those that were named.
+    pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
+        let mut targets = Self {
+            scope,
+            paths: Vec::new(),
+            places: Vec::new(),
+            found: recursive,
+            outcomes: Vec::new(),
+            dialects: Mutex::default(),
+        };
+        if recursive {
+            for directory in scope.directories() {
+                targets.search(&directory, unlocked)?;
+            }
+        } else {
+            for root in named_roots(scope)? {
+                targets.paths.push(root.path.clone());
+                targets.places.push(Place::Named(Box::new(root)));
+            }
+        }
+        Ok(targets)
+    }
+
+    fn search(&mut self, directory: &Path, unlocked: Unlocked) -> Result<(), Error> {
+        let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        let mut found = discover(start, unlocked == Unlocked::Created)?;
+        if unlocked == Unlocked::Opened {
+            found.roots.append(&mut found.without_lock);
+            found.roots.sort_unstable();
+        }
+        let prefix = worktree::above(start).map(|(_, prefix)| prefix).unwrap_or_default();
+        if self.scope.trust_file.is_none() {
+            trust_file::only_at_tops(found.trust_files.iter().map(|path| start.join(path)))?;
+        }
+        let nothing = found.roots.is_empty() && found.without_lock.is_empty() && found.errors.is_empty();
+        if nothing && unlocked != Unlocked::Opened {
+            return Err(none_below(start, unlocked));
+        }
+        for path in found.roots {
+            let shown = prefix.join(&path);
+            // Of two searches one may lie in the other.
+            if !self.paths.contains(&shown) {
+                self.places.push(Place::Found(start.join(path)));
+                self.paths.push(shown);
+            }
+        }
+        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(prefix.join(path))));
+        self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
+            path: error.file.clone().unwrap_or_default(),
+            body: Err(error),
+            findings: Vec::new(),
+        }));
+        Ok(())
+    }
+
+    /// Adds a root module that no search finds: as reports name it, and where it is.
+    pub fn add(&mut self, shown: PathBuf, place: PathBuf) {
+        if !self.paths.contains(&shown) {
+            self.paths.push(shown);
+            self.places.push(Place::Found(place));
+        }
+    }
+
+    /// Takes a root module out, of which all is told already.
+    pub fn leave_out(&mut self, place: &Path) {
+        let of = |known: &Place| match known {
+            Place::Named(settings) => worktree::absolute(&settings.root) == place,
+            Place::Found(root) => worktree::absolute(root) == place,
+        };
+        if let Some(at) = self.places.iter().position(of) {
+            self.places.remove(at);
+            self.paths.remove(at);
+        }
+    }
+
+    /// Makes sure that there is something to look at.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing.
+    pub fn or_none(self) -> Result<Self, Error> {
+        if self.paths.is_empty() && self.outcomes.is_empty() {
+            let first = self.scope.directories().into_iter().next().unwrap_or_default();
+            let start = if first.as_os_str().is_empty() { Path::new(".") } else { &first };
+            return Err(none_below(start, Unlocked::Opened));
+        }
+        Ok(self)
+    }
+
+    /// The settings of one, by its number.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with its settings files.
+    pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
+        let settings = match &self.places[at] {
+            Place::Named(settings) => (**settings).clone(),
+            Place::Found(root) => root_settings(root, &self.paths[at], self.scope)?,
+        };
+        if let Ok(mut dialects) = self.dialects.lock()
+            && !dialects.contains(&settings.dialect)
+        {
+            dialects.push(settings.dialect);
+        }
+        Ok(settings)
+    }
+
+    /// The settings of all.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with their settings files.
+    pub fn all_settings(&self) -> Result<Vec<RunSettings>, Error> {
+        let (mut all, mut errors) = (Vec::new(), Vec::new());
+        for at in 0..self.paths.len() {
+            match self.settings(at) {
+                Ok(settings) => all.push(settings),
+                Err(error) => errors.push(error),
+            }
+        }
+        Error::all(errors).map_or(Ok(all), Err)
+    }
+
+    /// The directories, to be opened.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        let directory = |place: &Place| match place {
+            Place::Named(settings) => settings.root.clone(),
+            Place::Found(root) => root.clone(),
+        };
+        self.places.iter().map(directory).collect()
+    }
+
+    /// The tool of all root modules that were opened, if there is one.
+    pub fn dialect(&self) -> Option<Dialect> {
+        if let Some(Place::Named(first)) = self.places.first() {
+            let same = |place: &Place| matches!(place, Place::Named(settings) if settings.dialect == first.dialect);
+            return self.places.iter().all(same).then_some(first.dialect);
+        }
+        match self.dialects.lock().ok()?[..] {
+            [dialect] => Some(dialect),
+            _ => None,
+        }
+    }
+
+    /// One result for each of the root modules that were opened.
+    pub fn outcome(
+        &self,
+        command: &'static str,
+        roots: &[RunSettings],
+        mut body: impl FnMut(&RunSettings) -> Result<Body, Error>,
+    ) -> Outcome {
+        let roots: Vec<RootOutcome> = roots
+            .iter()
+            .map(|root| RootOutcome { path: root.path.clone(), body: body(root), findings: Vec::new() })
+            .collect();
+        Outcome { many: self.many(), dialect: self.dialect(), ..Outcome::of_roots(command, roots) }
+    }
+
+    /// True if results stand beside each other, even if there is only one.
+    pub fn many(&self) -> bool {
+        self.found || self.scope.many()
+    }
+}
+
+fn none_below(start: &Path, unlocked: Unlocked) -> Error {
+    let (lacks, hint) = if unlocked == Unlocked::Created {
+        ("no directory has a lock file or configuration", "name the directory to look in with -C")
+    } else {
+        let hint = "`tflock lock -r --create` writes lock files where there is configuration that nobody calls";
+        ("no directory has a lock file", hint)
+    };
+    let message = format!("there is no root module in or below {}: {lacks}", start.display());
+    Error::new(ErrorKind::NotFound, message).hint(hint)
+}
+
+fn without_lock(path: PathBuf) -> RootOutcome {
+    let file = path.join(lockfile::FILE_NAME);
+    let message = "there is a backend, but no dependency lock file";
+    let findings = vec![Finding::new(Rule::LockFileMissing, message).in_file(&file)];
+    let changes = Changes { path: file, ..Changes::default() };
+    RootOutcome { path, body: Ok(Body::Changes(changes)), findings }
+}

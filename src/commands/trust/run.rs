@@ -1,0 +1,71 @@
+//! The command: one action on the trust file, or registries are asked for all signers.
+
+use std::sync::Arc;
+
+use super::init::init as remember_all;
+use super::{Action, act};
+use crate::commands::Services;
+use crate::commands::lock::Source;
+use crate::commands::sources::source;
+use crate::commands::targets::{Targets, Unlocked};
+use crate::dialect::Dialect;
+use crate::disk::{below, trust_file};
+use crate::error::{Error, ErrorKind};
+use crate::outcome::Outcome;
+use crate::workspace::{RunSettings, one_dialect};
+
+/// What `trust` is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// To ask for the signer of everything that is locked, and remember it.
+    Init {
+        /// In every root module below.
+        recursive: bool,
+    },
+    /// To do something with the trust file alone.
+    Act(Action),
+}
+
+/// Shows or changes who may sign which provider.
+///
+/// # Errors
+///
+/// All that is wrong with settings, lock files and trust files; what keeps all questions from being asked.
+pub fn trust(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let action = match request {
+        Request::Init { recursive } => return init(*recursive, services),
+        Request::Act(action) => action,
+    };
+    let roots = services.named_roots()?;
+    let dialect = one_dialect(&roots);
+    let one = one_trust_file(&roots)?;
+    if services.scope.trust_file.is_none() {
+        let found = below::survey(&one.boundary)?.trust_files.into_iter();
+        trust_file::only_at_tops(found.map(|path| one.boundary.join(path)))?;
+    }
+    let outcome = act(one, action, &services.open_cache_of(&roots))?;
+    Ok(Outcome { dialect, ..outcome })
+}
+
+fn one_trust_file(roots: &[RunSettings]) -> Result<&RunSettings, Error> {
+    let refused = || Error::new(ErrorKind::Usage, "the directories of -C do not share one trust file");
+    roots.first().filter(|first| roots.iter().all(|root| root.trust == first.trust)).ok_or_else(refused)
+}
+
+fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
+    let roots = if recursive {
+        Targets::of(&services.scope, true, Unlocked::Told)?.all_settings()?
+    } else {
+        services.named_roots()?
+    };
+    let dialect = one_dialect(&roots);
+    services.events_for(dialect);
+    let cache = Arc::new(services.open_cache_of(&roots));
+    let Source::Registries(options) = source(services, dialect.unwrap_or(Dialect::Terraform), None, &cache)? else {
+        let message = "who signed what is locked can be asked of registries only, which --offline forbids";
+        return Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"));
+    };
+    let mut outcome = remember_all(&roots, *options)?;
+    outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    Ok(Outcome { dialect, ..outcome })
+}

@@ -1,0 +1,126 @@
+//! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
+
+use std::sync::Arc;
+
+use super::base::AskedBase;
+use super::bases::{Bases, Sifted};
+use super::opening::{Opening, open};
+use super::{Known, Roots, VerifyOptions, judged, recalled};
+use crate::commands::Services;
+use crate::commands::lock::Source;
+use crate::commands::sources::source;
+use crate::commands::targets::{Targets, Unlocked};
+use crate::commands::verify_online;
+use crate::dialect::Dialect;
+use crate::disk::cache::Cache;
+use crate::engine::inquiry::Depth;
+use crate::error::{Error, ErrorKind};
+use crate::outcome::{Body, Outcome};
+use crate::workspace::Scope;
+
+/// What `verify` is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Every root module below.
+    pub recursive: bool,
+    /// What is judged.
+    pub options: VerifyOptions,
+    /// How far to go in asking.
+    pub depth: Depth,
+    /// By what a change is judged, if it is one; without it the work tree vouches for itself.
+    pub base: Option<AskedBase>,
+}
+
+/// Checks lock files: changes nothing, learns nothing.
+///
+/// # Errors
+///
+/// What would make the gate weaker than whoever asked thinks, and what keeps the run from beginning.
+pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let scope = &services.scope;
+    forbidden(request, scope)?;
+    let mut targets = Targets::of(&services.scope, request.recursive, Unlocked::Opened)?;
+    let bases = Bases::open(scope, request.base.as_ref())?;
+    let gone = bases.add_gone(scope, &mut targets);
+    targets.outcomes.extend(gone);
+    // A change may take the last root module away.
+    let mut targets = if bases.is_empty() { targets.or_none()? } else { targets };
+    let cache = Arc::new(services.open_cache(&targets.directories()));
+    let Opening { roots, trust } = open(&targets, &bases, scope)?;
+    let findings = bases.findings(trust, scope)?;
+    let Sifted { changed, unchanged } = bases.sift(roots)?;
+    services.events_for(targets.dialect());
+    let known =
+        if scope.offline { recalled(&changed, &cache) } else { ask(&changed, request.depth, &cache, services)? };
+    let (mut roots, mut notes) = judged(changed, &known, &cache, request.options);
+    let as_they_were = unchanged.len();
+    for (at, root) in unchanged {
+        roots.insert(at, root);
+    }
+    roots.append(&mut targets.outcomes);
+    if targets.found {
+        roots.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+    bases.tell(findings, &mut roots, scope, targets.many());
+    let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", roots) };
+    notes.extend(self::notes(&outcome, &bases, scope.offline, as_they_were));
+    notes.extend(cache.note().map(str::to_owned));
+    notes.extend(cache.flush().err().map(|problem| problem.to_string()));
+    Ok(Outcome { notes, ..outcome })
+}
+
+/// What would make the gate weaker than whoever typed the command line thinks.
+fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
+    // With a base it is read from there.
+    let named = scope.trust_file.as_ref().filter(|named| request.base.is_none() && !named.exists());
+    if let Some(named) = named {
+        let message = format!("there is no trust file {}", named.display());
+        return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint("`tflock trust init` writes one"));
+    }
+    if scope.offline && request.depth.recompute {
+        let message = "--deep computes hashes from packages, which --offline forbids to download";
+        return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
+    }
+    Ok(())
+}
+
+/// What was not looked at, and who vouches for the rest.
+fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -> Vec<String> {
+    let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
+    let told = bases.notes();
+    if told.is_empty() {
+        notes.push("the work tree vouches for itself: its own settings and trust file were believed".to_owned());
+    }
+    notes.extend(told);
+    if outcome.roots.is_empty() {
+        notes.push("there is no root module here: no directory has a lock file".to_owned());
+    }
+    if as_they_were > 0 && outcome.many {
+        let count = outcome.roots.len();
+        notes.push(format!("{as_they_were} of {count} root modules are as they were; nothing was asked about them"));
+    }
+    notes
+}
+
+/// What registries say of all that is locked; nothing where nobody may be asked.
+fn ask(roots: &Roots, depth: Depth, cache: &Arc<Cache>, services: &Services<'_>) -> Result<Known, Error> {
+    let mut dialects = roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().dialect));
+    let first = dialects.next().filter(|first| dialects.all(|dialect| dialect == *first));
+    match source(services, first.unwrap_or(Dialect::Terraform), None, cache)? {
+        Source::Registries(options) => verify_online::ask(roots, *options, depth),
+        Source::Mirror(..) | Source::Nobody => Ok(Known::new()),
+    }
+}
+
+/// The line that says what was not looked at.
+fn unchecked(outcome: &Outcome) -> Option<String> {
+    let unknown = outcome.roots.iter().map(|root| match &root.body {
+        Ok(Body::Verified(verified)) => verified.unknown,
+        _ => 0,
+    });
+    match unknown.sum() {
+        0 => None,
+        1 => Some("1 hash not checked against a registry".to_owned()),
+        count => Some(format!("{count} hashes not checked against a registry")),
+    }
+}

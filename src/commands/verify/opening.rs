@@ -1,0 +1,50 @@
+//! Root modules with all that is read for them before anybody is asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::bases::Bases;
+use super::{Root, Roots};
+use crate::commands::memory::TrustPlace;
+use crate::commands::targets::Targets;
+use crate::disk::tracked::TrackedPackages;
+use crate::engine::abreast;
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::trust::pins::Pins;
+use crate::workspace::{RunSettings, Scope};
+
+/// What was read before anybody is asked.
+#[derive(Debug)]
+pub struct Opening {
+    /// The root modules, or why they could not be read.
+    pub roots: Roots,
+    /// What the change did to trust files.
+    pub trust: Vec<Finding>,
+}
+
+/// All that is read for each root module; each trust file is read once.
+///
+/// # Errors
+///
+/// All that is wrong with trust files; what is wrong with a root module stands in its place.
+pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Opening, Error> {
+    let count = targets.paths.len();
+    let settings: Vec<Result<RunSettings, Error>> =
+        abreast::each(count, abreast::cores(), |at| targets.settings(at).and_then(|root| bases.settings(root, scope)));
+    let mut pins: BTreeMap<&TrustPlace, Option<Arc<Pins>>> = BTreeMap::new();
+    let mut trust = Vec::new();
+    for root in settings.iter().flatten() {
+        if !pins.contains_key(&root.trust) {
+            let (own, findings) = bases.pins(&root.root, &root.trust)?;
+            pins.insert(&root.trust, own.map(Arc::new));
+            trust.extend(findings);
+        }
+    }
+    let packages = TrackedPackages::default();
+    let roots = abreast::each(count, abreast::cores(), |at| {
+        let open = |root: &RunSettings| Root::open(root, pins.get(&root.trust).cloned().flatten(), &packages);
+        (targets.paths[at].clone(), settings[at].as_ref().map_err(Clone::clone).and_then(open))
+    });
+    Ok(Opening { roots, trust })
+}

@@ -1,0 +1,140 @@
+//! Which directories below one are root modules.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::dialect::Dialect;
+use crate::disk::below::{self, BelowError, Calls, Place, Survey};
+use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
+use crate::disk::worktree;
+use crate::engine::abreast;
+use crate::error::Error;
+
+/// The root modules below a directory.
+#[derive(Debug, Default)]
+pub struct Discovered {
+    /// The directories to work on, relative to where the search began, in the order of their paths.
+    pub roots: Vec<PathBuf>,
+    /// Directories with a backend that nobody calls, that require a provider and have no lock file, unless they are among
+    /// the others.
+    pub without_lock: Vec<PathBuf>,
+    /// Trust files, relative to where the search began.
+    pub trust_files: Vec<PathBuf>,
+    /// Where the search could not go.
+    pub errors: Vec<Error>,
+}
+
+/// Finds the root modules: directories with a lock file; with `create` also those with configuration that are called
+/// from nowhere in the work tree.
+///
+/// # Errors
+///
+/// [`BelowError`] if the directory itself cannot be read.
+pub fn discover(start: &Path, create: bool) -> Result<Discovered, BelowError> {
+    let survey = below::survey(start)?;
+    let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);
+    let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
+    let mut without_lock = Vec::new();
+    if !others.is_empty() {
+        let asked = read(start, &others);
+        let candidates: Vec<(&Place, &Calls)> =
+            others.iter().zip(&asked).filter(|(_, calls)| create || calls.has_backend).collect();
+        if !candidates.is_empty() {
+            let called = called(start, &locked, &asked);
+            for (place, _) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
+                if create {
+                    roots.insert(place.path.clone());
+                } else if may_require(&start.join(&place.path)) {
+                    without_lock.push(place.path.clone());
+                }
+            }
+        }
+    }
+    let errors = survey.unreadable.into_iter().map(Error::from).collect();
+    Ok(Discovered { roots: roots.into_iter().collect(), without_lock, trust_files: survey.trust_files, errors })
+}
+
+/// True unless it is known that nothing is required: there `init` writes no lock file either.
+fn may_require(root: &Path) -> bool {
+    // OpenTofu takes whatever Terraform takes, where only the number of providers counts.
+    let options = TreeOptions { missing: MissingModules::Skip, ..TreeOptions::new(Dialect::OpenTofu) };
+    load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
+}
+
+fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
+    abreast::each(places.len(), abreast::cores(), |at| below::calls(start, &places[at]))
+}
+
+/// The directories that something calls, relative to where the search began: from there, or from elsewhere in the work
+/// tree.
+fn called(start: &Path, locked: &[Place], others: &[Calls]) -> BTreeSet<PathBuf> {
+    let calls = read(start, locked);
+    let mut called: BTreeSet<PathBuf> =
+        calls.iter().chain(others).flat_map(|calls| calls.local_modules.iter().cloned()).collect();
+    if let Some((top, prefix)) = worktree::above(start) {
+        // What cannot be searched up there calls nothing.
+        let Survey { places, .. } = below::survey(&top).unwrap_or_default();
+        let outside: Vec<Place> = places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
+        let modules = read(&top, &outside).into_iter().flat_map(|calls| calls.local_modules);
+        called.extend(modules.filter_map(|path| path.strip_prefix(&prefix).ok().map(Path::to_owned)));
+    }
+    called
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
+    fn write(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            write(&path, text);
+        }
+        folder
+    }
+
+    fn texts(paths: &[PathBuf]) -> Vec<&str> {
+        paths.iter().map(|path| path.to_str().unwrap()).collect()
+    }
+
+    const CALL: &str = "module \"m\" {\n  source = \"../../modules/m\"\n}\n";
+    const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\nresource \"null_resource\" \"x\" {}\n";
+
+    const CLOUD: &str = "terraform {\n  cloud {}\n}\n";
+
+    #[test]
+    fn called_modules_are_no_roots() {
+        let folder = tree(&[
+            ("env/a/main.tf", CALL),
+            ("env/a/.terraform.lock.hcl", ""),
+            ("env/b/main.tf", BACKEND),
+            ("env/unneeding/main.tf", CLOUD),
+            ("env/unknown/main.tf", &format!("{}{}", CLOUD, CALL.replace("../../modules/m", "acme/m/lab"))),
+            ("modules/m/main.tf", BACKEND),
+            ("modules/n/main.tf", ""),
+            ("terragrunt/.terraform.lock.hcl", ""),
+        ]);
+        let found = discover(folder.path(), false).unwrap();
+        assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
+        assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
+        let found = discover(folder.path(), true).unwrap();
+        assert_eq!(texts(&found.roots), ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "terragrunt"]);
+        assert_eq!(texts(&found.without_lock), [""; 0]);
+    }
+
+    #[test]
+    fn callers_elsewhere_in_the_work_tree_count() {
+        let folder = tree(&[("env/a/main.tf", CALL), ("modules/m/main.tf", ""), ("modules/n/main.tf", "")]);
+        let modules = folder.path().join("modules");
+        assert_eq!(texts(&discover(&modules, true).unwrap().roots), ["m", "n"]);
+        write(&folder.path().join(".git/HEAD"), "");
+        assert_eq!(texts(&discover(&modules, true).unwrap().roots), ["n"]);
+    }
+}

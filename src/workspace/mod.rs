@@ -1,0 +1,13 @@
+//! Root modules: where they are, and what flags, environment and settings files together say for each.
+
+mod clues;
+pub mod discover;
+mod environment;
+mod root_settings;
+mod scope;
+mod settings;
+
+pub use environment::Environment;
+pub use root_settings::{RunSettings, TrustPlace};
+pub use scope::{Scope, ToolChoice};
+pub use settings::{dialect_of_text, named_roots, one_dialect, root_settings, shown_from, under};

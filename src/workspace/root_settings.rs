@@ -1,0 +1,88 @@
+//! What every command is told about a root module, as plain values.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::roots::{MissingModules, TreeError, TreeOptions};
+use crate::error::Error;
+use crate::lockfile;
+use crate::settings::{Settings, SignatureRule, Variables};
+
+/// Where the trust file is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrustPlace {
+    /// To be opened.
+    pub path: PathBuf,
+    /// As reports name it.
+    pub shown: PathBuf,
+}
+
+/// One root module, and what flags, environment and settings files together say for it.
+#[derive(Debug, Clone)]
+pub struct RunSettings {
+    /// The directory of the root module, to be opened; relative to the directory of the process, never empty.
+    pub root: PathBuf,
+    /// The same as reports name it: from the top of the work tree, empty at the top; outside of git as it was named, empty
+    /// for the directory of the process.
+    pub path: PathBuf,
+    /// The directory that reading of settings and writing are confined to: the top of the work tree, or the root module.
+    pub boundary: PathBuf,
+    /// The tool whose rules hold.
+    pub dialect: Dialect,
+    /// `.tflock.hcl`, all files of it together.
+    pub settings: Settings,
+    /// The trust file of the work tree.
+    pub trust: TrustPlace,
+    /// True if nobody may be asked.
+    pub offline: bool,
+    /// False if the index of known hashes is neither read nor written.
+    pub cache: bool,
+    /// The environment variables.
+    pub variables: Variables,
+    /// The time of the run.
+    pub now: SystemTime,
+}
+
+impl RunSettings {
+    /// The lock file, to be opened.
+    pub fn lock_file(&self) -> PathBuf {
+        self.root.join(lockfile::FILE_NAME)
+    }
+
+    /// The lock file, as reports name it.
+    pub fn lock_file_shown(&self) -> PathBuf {
+        self.path.join(lockfile::FILE_NAME)
+    }
+
+    /// Whether releases of a provider must be signed, by settings and tool: Terraform accepts no unsigned release of any
+    /// registry, so that a lock file of its must not hold one.
+    pub fn signature_for(&self, addr: &ProviderAddr) -> SignatureRule {
+        match (self.settings.signature_for(addr.host()), self.dialect) {
+            (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
+            (rule, _) => rule,
+        }
+    }
+
+    /// How the module tree is read.
+    pub fn tree_options(&self, missing: MissingModules) -> TreeOptions {
+        let of_process = self.variables.with_prefix("TF_VAR_");
+        TreeOptions {
+            data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
+            missing,
+            variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            ..TreeOptions::new(self.dialect)
+        }
+    }
+
+    /// An error of the module tree, whose file is named from the directory of the process.
+    pub fn tree_error(&self, error: TreeError) -> Error {
+        let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
+        let mut error = Error::from(error);
+        if within {
+            error.file = error.file.map(|file| self.path.join(file));
+        }
+        error
+    }
+}

@@ -1,0 +1,59 @@
+//! Where a run works, and what holds for all its root modules.
+
+use std::path::PathBuf;
+
+use super::Environment;
+use crate::dialect::Dialect;
+
+/// What the global options and the surroundings say.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The directories that were named, in their order; empty for the one that the process was started in.
+    pub named: Vec<PathBuf>,
+    /// The tool that was named, which counts before any settings file.
+    pub tool: Option<ToolChoice>,
+    /// The trust file that was named, in place of the one at the top of the work tree.
+    pub trust_file: Option<PathBuf>,
+    /// True if nobody may be asked.
+    pub offline: bool,
+    /// True if the index of known hashes is neither read nor written.
+    pub no_cache: bool,
+    /// The surroundings.
+    pub environment: Environment,
+}
+
+/// The values of `--tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// To be found out from the files there are, whatever settings files say.
+    Auto,
+    /// This one.
+    Named(Dialect),
+}
+
+impl ToolChoice {
+    /// The tool, unless it is to be found out.
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Auto => None,
+            Self::Named(dialect) => Some(dialect),
+        }
+    }
+}
+
+impl Scope {
+    /// The directories to work in: those that were named, else that of the process, which is empty.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        if self.named.is_empty() { vec![PathBuf::new()] } else { self.named.clone() }
+    }
+
+    /// True if several directories were named.
+    pub fn many(&self) -> bool {
+        self.named.len() > 1
+    }
+
+    /// The tool that was named.
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.tool.and_then(ToolChoice::dialect)
+    }
+}

@@ -1,0 +1,131 @@
+//! Flags, settings files and clues become one value for each root module.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::clues::{Clues, lock_text};
+use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
+use crate::dialect::Dialect;
+use crate::disk::{trust_file, worktree};
+use crate::error::{Error, ErrorKind};
+use crate::settings::{self, Settings};
+
+/// Settings for each of the root modules that were named.
+///
+/// # Errors
+///
+/// All that is wrong with directories and settings files, as one error.
+pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
+    let (mut roots, mut errors) = (Vec::new(), Vec::new());
+    for directory in scope.directories() {
+        match of_root(&directory, scope) {
+            Ok(root) => roots.push(root),
+            Err(error) => errors.push(error),
+        }
+    }
+    Error::all(errors).map_or(Ok(roots), Err)
+}
+
+/// The tool of all root modules, if there is one.
+pub fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
+    let first = roots.first()?.dialect;
+    roots.iter().all(|root| root.dialect == first).then_some(first)
+}
+
+/// Settings for a root module that was found: where to open it, and how reports name it.
+///
+/// # Errors
+///
+/// All that is wrong with its settings files.
+pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSettings, Error> {
+    let settings = of_root(root, scope)?;
+    Ok(RunSettings { path: shown.to_owned(), ..settings })
+}
+
+/// The same root module under settings that do not stand in the work tree.
+pub fn under(root: RunSettings, settings: Settings, scope: &Scope) -> RunSettings {
+    let clues = || Clues::gather(&root.root, &lock_text(&root.root), &root.variables).dialect();
+    let dialect = stated(&settings, scope).unwrap_or_else(clues);
+    RunSettings { dialect, settings, ..root }
+}
+
+fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
+    // `./a/` and `a` are one root module.
+    let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
+    let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.clone() };
+    if !root.is_dir() {
+        let message = format!("cannot work in {}: it is not a directory", root.display());
+        return Err(Error::new(ErrorKind::Disk, message));
+    }
+    // Reports are read far from where the command ran, as annotations of files in a repository.
+    let path = worktree::place(&root).unwrap_or(path);
+    let environment = &scope.environment;
+    let settings = settings_files(&root, environment)?;
+    let dialect = stated(&settings, scope)
+        .unwrap_or_else(|| Clues::gather(&root, &lock_text(&root), &environment.variables).dialect());
+    Ok(RunSettings {
+        boundary: worktree::boundary(&root),
+        trust: trust_place(&root, scope.trust_file.as_deref(), environment)?,
+        root,
+        path,
+        dialect,
+        settings,
+        offline: scope.offline,
+        cache: !scope.no_cache,
+        variables: environment.variables.clone(),
+        now: environment.now,
+    })
+}
+
+/// The trust file: the one that was named, else the one at the top of the work tree.
+fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
+    if let Some(named) = named {
+        return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
+    }
+    let path = trust_file::locate(root)?;
+    Ok(TrustPlace { shown: shown(root, &path, environment), path })
+}
+
+/// A file as reports name it: from the top of the work tree, outside of git from the directory of the process.
+fn shown(root: &Path, path: &Path, environment: &Environment) -> PathBuf {
+    let within =
+        worktree::place(root).and_then(|_| path.strip_prefix(worktree::boundary(root)).ok().map(Path::to_owned));
+    within.unwrap_or_else(|| shown_from(&environment.directory, path))
+}
+
+/// A file as it is named from a directory: below it, or on the way up from it; else as it is.
+pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let shown = path.strip_prefix(&directory).map(Path::to_owned).ok().or_else(|| {
+        let up = directory.strip_prefix(path.parent()?).ok()?.components().count();
+        Some(std::iter::repeat_n(Path::new(".."), up).collect::<PathBuf>().join(path.file_name()?))
+    });
+    shown.unwrap_or_else(|| path.to_owned())
+}
+
+/// The tool for a text that is to be taken for the lock file of a directory.
+///
+/// # Errors
+///
+/// All that is wrong with the settings files of the directory.
+pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
+    let settings = settings_files(directory, &scope.environment)?;
+    let clues = || Clues::gather(directory, text, &scope.environment.variables).dialect();
+    Ok(stated(&settings, scope).unwrap_or_else(clues))
+}
+
+/// The tool that somebody named: flag, else settings.
+fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
+    scope.tool.map_or_else(|| settings.dialect(), ToolChoice::dialect)
+}
+
+/// All `.tflock.hcl` of a root module, nested ones over those around them.
+fn settings_files(root: &Path, environment: &Environment) -> Result<Settings, Error> {
+    let (mut settings, mut errors) = (Settings::default(), Vec::new());
+    for file in worktree::settings_texts(root)?.into_iter().rev() {
+        match settings::decode(&file.text, &shown(root, &file.path, environment)) {
+            Ok(nested) => settings = nested.over(settings),
+            Err(wrong) => errors.extend(wrong.into_iter().map(Error::from)),
+        }
+    }
+    Error::all(errors).map_or(Ok(settings), Err)
+}
