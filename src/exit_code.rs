@@ -61,10 +61,15 @@ impl ExitCode {
     /// The code of findings.
     pub fn of_findings(findings: &[Finding]) -> Self {
         let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
-        Self::all(denied.map(|finding| match finding.rule.class() {
+        Self::all(denied.map(|finding| Self::of_class(finding.rule.class())))
+    }
+
+    /// The code of a finding of this class at level deny.
+    pub fn of_class(class: Class) -> Self {
+        match class {
             Class::Trust | Class::Policy => ExitCode::Refused,
             Class::Other => ExitCode::Findings,
-        }))
+        }
     }
 }
 

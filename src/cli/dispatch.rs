@@ -7,7 +7,7 @@ use crate::commands::{
     upgrade, verify, why,
 };
 use crate::error::{Error, ErrorKind};
-use crate::outcome::{Body, Outcome};
+use crate::outcome::{Body, Generated, Outcome};
 
 /// Does what the arguments ask for.
 ///
@@ -27,9 +27,12 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
         Command::Migrate(arguments) => migrate::migrate(&arguments.request()?, services),
         Command::Verify(arguments) => verify::verify(&arguments.request(), services),
         Command::Explain(arguments) => explain::explain(&arguments.request(), services),
-        Command::Completions(asked) => Ok(text("completions", generated::completions(asked.shell))),
+        Command::Completions(asked) => {
+            let script = Generated::Script(generated::completions(asked.shell));
+            Ok(Outcome::of_body("completions", Body::Generated(script)))
+        }
         Command::Man => generated::man()
-            .map(|page| text("man", page))
+            .map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page))))
             .map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}"))),
         Command::Hash(arguments) => Ok(hash::hash(&arguments.request(), services)),
         Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
@@ -41,8 +44,4 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
         Command::Textconv(arguments) => merge::textconv(&arguments.file, services),
         Command::Git(arguments) => git::git(arguments.command.request(), services),
     }
-}
-
-fn text(command: &'static str, text: String) -> Outcome {
-    Outcome::of_body(command, Body::Text(text))
 }

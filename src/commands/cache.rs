@@ -7,8 +7,7 @@ use super::Services;
 use crate::disk::cache::{Cache, CacheOptions, Prune, Pruned};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
-use crate::outcome::{Body, Outcome};
-use crate::report::size;
+use crate::outcome::{Body, CacheReport, Outcome};
 
 /// What `cache` is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,32 +41,19 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
             Error::new(ErrorKind::Disk, note).hint("set TFLOCK_CACHE_DIR to a directory outside of the work tree")
         );
     };
-    let text = match request {
-        Request::Dir => format!("{}\n", place.display()),
-        Request::Stats => stats(&cache, place),
+    let report = match request {
+        Request::Dir => CacheReport::Directory(place.to_owned()),
+        Request::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
         Request::Prune { all } => {
             let old = services.scope.environment.now.checked_sub(KEPT).map(Prune::OlderThan);
-            let pruned = match (all, old) {
+            let Pruned { files, bytes } = match (all, old) {
                 (true, _) => cache.prune(Prune::All)?,
                 (false, Some(old)) => cache.prune(old)?,
                 // A clock before 1970 makes nothing old.
                 (false, None) => Pruned::default(),
             };
-            format!("removed {} files, {}\n", pruned.files, size(pruned.bytes))
+            CacheReport::Pruned { files, bytes }
         }
     };
-    Ok(Outcome::of_body("cache", Body::Text(text)))
-}
-
-fn stats(cache: &Cache, place: &Path) -> String {
-    let stats = cache.stats();
-    format!(
-        "directory  {}\nhashes     {} computed here, {} imported\ndocuments  {}\nreleases   {}\nsize       {}\n",
-        place.display(),
-        stats.computed,
-        stats.imported,
-        stats.documents,
-        stats.releases,
-        size(stats.bytes)
-    )
+    Ok(Outcome::of_body("cache", Body::Cache(report)))
 }

@@ -12,7 +12,7 @@ use crate::disk::worktree::boundary;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
-use crate::outcome::{Body, Outcome};
+use crate::outcome::{Body, FormattedFile, Outcome};
 use crate::workspace::{Scope, dialect_of_text};
 
 /// What `fmt` is asked.
@@ -29,17 +29,15 @@ pub struct Request {
 /// Standard input gives its canonical text; files give a line for each that was changed, or would be. A file that cannot
 /// be formatted does not stop the others.
 pub fn fmt(request: &Request, services: &Services<'_>) -> Outcome {
-    let (mut text, mut errors, mut differs) = (String::new(), Vec::new(), false);
+    let (mut formatted, mut errors) = (Vec::new(), Vec::new());
     for path in files(request, &services.scope) {
         match one(&path, request.check, services) {
-            Ok((changed, told)) => {
-                differs |= changed;
-                text.push_str(&told);
-            }
+            Ok(file) => formatted.push(file),
             Err(error) => errors.push(error),
         }
     }
-    Outcome::of_body("fmt", Body::Text(text)).differing(differs && request.check).but(Error::all(errors))
+    let differs = request.check && formatted.iter().any(|file| file.changed);
+    Outcome::of_body("fmt", Body::Formatted(formatted)).differing(differs).but(Error::all(errors))
 }
 
 /// A lock file as the tools would write it.
@@ -79,12 +77,13 @@ fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
     scope.directories().iter().flat_map(in_directory).collect()
 }
 
-/// Whether a text changes, and what is said of it.
-fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<(bool, String), Error> {
+/// Formats one file. Standard input is never written; its canonical text is part of the result.
+fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFile, Error> {
     if path == Path::new("-") {
         let text = services.read_stdin()?;
         let formatted = canonical(Path::new("."), &text, Path::new("<stdin>"), &services.scope)?;
-        return Ok((formatted.changed, if check { String::new() } else { formatted.text }));
+        let text = (!check).then_some(formatted.text);
+        return Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written: false, text });
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned()));
@@ -92,11 +91,12 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<(bool, Strin
     // What another run wrote before the lock was had counts.
     let text = if check { text } else { read()? };
     let formatted = canonical(directory, &text, path, &services.scope)?;
-    if formatted.changed && !check {
+    let written = formatted.changed && !check;
+    if written {
         store(path, formatted.text.as_bytes(), Mode::KeepOr(0o644), &boundary(directory))?;
     }
     drop(lock);
-    Ok((formatted.changed, if formatted.changed { format!("{}\n", path.display()) } else { String::new() }))
+    Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written, text: None })
 }
 
 fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Result<Formatted, Error> {

@@ -1,6 +1,5 @@
 //! `hash`: the hashes of archives and unpacked packages.
 
-use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Services;
@@ -8,7 +7,7 @@ use crate::disk::package::{PackageError, hash_archive, hash_directory};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
-use crate::outcome::{Body, Outcome};
+use crate::outcome::{Body, HashLine, Outcome};
 
 /// What `hash` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,27 +21,7 @@ pub fn hash(request: &Request, services: &Services<'_>) -> Outcome {
     let directories = services.scope.directories();
     let opened = directories.iter().flat_map(|directory| request.paths.iter().map(|path| directory.join(path)));
     let (lines, error) = hashed(&opened.collect::<Vec<_>>());
-    let text = lines.iter().fold(String::new(), |mut text, line| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{line}");
-        text
-    });
-    Outcome::of_body("hash", Body::Text(text)).but(error)
-}
-
-/// One line of the result: `HASH  PATH`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct HashLine {
-    /// The hash.
-    hash: PackageHash,
-    /// The package, as it was given.
-    path: PathBuf,
-}
-
-impl fmt::Display for HashLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}  {}", self.hash, self.path.display())
-    }
+    Outcome::of_body("hash", Body::Hashed(lines)).but(error)
 }
 
 /// Hashes packages: `zh:` and `h1:` of an archive, `h1:` of a directory, in the order given.
@@ -77,8 +56,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.zip");
         let (lines, error) = hashed(&[missing.clone(), folder.path().to_owned()]);
-        let line = format!("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  {}", folder.path().display());
-        assert_eq!(lines.iter().map(ToString::to_string).collect::<Vec<_>>(), [line]);
+        let hash = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse().unwrap();
+        assert_eq!(lines, [HashLine { hash, path: folder.path().to_owned() }]);
         let error = error.unwrap();
         assert_eq!((error.kind, error.file), (ErrorKind::Disk, Some(missing)));
     }

@@ -7,9 +7,8 @@ use super::resolve::resolve;
 use crate::disk::atomic::{Mode, store};
 use crate::disk::worktree::boundary;
 use crate::error::{Error, ErrorKind};
-use crate::exit_code::ExitCode;
 use crate::merge::{DEFAULT_MARKER_SIZE, Document, MergeOptions, MergedText, Three, merge_texts, textconv as short};
-use crate::outcome::{Body, Outcome};
+use crate::outcome::{Body, MergedFile, Outcome};
 
 /// What `merge` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,23 +59,19 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     let (base, ours_text, theirs) = (base?, ours_text?, theirs?);
     let merged = merge_texts(document, Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
-    let mut outcome = Outcome::of_body("merge", Body::Text(String::new()));
-    tell(&mut outcome, shown, &merged);
-    Ok(outcome)
+    Ok(outcome(vec![merged_file(shown, Some(merged))]))
 }
 
 fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
-    let mut outcome = Outcome::of_body("merge", Body::Text(String::new()));
-    let mut errors = Vec::new();
+    let (mut merged, mut errors) = (Vec::new(), Vec::new());
     for file in files {
         let file = in_directory(services, file);
         match resolve_one(&file, services) {
-            Ok(Some(merged)) => tell(&mut outcome, &file, &merged),
-            Ok(None) => outcome.notes.push(format!("{}: there are no conflict markers", file.display())),
+            Ok(text) => merged.push(merged_file(&file, text)),
             Err(error) => errors.push(error),
         }
     }
-    outcome.but(Error::all(errors))
+    outcome(merged).but(Error::all(errors))
 }
 
 fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<MergedText>, Error> {
@@ -87,11 +82,23 @@ fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<MergedText
     Ok(merged)
 }
 
-/// Notes what was decided, and counts conflicts.
-fn tell(outcome: &mut Outcome, shown: &Path, merged: &MergedText) {
-    outcome.notes.extend(merged.remarks.iter().map(|remark| format!("{}: {remark}", shown.display())));
-    if merged.conflicts {
-        outcome.code = outcome.code.and(ExitCode::Findings);
+/// What was decided, in notes; a conflict that is left is a difference.
+fn outcome(files: Vec<MergedFile>) -> Outcome {
+    let note = |file: &MergedFile| {
+        let none = (!file.merged).then(|| "there are no conflict markers".to_owned());
+        let told: Vec<String> = file.remarks.iter().map(ToString::to_string).chain(none).collect();
+        told.into_iter().map(|text| format!("{}: {text}", file.path.display())).collect::<Vec<_>>()
+    };
+    let notes = files.iter().flat_map(note).collect();
+    let conflicts = files.iter().any(|file| file.conflicts);
+    Outcome { notes, ..Outcome::of_body("merge", Body::Merged(files)) }.differing(conflicts)
+}
+
+fn merged_file(path: &Path, merged: Option<MergedText>) -> MergedFile {
+    let path = path.to_owned();
+    match merged {
+        Some(text) => MergedFile { path, merged: true, conflicts: text.conflicts, remarks: text.remarks },
+        None => MergedFile { path, merged: false, conflicts: false, remarks: Vec::new() },
     }
 }
 
@@ -101,8 +108,8 @@ fn tell(outcome: &mut Outcome, shown: &Path, merged: &MergedText) {
 ///
 /// What the disk says.
 pub fn textconv(file: &Path, services: &Services<'_>) -> Result<Outcome, Error> {
-    let text = short(&read(&in_directory(services, file))?);
-    Ok(Outcome::of_body("textconv", Body::Text(String::from_utf8_lossy(&text).into_owned())))
+    let shortened = short(&read(&in_directory(services, file))?);
+    Ok(Outcome::of_body("textconv", Body::Shortened(shortened)))
 }
 
 fn options(services: &Services<'_>) -> MergeOptions {

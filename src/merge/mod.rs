@@ -15,7 +15,7 @@ mod textconv;
 pub use lock::{LockMerge, Merged, merge_locks};
 pub use markers::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
 pub use remark::{Reason, Remark, Side};
-pub use textconv::textconv;
+pub use textconv::{Shortened, textconv};
 
 use crate::dialect::Dialect;
 use crate::lockfile;

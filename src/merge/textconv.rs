@@ -6,21 +6,28 @@
 use std::fmt::Write;
 
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
-use crate::lockfile::{Decoded, LockEntry, decode, detect_dialect};
+use crate::lockfile::{Decoded, LockEntry, LockFile, decode, detect_dialect};
 
 use super::MergeOptions;
 
 /// How many hex digits of a digest are shown.
 const SHOWN: usize = 24;
 
-/// The short text of a lock file. Whatever cannot be read as one stands for itself.
-///
-/// Two texts have the same short text only if they are equal byte for byte.
-pub fn textconv(text: &[u8]) -> Vec<u8> {
+/// A lock file in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortened {
+    /// The short text. Two lock files have the same one only if they are equal byte for byte.
+    pub text: Vec<u8>,
+    /// What the lock file says; none for a text that cannot be read as one, which stands for itself.
+    pub lock: Option<LockFile>,
+}
+
+/// Shortens a lock file.
+pub fn textconv(text: &[u8]) -> Shortened {
     let dialect = detect_dialect(text).unwrap_or(MergeOptions::default().dialect);
     match decode(text, dialect) {
-        Ok(decoded) => summary(text, &decoded).into_bytes(),
-        Err(_) => text.to_owned(),
+        Ok(decoded) => Shortened { text: summary(text, &decoded).into_bytes(), lock: Some(decoded.lock) },
+        Err(_) => Shortened { text: text.to_owned(), lock: None },
     }
 }
 

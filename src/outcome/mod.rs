@@ -1,5 +1,8 @@
 //! What a command returns: data, neither printed nor coloured.
 
+mod explained;
+mod tools;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -13,9 +16,15 @@ use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
+use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::pins::Pins;
+
+pub use explained::{
+    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
+};
+pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 /// The result of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,8 +124,22 @@ pub enum Body {
     Verified(Verified),
     /// `trust`: remembered signers.
     Trust(TrustReport),
-    /// `fmt`, `hash`, `completions`, `man`, `cache`: text as it goes to standard output.
-    Text(String),
+    /// `explain`: a rule, a hash or a provider.
+    Explained(Explained),
+    /// `fmt`: the files.
+    Formatted(Vec<FormattedFile>),
+    /// `hash`: the hashes of packages.
+    Hashed(Vec<HashLine>),
+    /// `cache`: the index.
+    Cache(CacheReport),
+    /// `git`: what it was told, one for each clone.
+    Git(Vec<GitReport>),
+    /// `merge`: the files.
+    Merged(Vec<MergedFile>),
+    /// `textconv`: a lock file in short.
+    Shortened(Shortened),
+    /// `completions`, `man`: what is generated.
+    Generated(Generated),
 }
 
 /// What `verify` knows about the recorded hashes of one root module; none is counted twice.

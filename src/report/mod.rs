@@ -149,3 +149,5 @@ mod review_tests;
 mod schema_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tool_tests;

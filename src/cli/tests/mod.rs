@@ -160,5 +160,5 @@ fn completions_and_manual_are_text() {
     assert!(script.code == ExitCode::Done && script.out.contains("_tflock()") && script.err.is_empty());
     let page = told(&["man"]);
     assert!(page.code == ExitCode::Done && page.out.contains(".TH tflock 1"), "{}", page.out);
-    assert_eq!(told(&["man", "-json"]).json()["text"], page.out);
+    assert_eq!(told(&["man", "-json"]).json()["page"], page.out);
 }

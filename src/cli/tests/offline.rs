@@ -91,7 +91,7 @@ fn fmt_goes_on_after_a_file_that_is_refused() {
     let told = root.told(&["-json", "fmt", "a.hcl", "b.hcl", "c.hcl"]);
     assert_eq!(told.code, ExitCode::Failed);
     let document = told.json();
-    assert_eq!(document["text"], format!("{}/b.hcl\n", root.dir()));
+    assert_eq!(document["files"][0]["path"], format!("{}/b.hcl", root.dir()));
     assert_eq!((&document["error"]["kind"], &document["error"]["line"]), (&"lock-file".into(), &1.into()));
     assert_eq!(document["error"]["others"].as_array().unwrap().last().unwrap()["kind"], "lock-file");
     let absent = Root::with(&[]).told(&["fmt"]);
@@ -188,7 +188,8 @@ fn packages_are_hashed_where_asked_for() {
     assert_eq!((half.code, &half.out), (ExitCode::Failed, &hashed.out));
     assert!(half.err.starts_with("error: ") && half.err.contains("missing.zip"), "{}", half.err);
     let document = told(&["-json", "hash", "-C", directory, "missing.zip"]).json();
-    assert_eq!((&document["text"], &document["error"]["kind"]), (&"".into(), &"disk".into()), "{document}");
+    assert_eq!(document["hashes"], serde_json::json!([]), "{document}");
+    assert_eq!(document["error"]["kind"], "disk", "{document}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Text for people: complete without colour, short addresses, few words a line.
 
 mod changes;
+mod explained;
 mod findings;
 mod review;
 mod tables;
+mod tools;
 mod totals;
 mod trust;
 mod verified;
@@ -27,7 +29,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             let _ = write!(text, "{} {shown}", style.paint(Paint::Strong, format!("{}:", name(root))));
             continue;
         }
-        if outcome.many && !matches!(body, Body::Text(_)) && !is_short(body, root) {
+        if outcome.many && is_of_root(body) && !is_short(body, root) {
             heading(&mut text, root, style);
         }
         text.push_str(&shown);
@@ -37,6 +39,19 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push('\n');
     }
     text + &totals
+}
+
+/// True for what is about a root module, and stands below its name where there are several.
+fn is_of_root(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Requirements(_)
+            | Body::Entries(_)
+            | Body::Outdated(_)
+            | Body::Changes(_)
+            | Body::Verified(_)
+            | Body::Trust(_)
+    )
 }
 
 /// True if one line, behind the name of the root module, says all there is to say.
@@ -70,7 +85,15 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         }
         Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Trust(report) => trust::trust(report, style),
-        Body::Text(text) => text.clone(),
+        Body::Explained(explained) => explained::explained(explained),
+        Body::Formatted(files) => tools::formatted(files),
+        Body::Hashed(lines) => tools::hashes(lines),
+        Body::Cache(report) => tools::cache(report),
+        Body::Git(reports) => tools::git(reports),
+        // What was decided stands in the notes.
+        Body::Merged(_) => String::new(),
+        Body::Shortened(shortened) => String::from_utf8_lossy(&shortened.text).into_owned(),
+        Body::Generated(generated) => tools::generated(generated),
     }
 }
 

@@ -3,6 +3,8 @@
 //! They begin with `format_version` and `command`. What is absent is `null`. Several root modules stand under `roots`,
 //! each with its `path`, the directory; the file that a body on its own calls `path` is called `file` there.
 
+mod explained;
+mod tools;
 mod trust;
 
 use serde_json::{Map, Value, json};
@@ -80,7 +82,14 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Ok(Body::Changes(changes)) => self::changes(changes),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
         Ok(Body::Trust(report)) => trust::report(report),
-        Ok(Body::Text(text)) => one("text", json!(text)),
+        Ok(Body::Explained(explained)) => explained::explained(explained),
+        Ok(Body::Formatted(files)) => tools::formatted(files),
+        Ok(Body::Hashed(lines)) => tools::hashes(lines),
+        Ok(Body::Cache(report)) => tools::cache(report),
+        Ok(Body::Git(reports)) => tools::git(reports),
+        Ok(Body::Merged(files)) => tools::merged(files),
+        Ok(Body::Shortened(shortened)) => tools::shortened(shortened),
+        Ok(Body::Generated(generated)) => tools::generated(generated),
         Err(error) => one("error", errors::json(error)),
     };
     // Part of the body of `lock` and its like; beside other bodies only if there is something to tell.

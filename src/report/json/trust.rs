@@ -14,6 +14,11 @@ pub(super) fn signer(signer: &Signer) -> &str {
     }
 }
 
+/// A fingerprint, or `unsigned`.
+pub(super) fn pinned(signer: &pins::Signer) -> String {
+    signer.to_string()
+}
+
 /// What a run learned, beside the changes of a lock file.
 pub(super) fn learned(trust: &TrustChange) -> Value {
     let pinned = trust.pinned.iter();

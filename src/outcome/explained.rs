@@ -1,0 +1,102 @@
+//! What `explain` tells.
+
+use std::path::PathBuf;
+
+use crate::addr::ProviderAddr;
+use crate::evidence::Evidence;
+use crate::finding::{Position, Rule};
+use crate::hash::PackageHash;
+use crate::platform::Platform;
+use crate::trust::pins::Signer;
+use crate::version::Version;
+
+/// A topic, explained.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Explained {
+    /// A rule; all there is to say stands in its table.
+    Rule(Rule),
+    /// A hash.
+    Hash(ExplainedHash),
+    /// A provider.
+    Provider(ExplainedProvider),
+}
+
+/// Where a hash is recorded, and where it comes from as far as that is known here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplainedHash {
+    /// The hash.
+    pub hash: PackageHash,
+    /// False if no package can have it, since it is not written as a hash of its scheme.
+    pub well_formed: bool,
+    /// The entries that record it.
+    pub recorded: Vec<RecordedAt>,
+    /// The releases that have it.
+    pub releases: Vec<ReleaseOfHash>,
+}
+
+/// An entry of a lock file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedAt {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// The locked version.
+    pub version: Version,
+    /// The lock file, as reports name it.
+    pub file: PathBuf,
+    /// The place that is meant, where one is.
+    pub position: Option<Position>,
+}
+
+/// A release that has a hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReleaseOfHash {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// The version.
+    pub version: Version,
+    /// Who signed its checksums.
+    pub signer: Signer,
+    /// What the hash is a hash of.
+    pub origin: HashOrigin,
+}
+
+/// What a hash is a hash of, and why that is believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HashOrigin {
+    /// The files of a package.
+    Contents {
+        /// The platform of the package, where known.
+        platform: Option<Platform>,
+        /// Why it is believed.
+        evidence: Evidence,
+        /// The `zh:` of the archive, where known.
+        archive: Option<PackageHash>,
+    },
+    /// An archive in the signed checksums.
+    Archive {
+        /// Its platform, where its name tells it.
+        platform: Option<Platform>,
+    },
+    /// Another file in the checksums, such as a manifest.
+    OtherFile,
+}
+
+/// What is known of a locked provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplainedProvider {
+    /// Its entries in the lock files that the run is about.
+    pub entries: Vec<ExplainedEntry>,
+    /// Its entries elsewhere in the repository.
+    pub elsewhere: Vec<RecordedAt>,
+}
+
+/// An entry, hash by hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplainedEntry {
+    /// The entry.
+    pub entry: RecordedAt,
+    /// Who signed the release, where that is known here.
+    pub signer: Option<Signer>,
+    /// Each recorded hash, and what it is a hash of, where that is known here.
+    pub hashes: Vec<(PackageHash, Option<HashOrigin>)>,
+}

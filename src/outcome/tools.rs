@@ -1,0 +1,113 @@
+//! What the commands tell that are about files, packages, git and the cache rather than about root modules.
+
+use std::path::PathBuf;
+
+use crate::disk::cache::Stats;
+use crate::hash::PackageHash;
+use crate::merge::Remark;
+
+/// A text that is generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Generated {
+    /// A completion script.
+    Script(String),
+    /// The manual page, in roff.
+    Page(String),
+}
+
+/// One file of `fmt`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormattedFile {
+    /// The file, as it was named; `-` for standard input.
+    pub path: PathBuf,
+    /// True if its canonical text is another one.
+    pub changed: bool,
+    /// True if that was written to the file.
+    pub written: bool,
+    /// The canonical text of standard input, where that was asked for.
+    pub text: Option<String>,
+}
+
+/// One line of `hash`: `HASH  PATH`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashLine {
+    /// The hash.
+    pub hash: PackageHash,
+    /// The package, as it was given.
+    pub path: PathBuf,
+}
+
+/// What `cache` tells or did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CacheReport {
+    /// Where the index is.
+    Directory(PathBuf),
+    /// How much it holds.
+    Stats {
+        /// Where it is.
+        directory: PathBuf,
+        /// The counts.
+        stats: Stats,
+    },
+    /// What was removed.
+    Pruned {
+        /// How many files.
+        files: usize,
+        /// How many bytes.
+        bytes: u64,
+    },
+}
+
+/// What `git` did to one clone, or found there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GitReport {
+    /// The settings were written; whether the attributes file had to be.
+    Installed(bool),
+    /// The settings were taken out; whether they stood in the attributes file.
+    Uninstalled(bool),
+    /// What git has to know.
+    Status(Vec<GitSetting>),
+}
+
+/// One thing that git has to know, and whether it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitSetting {
+    /// `merge.tflock.driver`, or `merge` of a file.
+    pub name: String,
+    /// What git says; none if nothing.
+    pub found: Option<String>,
+    /// What it should say.
+    pub wanted: &'static str,
+}
+
+impl GitSetting {
+    /// True if git knows it.
+    pub fn is_set(&self) -> bool {
+        let unset = self.wanted == "false" && self.found.as_deref() == Some("unset");
+        unset || self.found.as_deref() == Some(self.wanted)
+    }
+}
+
+impl std::fmt::Display for GitSetting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, found, wanted } = self;
+        match found {
+            _ if self.is_set() => write!(f, "ok       {name} = {wanted}"),
+            Some(found) => write!(f, "differs  {name} = {found}, not {wanted}"),
+            None => write!(f, "missing  {name} = {wanted}"),
+        }
+    }
+}
+
+/// One file of `merge`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedFile {
+    /// The file, as it was named.
+    pub path: PathBuf,
+    /// False if there was nothing to merge.
+    pub merged: bool,
+    /// True if conflicts are left.
+    pub conflicts: bool,
+    /// What was decided.
+    pub remarks: Vec<Remark>,
+}

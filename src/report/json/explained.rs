@@ -1,0 +1,85 @@
+//! `explain` for programs.
+
+use serde_json::{Map, Value, json};
+
+use super::{class, level, one, trust};
+use crate::evidence::Evidence;
+use crate::exit_code::ExitCode;
+use crate::finding::Rule;
+use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, HashOrigin, RecordedAt, ReleaseOfHash};
+use crate::platform::Platform;
+use crate::report::slashed;
+
+pub(super) fn explained(explained: &Explained) -> Map<String, Value> {
+    match explained {
+        Explained::Rule(rule) => one("rule", self::rule(*rule)),
+        Explained::Hash(hash) => one("hash", self::hash(hash)),
+        Explained::Provider(provider) => Map::from_iter([
+            ("provider_entries".to_owned(), provider.entries.iter().map(entry).collect()),
+            ("elsewhere".to_owned(), provider.elsewhere.iter().map(recorded).collect()),
+        ]),
+    }
+}
+
+fn rule(rule: Rule) -> Value {
+    json!({
+        "id": rule.id(),
+        "summary": rule.summary(),
+        "help": rule.help(),
+        "level": level(rule.level()),
+        "class": class(rule.class()),
+        "exit_code": ExitCode::of_class(rule.class()) as u8,
+    })
+}
+
+fn hash(hash: &ExplainedHash) -> Value {
+    let release = |release: &ReleaseOfHash| {
+        json!({
+            "address": release.address.to_string(),
+            "version": release.version.to_string(),
+            "signer": trust::pinned(&release.signer),
+            "origin": origin(&release.origin),
+        })
+    };
+    json!({
+        "hash": hash.hash.as_str(),
+        "well_formed": hash.well_formed,
+        "recorded": hash.recorded.iter().map(recorded).collect::<Value>(),
+        "releases": hash.releases.iter().map(release).collect::<Value>(),
+    })
+}
+
+fn entry(explained: &ExplainedEntry) -> Value {
+    let hashes = explained.hashes.iter();
+    let hashes: Value =
+        hashes.map(|(hash, from)| json!({ "hash": hash.as_str(), "origin": from.as_ref().map(origin) })).collect();
+    let mut entry = recorded(&explained.entry);
+    entry["signer"] = json!(explained.signer.as_ref().map(trust::pinned));
+    entry["hashes"] = hashes;
+    entry
+}
+
+fn recorded(entry: &RecordedAt) -> Value {
+    json!({
+        "address": entry.address.to_string(),
+        "version": entry.version.to_string(),
+        "file": slashed(&entry.file),
+        "line": entry.position.map(|position| position.line),
+    })
+}
+
+fn origin(origin: &HashOrigin) -> Value {
+    let platform = |platform: &Option<Platform>| platform.as_ref().map(|platform| platform.as_str().to_owned());
+    match origin {
+        HashOrigin::Contents { platform: of, evidence, archive } => json!({
+            "of": "contents",
+            "platform": platform(of),
+            "evidence": Evidence::as_str(evidence),
+            "archive": archive.as_ref().map(ToString::to_string),
+        }),
+        HashOrigin::Archive { platform: of } => {
+            json!({ "of": "archive", "platform": platform(of), "evidence": "signed", "archive": null })
+        }
+        HashOrigin::OtherFile => json!({ "of": "other-file", "platform": null, "evidence": "signed", "archive": null }),
+    }
+}

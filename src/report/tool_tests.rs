@@ -1,0 +1,123 @@
+//! The commands that are not about changes: for people their lines, for programs fields.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::schema_tests::broken;
+use super::*;
+use crate::evidence::Evidence;
+use crate::finding::{Position, Rule};
+use crate::merge::{Remark, textconv};
+use crate::outcome::{
+    Body, CacheReport, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, FormattedFile, GitReport,
+    GitSetting, HashLine, HashOrigin, MergedFile, RecordedAt, ReleaseOfHash,
+};
+use crate::trust::pins::Signer;
+
+const H1: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+
+fn told(command: &'static str, body: Body) -> (String, Value) {
+    let outcome = Outcome::of_body(command, body);
+    let text = render(&outcome, Format::Json, Style::default());
+    assert_eq!(broken(&text), [""; 0], "{text}");
+    (render(&outcome, Format::Human, Style::default()), serde_json::from_str(&text).unwrap())
+}
+
+fn recorded(line: Option<usize>) -> RecordedAt {
+    RecordedAt {
+        address: ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap(),
+        version: "1.0.0".parse().unwrap(),
+        file: PathBuf::from("env/.terraform.lock.hcl"),
+        position: line.map(|line| Position { line, column: 5 }),
+    }
+}
+
+fn contents() -> HashOrigin {
+    let platform = Some("linux_amd64".parse().unwrap());
+    HashOrigin::Contents { platform, evidence: Evidence::Computed, archive: None }
+}
+
+#[test]
+fn a_rule_is_explained_by_its_fields() {
+    let (human, json) = told("explain", Body::Explained(Explained::Rule(Rule::Republished)));
+    assert!(human.contains("class:  trust; exit code 3 at level deny\n"), "{human}");
+    let rule = &json["rule"];
+    assert_eq!((&rule["id"], &rule["class"], &rule["exit_code"]), (&json!("republished"), &json!("trust"), &json!(3)));
+}
+
+#[test]
+fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
+    let RecordedAt { address, version, .. } = recorded(None);
+    let release = ReleaseOfHash { address, version, signer: Signer::Unsigned, origin: contents() };
+    let explained = ExplainedHash {
+        hash: H1.parse().unwrap(),
+        well_formed: true,
+        recorded: vec![recorded(Some(7))],
+        releases: vec![release],
+    };
+    let (human, json) = told("explain", Body::Explained(Explained::Hash(explained)));
+    let lines: Vec<&str> = human.lines().collect();
+    assert_eq!(lines[1], "  recorded for registry.terraform.io/acme/widget 1.0.0 in env/.terraform.lock.hcl:7");
+    assert!(lines[2].contains("the files of the package for linux_amd64"), "{human}");
+    assert_eq!(json["hash"]["recorded"][0]["line"], 7);
+    assert_eq!(json["hash"]["releases"][0]["origin"]["evidence"], "computed");
+}
+
+#[test]
+fn a_provider_is_explained_hash_by_hash() {
+    let hashes = vec![(H1.parse().unwrap(), Some(contents())), ("zh:00".parse().unwrap(), None)];
+    let entry = ExplainedEntry { entry: recorded(None), signer: None, hashes };
+    let provider = ExplainedProvider { entries: vec![entry], elsewhere: vec![recorded(None)] };
+    let (human, json) = told("explain", Body::Explained(Explained::Provider(provider)));
+    assert!(human.contains("  zh:00  not known here\n") && human.contains(" also in env/"), "{human}");
+    assert_eq!(json["provider_entries"][0]["hashes"][1]["origin"], Value::Null);
+    assert_eq!(json["elsewhere"][0]["address"], "registry.terraform.io/acme/widget");
+}
+
+#[test]
+fn files_and_packages_are_fields() {
+    let file = |path: &str, changed, text: Option<&str>| FormattedFile {
+        path: path.into(),
+        changed,
+        written: changed,
+        text: text.map(str::to_owned),
+    };
+    let files = vec![file("a", true, None), file("b", false, None), file("-", false, Some("text\n"))];
+    let (human, json) = told("fmt", Body::Formatted(files));
+    assert_eq!(human, "a\ntext\n");
+    assert_eq!((&json["files"][0]["written"], &json["files"][2]["text"]), (&json!(true), &json!("text\n")));
+
+    let line = HashLine { hash: H1.parse().unwrap(), path: "x.zip".into() };
+    let (human, json) = told("hash", Body::Hashed(vec![line]));
+    assert_eq!(human, format!("{H1}  x.zip\n"));
+    assert_eq!(json["hashes"], json!([{ "hash": H1, "path": "x.zip" }]));
+}
+
+#[test]
+fn git_and_the_cache_are_fields() {
+    let setting = GitSetting { name: "merge.tflock.driver".to_owned(), found: None, wanted: "tflock merge" };
+    let (human, json) = told("git", Body::Git(vec![GitReport::Status(vec![setting])]));
+    assert_eq!(human, "missing  merge.tflock.driver = tflock merge\n");
+    assert_eq!(json["clones"][0]["settings"][0]["ok"], false);
+    let (human, _) = told("git", Body::Git(vec![GitReport::Installed(false)]));
+    assert_eq!(human, ".gitattributes: unchanged\ngit configuration of this clone: set\n");
+
+    let (human, json) = told("cache", Body::Cache(CacheReport::Pruned { files: 2, bytes: 1200 }));
+    assert_eq!(human, "removed 2 files, 1.2 kB\n");
+    assert_eq!(json["cache"], json!({ "removed_files": 2, "removed_bytes": 1200 }));
+}
+
+#[test]
+fn merges_and_short_texts_are_fields() {
+    let merged = MergedFile { path: "f".into(), merged: true, conflicts: false, remarks: vec![Remark::NoBase] };
+    let (human, json) = told("merge", Body::Merged(vec![merged]));
+    assert_eq!(human, "");
+    assert_eq!(json["files"][0]["remarks"][0]["address"], Value::Null);
+
+    let text = "provider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n  hashes = [\"zh:00\"]\n}\n";
+    let (_, json) = told("textconv", Body::Shortened(textconv(text.as_bytes())));
+    assert_eq!((&json["readable"], &json["summary"][0]["zh"]), (&json!(true), &json!(1)));
+    let (human, json) = told("textconv", Body::Shortened(textconv(b"no lock file {")));
+    assert_eq!((human.as_str(), &json["readable"]), ("no lock file {", &json!(false)));
+}
