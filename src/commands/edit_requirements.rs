@@ -365,6 +365,7 @@ fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) 
         kind: OriginKind::RequiredProviders,
         local_name: addition.name.clone().unwrap_or_else(|| addr.kind().to_owned()),
         constraint,
+        in_tests: false,
     }
 }
 

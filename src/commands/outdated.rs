@@ -105,6 +105,7 @@ mod tests {
                 kind: OriginKind::RequiredProviders,
                 local_name: "widget".to_owned(),
                 constraint: Some(constraint.to_owned()),
+                in_tests: false,
             };
             requirements.add(&addr, &constraint.parse().unwrap(), origin);
         }

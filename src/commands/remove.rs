@@ -58,9 +58,8 @@ fn is_gone(body: &Result<Body, Error>) -> bool {
 fn still_required<'a>(root: &'a Root, settings: &'a RunSettings) -> impl Iterator<Item = String> + 'a {
     root.asked().into_iter().filter_map(|addr| {
         let origin = root.requirements().get(&addr)?.origins.first()?;
-        let module =
-            if origin.module.is_empty() { "the root module".to_owned() } else { format!("module.{}", origin.module) };
+        let asker = origin.asker();
         let (name, file) = (addr.short(settings.dialect), settings.path.join(&origin.file));
-        Some(format!("{name} stays locked: {module} asks for it ({}:{})", file.display(), origin.position))
+        Some(format!("{name} stays locked: {asker} asks for it ({}:{})", file.display(), origin.position))
     })
 }

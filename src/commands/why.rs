@@ -130,6 +130,7 @@ mod tests {
                 kind: OriginKind::Resource,
                 local_name: (*text).to_owned(),
                 constraint: None,
+                in_tests: false,
             };
             requirements.add(&addr(text), &Constraints::default(), origin);
         }

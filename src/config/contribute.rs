@@ -25,6 +25,8 @@ pub struct Needs {
     pub constrained_built_in: Vec<(Place, String)>,
     /// What cannot be required.
     pub errors: Vec<ConfigError>,
+    /// True while what only test files lead to is added.
+    pub in_tests: bool,
 }
 
 /// Who asks.
@@ -115,6 +117,7 @@ impl Needs {
                     kind: asking.kind,
                     local_name: asking.name.to_owned(),
                     constraint: version.map(|version| version.text.clone()),
+                    in_tests: self.in_tests,
                 };
                 let none = Constraints::default();
                 self.requirements.add(addr, version.map_or(&none, |version| &version.terms), origin);

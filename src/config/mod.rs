@@ -20,7 +20,7 @@ mod module;
 mod module_source;
 mod module_version;
 mod overrides;
-mod tests;
+mod test_files;
 mod value;
 
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub use module::{
 };
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule};
 pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
-pub use tests::TestFile;
+pub use test_files::TestFile;
 pub use value::Part;
 
 use crate::dialect::Dialect;

@@ -229,9 +229,7 @@ fn ask(ask: &Ask) -> String {
 }
 
 fn place(origin: &Origin) -> String {
-    let module =
-        if origin.module.is_empty() { "the root module".to_owned() } else { format!("module.{}", origin.module) };
-    format!("{module} ({}:{})", origin.file.display(), origin.position.line)
+    format!("{} ({}:{})", origin.asker(), origin.file.display(), origin.position.line)
 }
 
 /// What changed beside the entries, in words; nothing if nothing did.

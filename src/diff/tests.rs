@@ -227,6 +227,7 @@ fn who_asks_otherwise() {
         kind: OriginKind::RequiredProviders,
         local_name: "widget".to_owned(),
         constraint: Some(constraint.to_owned()),
+        in_tests: false,
     };
     let requirements = |origins: &[Origin]| {
         let mut requirements = Requirements::new();

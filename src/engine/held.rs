@@ -84,10 +84,6 @@ fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &ReleaseFacts,
 fn place(origin: &Origin) -> String {
     let mut text = format!("{:?}", origin.constraint.as_deref().unwrap_or_default());
     // Writing to a string cannot fail.
-    let _ = match origin.module.as_str() {
-        "" => write!(text, " of the root module"),
-        module => write!(text, " of module.{module}"),
-    };
-    let _ = write!(text, " ({}:{}) does not allow it", origin.file.display(), origin.position);
+    let _ = write!(text, " of {} ({}:{}) does not allow it", origin.asker(), origin.file.display(), origin.position);
     text
 }

@@ -173,6 +173,7 @@ fn why() -> Outcome {
         kind,
         local_name: "aws".to_owned(),
         constraint: constraint.map(str::to_owned),
+        in_tests: false,
     };
     let asked = Requirement {
         constraints: constraints("~> 5.0, >= 5.2"),

@@ -53,9 +53,20 @@ pub struct Origin {
     pub local_name: String,
     /// The constraint as written, if there is one.
     pub constraint: Option<String>,
+    /// True if a test file asks, or a module that only the runs of test files are made of.
+    pub in_tests: bool,
 }
 
 impl Origin {
+    /// Who asks, for people: `the root module`, `module.NAME`, `tests`.
+    pub fn asker(&self) -> String {
+        match self.module.as_str() {
+            _ if self.in_tests => "tests".to_owned(),
+            "" => "the root module".to_owned(),
+            module => format!("module.{module}"),
+        }
+    }
+
     /// What the constraint means; no terms if there is none.
     pub fn constraints(&self) -> Constraints {
         self.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok()).unwrap_or_default()
@@ -178,6 +189,7 @@ mod tests {
             kind: OriginKind::RequiredProviders,
             local_name: "b".to_owned(),
             constraint: Some(constraint.to_owned()),
+            in_tests: false,
         };
         let mut requirements = Requirements::new();
         for origin in [origin("", "~> 1.0"), origin("net", ">= 1.2")] {

@@ -27,8 +27,6 @@ pub struct TreeOptions {
     pub dialect: Dialect,
     /// `TF_DATA_DIR`, relative to the root module; else `.terraform`.
     pub data_dir: Option<PathBuf>,
-    /// Whether test files count, as they do for `init` and not for `providers lock`.
-    pub with_tests: bool,
     /// What to do about modules that are not installed.
     pub missing: MissingModules,
     /// Whether a module counts as installed where the other tool installed it, from its own default registry.
@@ -113,12 +111,11 @@ impl fmt::Display for TreeWarning {
 }
 
 impl TreeOptions {
-    /// As `providers lock` reads a tree.
+    /// As `init` reads a tree, test files included.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
             data_dir: None,
-            with_tests: false,
             missing: MissingModules::Refuse,
             of_either_tool: false,
             variables: BTreeMap::new(),

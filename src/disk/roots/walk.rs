@@ -77,9 +77,8 @@ impl Walk<'_> {
         let Some(module) = self.module(&dir, None) else { return };
         let root = Node { dir, key: String::new(), module, inputs: None };
         self.visit(&root, &mut Vec::new());
-        if self.options.with_tests {
-            self.tests(&root, &files.tests);
-        }
+        self.needs.in_tests = true;
+        self.tests(&root, &files.tests);
     }
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {

@@ -113,9 +113,9 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
 }
 
 fn origin(origin: &Origin) -> [String; 4] {
-    let module = if origin.module.is_empty() { String::new() } else { format!("module.{}", origin.module) };
+    let asker = if origin.module.is_empty() { String::new() } else { origin.asker() };
     let place = format!("{}:{}", slashed(&origin.file), origin.position);
     let asks = format!("{} {:?}", origin.kind.as_str(), origin.local_name);
     let constraint = origin.constraint.as_deref().unwrap_or("any version");
-    [place.as_str(), asks.as_str(), constraint, module.as_str()].map(|cell| printable(cell).into_owned())
+    [place.as_str(), asks.as_str(), constraint, asker.as_str()].map(|cell| printable(cell).into_owned())
 }
