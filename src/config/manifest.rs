@@ -93,6 +93,12 @@ impl Manifest {
         Ok(Self(modules))
     }
 
+    /// True if a module below one is recorded.
+    pub fn has_below(&self, key: &str) -> bool {
+        let prefix = if key.is_empty() { String::new() } else { format!("{key}.") };
+        self.0.range(prefix.clone()..).any(|(key, _)| !key.is_empty() && key.starts_with(&prefix))
+    }
+
     /// The record of a module.
     pub fn get(&self, key: &str) -> Option<&Installed> {
         self.0.get(key)
@@ -111,6 +117,7 @@ mod tests {
         assert_eq!((&*installed.source, &*installed.dir), ("h.io/x/y/z", "d"));
         assert_eq!(installed.version.as_ref().map(ModuleVersion::as_str), Some("1.2.0"));
         assert_eq!(manifest.get("").unwrap().version, None);
+        assert_eq!(["", "a", "a.b", "b"].map(|key| manifest.has_below(key)), [true, true, false, false]);
         assert_eq!(Manifest::decode(""), Ok(Manifest::default()));
         assert_eq!(Manifest::decode("{}"), Ok(Manifest::default()));
     }

@@ -88,6 +88,8 @@ pub enum TreeWarning {
         /// The provider.
         address: String,
     },
+    /// More ways lead to the same modules than anybody wants to read about.
+    ManyPaths(u64),
     /// A local module without a single configuration file.
     EmptyModule {
         /// Who calls it.
@@ -102,6 +104,9 @@ impl fmt::Display for TreeWarning {
         match self {
             Self::ConstrainedBuiltIn { place, address } => {
                 write!(f, "{place}: built-in provider {address} does not support a version constraint")
+            }
+            Self::ManyPaths(count) => {
+                write!(f, "{count} more paths of module calls lead to modules already named, and are not listed")
             }
             Self::EmptyModule { place, key } => {
                 write!(f, "{place}: the directory of module {key:?} has no configuration")

@@ -15,6 +15,10 @@ use crate::redact;
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
 
+/// How much is listed path by path: module calls, and what they ask for. Behind it a directory is gone through once more at
+/// most, so that two calls in each of 24 modules do not make 16 million paths.
+const LISTED: usize = 100_000;
+
 /// The directory of test files, beside the root module's own.
 const TESTS: &str = "tests";
 
@@ -31,6 +35,9 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeE
         local_modules: BTreeSet::new(),
         warnings: Vec::new(),
         files_read: Vec::new(),
+        listed: 0,
+        sizes: HashMap::new(),
+        unlisted: 0,
     };
     walk.whole_tree();
     walk.finish()
@@ -50,7 +57,17 @@ struct Walk<'o> {
     local_modules: BTreeSet<PathBuf>,
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
+    /// Module calls and what they ask for, each counted by path.
+    listed: usize,
+    /// How many paths of module calls lie below what was gone through.
+    sizes: HashMap<Sight, u64>,
+    /// How many of them are not listed.
+    unlisted: u64,
 }
+
+/// All that decides what a directory contributes where nothing is installed below: the directory, and which arguments its
+/// call sets.
+type Sight = (PathBuf, Option<Vec<String>>);
 
 /// A module in the tree.
 struct Node {
@@ -79,6 +96,9 @@ impl Walk<'_> {
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, &files.tests);
+        if self.unlisted > 0 {
+            self.warnings.push(TreeWarning::ManyPaths(self.unlisted));
+        }
     }
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
@@ -102,18 +122,31 @@ impl Walk<'_> {
     }
 
     /// Adds what a module and those below it need. `above` are the directories from the root module down to this one.
-    fn visit(&mut self, node: &Node, above: &mut Vec<PathBuf>) {
-        node.module.contribute(&node.key, self.options.dialect, &mut self.needs);
+    /// Gives the number of paths from here on, its own among them.
+    fn visit(&mut self, node: &Node, above: &mut Vec<PathBuf>) -> u64 {
+        let sight = (node.dir.clone(), node.inputs.clone());
+        if self.listed > LISTED
+            && let Some(size) = self.sizes.get(&sight).copied().filter(|_| !self.manifest().has_below(&node.key))
+        {
+            self.unlisted = self.unlisted.saturating_add(size);
+            return size;
+        }
+        let module = &node.module;
+        self.listed += 1 + module.required.len() + module.providers.len() + module.resources.len();
+        module.contribute(&node.key, self.options.dialect, &mut self.needs);
         above.push(node.dir.clone());
-        for call in node.module.calls.values() {
+        let mut size: u64 = 1;
+        for call in module.calls.values() {
             let key = if node.key.is_empty() { call.name.clone() } else { format!("{}.{}", node.key, call.name) };
-            self.follow(node, call, key, above);
+            size = size.saturating_add(self.follow(node, call, key, above));
         }
         above.pop();
+        self.sizes.insert(sight, size);
+        size
     }
 
-    /// Finds the module of a call, and goes there.
-    fn follow(&mut self, from: &Node, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) {
+    /// Finds the module of a call, and goes there. Gives the number of paths from there on.
+    fn follow(&mut self, from: &Node, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) -> u64 {
         let found = self.locate(from, call, &key).and_then(|dir| match dir {
             Some(dir) if above.contains(&dir) || above.len() >= DEPTH => Err(ModuleProblem::Cycle),
             dir => Ok(dir),
@@ -121,12 +154,13 @@ impl Walk<'_> {
         match found {
             Ok(Some(dir)) => {
                 if let Some(module) = self.module(&dir, Some((call, &key))) {
-                    self.visit(&Node { dir, key, module, inputs: Some(call.inputs.clone()) }, above);
+                    return self.visit(&Node { dir, key, module, inputs: Some(call.inputs.clone()) }, above);
                 }
             }
             Ok(None) => {}
             Err(problem) => self.fail(call, key, problem),
         }
+        1
     }
 
     /// The directory of a called module; none if it is missing and that is accepted, or told already.
