@@ -170,6 +170,9 @@ impl From<ConfigError> for Error {
             ConfigErrorKind::Constraint { .. } => {
                 mapped.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")
             }
+            ConfigErrorKind::UnexpectedBlock(kind) if kind == "required_providers" => {
+                mapped.hint("a required_providers block stands in a `terraform` block")
+            }
             ConfigErrorKind::ConflictMarker => mapped.hint("resolve the conflict, and run again"),
             ConfigErrorKind::LegacySource(_) => {
                 mapped.hint("write the full source address, NAMESPACE/TYPE, into required_providers")

@@ -72,6 +72,8 @@ const TERRAFORM: Schema = &[
     ("state_store", 2),
 ];
 
+const TERRAFORM_ARGUMENTS: [&str; 3] = ["required_version", "experiments", "language"];
+
 /// A file while it is read: its places, and the errors so far.
 pub(super) struct Reader<'a> {
     pub(super) dialect: Dialect,
@@ -130,10 +132,8 @@ fn unfinished_merge(text: &str) -> Option<(usize, ConfigErrorKind)> {
 pub(super) fn decode(path: &Path, text: &str, dialect: Dialect, role: Role) -> (Parts, Vec<ConfigError>) {
     read_file(path, text, (dialect, role, FILE), |reader, contents| {
         let mut parts = Parts::default();
-        if reader.syntax == Syntax::Native {
-            for argument in &contents.arguments {
-                reader.unexpected(argument);
-            }
+        for argument in &contents.arguments {
+            reader.unexpected(argument);
         }
         for block in &contents.blocks {
             reader.block(block, &mut parts);
@@ -156,7 +156,9 @@ impl<'a> Reader<'a> {
             "module" => self.call(block).map(|call| parts.calls.push(call)),
             "variable" => block.labelled(1).map(|()| self.variable(block, &mut parts.names)),
             "locals" => block.labelled(0).map(|()| self.locals(block, &mut parts.names)),
-            _ => Ok(()),
+            kind if FILE.iter().any(|(known, _)| *known == kind) => Ok(()),
+            // What it was meant to be is not known, so that a requirement may be lost.
+            _ => Err(unexpected_block(block)),
         };
         if let Err(error) = done {
             self.errors.push(error);
@@ -165,6 +167,12 @@ impl<'a> Reader<'a> {
 
     fn terraform(&mut self, block: &Block<'a>, parts: &mut Parts) {
         let contents = block.body.contents(TERRAFORM, &mut self.errors);
+        for argument in contents.arguments.iter().filter(|argument| !TERRAFORM_ARGUMENTS.contains(&&*argument.name)) {
+            self.unexpected(argument);
+        }
+        let is_known = |kind: &str| TERRAFORM.iter().any(|(known, _)| *known == kind);
+        let unknown = contents.blocks.iter().filter(|inner| !is_known(&inner.kind));
+        self.errors.extend(unknown.map(unexpected_block));
         parts.has_backend |= contents.blocks.iter().any(|inner| matches!(&*inner.kind, "backend" | "cloud"));
         for inner in contents.blocks_of("required_providers") {
             if let Err(error) = inner.labelled(0) {
@@ -201,6 +209,10 @@ impl<'a> Reader<'a> {
         self.errors.push(error);
         Contents::default()
     }
+}
+
+fn unexpected_block(block: &Block<'_>) -> Located {
+    (block.at, ConfigErrorKind::UnexpectedBlock(block.kind.clone().into_owned()))
 }
 
 /// A constant string that is a version constraint; a number counts as its text, `null` as nothing.

@@ -6,14 +6,14 @@ use crate::addr::{ProviderSource, normalise_part};
 
 use super::super::value::Step;
 use super::{Argument, Block, Constraint, Located, Node, Reader, RequiredProvider, Syntax, Value, check_local_name};
-use super::{ConfigErrorKind, parse_constraint};
+use super::{ConfigErrorKind, parse_constraint, unexpected_block};
 
 impl<'a> Reader<'a> {
     /// Reads the block. An entry with an error is left out.
     pub(super) fn required_providers(&mut self, block: &Block<'a>) -> Vec<(String, RequiredProvider)> {
         let contents = block.body.contents(&[], &mut self.errors);
         for inner in &contents.blocks {
-            self.errors.push((inner.at, ConfigErrorKind::UnexpectedBlock(inner.kind.clone().into_owned())));
+            self.errors.push(unexpected_block(inner));
         }
         let mut entries = Vec::new();
         for argument in &contents.arguments {

@@ -76,7 +76,7 @@ fn local_names_lead_to_their_sources() {
 fn blocks_that_need_nothing_need_nothing() {
     let text = "removed {\n  from = foo_a.b\n}\nmoved {\n  from = foo_a.b\n  to = bar_a.b\n}\nlocals {\n  a = \
                 provider::fnp::f(1)\n}\nterraform {\n  provider_meta \"x\" {\n  }\n  backend \"s3\" {\n  }\n}\n\
-                module \"m\" {\n  source = \"./m\"\n  providers = { zed = zed }\n}\nfuture \"x_y\" {\n}\n";
+                module \"m\" {\n  source = \"./m\"\n  providers = { zed = zed }\n}\noutput \"x\" {\n}\n";
     assert_eq!(terraform(text), Vec::<String>::new());
     assert!(files(&[("a.tf", text)], Dialect::Terraform).unwrap().has_backend);
 }
@@ -144,7 +144,7 @@ fn json_maps_to_the_same() {
             "alpha": {"source": "acme/alpha", "version": "~> 1.0"}, "old": "1.0", "num": 2.0}]}],
             "resource": [{"foo_a": [{"x": [{"provider": "alpha.b"}]}, {"y": {}}]}, {"foo_b": {"z": {"//": 1}}}],
             "data": {"bar_a": {"x": {}}, "bar_a": {"y": {}}}, "provider": {"zed": [{}, {"alias": "b", "version": "1"}]},
-            "import": [{"to": "imp_a.x", "id": "1"}], "removed": null, "future": {"x": 1}}"#
+            "import": [{"to": "imp_a.x", "id": "1"}], "removed": null, "output": {"x": {}}}"#
         ),
         [
             "acme/alpha ~> 1.0",
@@ -198,6 +198,30 @@ fn every_error_of_required_providers_is_told() {
             "13:35 configuration_aliases of \"w\" must be a list of references, such as w.ALIAS",
         ]
     );
+}
+
+#[test]
+fn misplaced_and_misspelt_requirements_are_told() {
+    let entries = "{\n    foo = {\n      source = \"acme/foo\"\n    }\n  }\n";
+    for (text, place, name) in [
+        (format!("required_providers {entries}"), "1:1", "block of type \"required_providers\""),
+        (format!("Terraform {{\n  required_providers {entries}}}\n"), "1:1", "block of type \"Terraform\""),
+        (format!("terraform {{\n  required_provider {entries}}}\n"), "2:3", "block of type \"required_provider\""),
+        (format!("terraform {{\n  required_providers = {entries}}}\n"), "2:3", "argument named \"required_providers\""),
+        (format!("terraform {{\n  dynamic \"required_providers\" {entries}}}\n"), "2:3", "block of type \"dynamic\""),
+    ] {
+        let found = errors("main.tf", &text);
+        assert!(found[0].starts_with(place) && found[0].contains(name), "{text}: {found:?}");
+    }
+    for (text, name) in [
+        (r#"{"required_providers": {"foo": {"source": "acme/foo"}}}"#, "required_providers"),
+        (r#"{"terraform": {"required_provider": {"foo": {"source": "acme/foo"}}}}"#, "required_provider"),
+    ] {
+        let found = errors("main.tf.json", text);
+        assert!(found[0].contains(&format!("an argument named {name:?}")), "{text}: {found:?}");
+    }
+    let accepted = "terraform {\n  required_version = \">= 1\"\n  experiments = []\n}\n";
+    assert_eq!(terraform(accepted), Vec::<String>::new());
 }
 
 #[test]
