@@ -34,6 +34,8 @@ pub enum ErrorKind {
     Unavailable,
     /// A source wants other credentials.
     Unauthorized,
+    /// A module is not installed, so that what it requires is not known.
+    NotInstalled,
     /// `--offline` forbade a question that the work needs.
     Offline,
     /// Ctrl-C.
@@ -43,7 +45,8 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// True if nobody knows, and a retry may help.
     pub fn is_inconclusive(self) -> bool {
-        matches!(self, ErrorKind::Unavailable | ErrorKind::Unauthorized | ErrorKind::Offline)
+        use ErrorKind::{NotInstalled, Offline, Unauthorized, Unavailable};
+        matches!(self, Unavailable | Unauthorized | NotInstalled | Offline)
     }
 
     /// The word for machines.
@@ -59,6 +62,7 @@ impl ErrorKind {
             ErrorKind::Trust => "trust",
             ErrorKind::Unavailable => "unavailable",
             ErrorKind::Unauthorized => "unauthorized",
+            ErrorKind::NotInstalled => "not-installed",
             ErrorKind::Offline => "offline",
             ErrorKind::Interrupted => "interrupted",
         }

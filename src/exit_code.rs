@@ -54,7 +54,9 @@ impl ExitCode {
             | ErrorKind::Disk
             | ErrorKind::Interrupted => ExitCode::Failed,
             ErrorKind::Trust => ExitCode::Refused,
-            ErrorKind::Unavailable | ErrorKind::Unauthorized | ErrorKind::Offline => ExitCode::Inconclusive,
+            ErrorKind::Unavailable | ErrorKind::Unauthorized | ErrorKind::NotInstalled | ErrorKind::Offline => {
+                ExitCode::Inconclusive
+            }
         }))
     }
 

@@ -4,7 +4,7 @@ use super::Services;
 use super::targets::{Targets, Unlocked};
 use super::text::decoded;
 use crate::addr::ProviderAddr;
-use crate::disk::roots::{MissingModules, join, load_tree};
+use crate::disk::roots::{MissingModules, TreeError, join, load_tree};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
@@ -31,9 +31,15 @@ pub fn why(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
     let mut notes = Vec::new();
-    let mut outcome = targets.outcome("why", &roots, |root| requirements(root, providers, &mut notes));
+    let mut unknown = Vec::new();
+    let mut outcome = targets.outcome("why", &roots, |root| {
+        let (body, missing) = requirements(root, providers, &mut notes)?;
+        unknown.extend(missing);
+        Ok(body)
+    });
     outcome.notes = notes;
-    let missing = not_required(&outcome, &roots, providers);
+    // Where a module is missing, it may be the one that requires a provider.
+    let missing = Error::all(unknown).or_else(|| not_required(&outcome, &roots, providers));
     if *recursive && !providers.is_empty() {
         // Who does not ask for them is not in the answer.
         outcome.roots.retain(|root| !matches!(&root.body, Ok(Body::Requirements(found)) if found.is_empty()));
@@ -56,24 +62,35 @@ fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[Provid
         .collect()
 }
 
-fn requirements(root: &RunSettings, providers: &[String], notes: &mut Vec<String>) -> Result<Body, Error> {
+/// Who asks for providers in one root module, and the modules of which that is not known.
+fn requirements(
+    root: &RunSettings,
+    providers: &[String],
+    notes: &mut Vec<String>,
+) -> Result<(Body, Vec<Error>), Error> {
     let only = addresses(root, providers)?;
     let lock = decoded(root)?.map(|file| file.lock);
-    let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).map_err(|errors| {
-        let all = Error::all(errors.into_iter().map(|error| root.tree_error(error)));
-        all.unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))
-    })?;
+    let tree = match load_tree(&root.root, &root.tree_options(MissingModules::Skip)) {
+        Ok(tree) => tree,
+        // Terragrunt leaves lock files without configuration, in which nobody asks.
+        Err(errors) if lock.is_some() && matches!(errors[..], [TreeError::NoConfiguration(_)]) => {
+            return Ok((Body::Requirements(Vec::new()), Vec::new()));
+        }
+        Err(errors) => {
+            let all = Error::all(errors.into_iter().map(|error| root.tree_error(error)));
+            let unknown = || Error::new(ErrorKind::Configuration, "the configuration cannot be read");
+            return Err(all.unwrap_or_else(unknown));
+        }
+    };
     notes.extend(tree.warnings.iter().map(ToString::to_string));
-    notes.extend(tree.missing.iter().map(|module| {
-        format!("module {} ({}) is not installed; what it requires is not known", module.key, module.source)
-    }));
+    let missing = tree.missing.iter().map(|module| root.not_installed(module)).collect();
     let mut found = required(&tree.requirements, lock.as_ref(), &only);
     // As all files in reports relative to the work tree, which outside of git is the root module.
     let path = worktree::place(&root.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
         origin.file = join(&path, &origin.file.to_string_lossy());
     }
-    Ok(Body::Requirements(found))
+    Ok((Body::Requirements(found), missing))
 }
 
 fn addresses(root: &RunSettings, providers: &[String]) -> Result<Vec<ProviderAddr>, Error> {

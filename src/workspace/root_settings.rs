@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::roots::{MissingModules, TreeError, TreeOptions};
-use crate::error::Error;
+use crate::disk::roots::{MissingModule, MissingModules, TreeError, TreeOptions};
+use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{Settings, SignatureRule, Variables};
 
@@ -84,5 +84,17 @@ impl RunSettings {
             error.file = error.file.map(|file| self.path.join(file));
         }
         error
+    }
+
+    /// A module that is not installed, where that leaves a question open.
+    pub fn not_installed(&self, module: &MissingModule) -> Error {
+        let message = format!(
+            "module {} from {:?} is not installed, so that it is not known what it requires",
+            module.key, module.source
+        );
+        Error::new(ErrorKind::NotInstalled, message)
+            .in_file(self.path.join(&module.place.file))
+            .at(module.place.position)
+            .hint(format!("run `{} get`", self.dialect.program()))
     }
 }

@@ -140,16 +140,7 @@ impl Root {
     /// The modules that are missing: what they require is not known.
     pub(super) fn unknown_tree(&self) -> Verified {
         let missing = self.tree.iter().flat_map(|tree| &tree.missing);
-        let errors = missing.map(|module| {
-            let message = format!(
-                "module {} from {:?} is not installed, so that it is not known what it requires",
-                module.key, module.source
-            );
-            Error::new(ErrorKind::Configuration, message)
-                .in_file(self.settings.path.join(&module.place.file))
-                .at(module.place.position)
-                .hint(format!("run `{} get`", self.settings.dialect.program()))
-        });
+        let errors = missing.map(|module| self.settings.not_installed(module));
         let errors = errors.map(|error| Unanswered { error, changed: false });
         Verified { inconclusive: errors.collect(), ..Verified::default() }
     }
