@@ -95,6 +95,7 @@ rules! {
     ProtocolUnsupported, "protocol-unsupported", Warn, Other, "A release speaks no protocol that the tools support.", "Choose another version.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
+    InitChanges, "init-changes", Note, Other, "`init` will change what the lock file says.", "Run `init` where it can read the state, and review what it changes; `tflock lock --prune --state FILE` takes out what nobody needs.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
     LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR --previous --replace` takes that version again, and holds it to the hashes recorded then.";

@@ -17,7 +17,7 @@ pub enum StateError {
     #[error("the state is not the JSON document that it should be: {0}")]
     Json(String),
     /// A version before Terraform 0.12, or after what is known.
-    #[error("the state has format version {0}, but only version 4 can be read")]
+    #[error("the state has format version {0}, but only version 4 can be read, as `state pull` prints it")]
     Version(u64),
     /// A resource whose provider cannot be read.
     #[error("the state names the provider {0:?}, which is not of the form provider[\"host/namespace/type\"]")]
@@ -40,12 +40,16 @@ struct Resource {
     provider: String,
 }
 
-/// The lockable providers of all resources in a state, as the file or `state pull` gives it.
+/// The lockable providers of all resources in a state, as the file or `state pull` gives it, which prints nothing where there
+/// is no state.
 ///
 /// # Errors
 ///
 /// [`StateError`], by the first thing that is wrong.
 pub fn providers(text: &[u8], dialect: Dialect) -> Result<BTreeSet<ProviderAddr>, StateError> {
+    if text.trim_ascii().is_empty() {
+        return Ok(BTreeSet::new());
+    }
     let state: State = serde_json::from_slice(text).map_err(|error| StateError::Json(error.to_string()))?;
     if state.version != 4 {
         return Err(StateError::Version(state.version));
@@ -76,7 +80,9 @@ mod tests {
             {"module":"module.a","provider":"module.a.provider[\"example.com/acme/widget\"].west"},
             {"provider":"provider[\"terraform.io/builtin/terraform\"]"}]}"#;
         assert_eq!(read(text).unwrap(), ["example.com/acme/widget", "registry.terraform.io/hashicorp/null"]);
-        assert_eq!(read(r#"{"version":4}"#).unwrap(), Vec::<String>::new());
+        for empty in ["", "\n", r#"{"version":4}"#] {
+            assert_eq!(read(empty).unwrap(), Vec::<String>::new());
+        }
     }
 
     #[test]

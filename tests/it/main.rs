@@ -5,6 +5,7 @@ mod add;
 mod at_once;
 mod attack;
 mod changing_differential;
+mod configuration;
 mod diff;
 mod diff_online;
 mod example;

@@ -23,7 +23,7 @@ use crate::engine::{held, known, recall, settle};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
-use crate::hash::PackageHash;
+use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{self, LockEntry};
 use crate::outcome::{AddedHash, Body, Changes, RootOutcome, Standing, TrustChange};
 use crate::report::diff::unified;
@@ -252,17 +252,43 @@ impl Prepared {
         Finished::Done(Box::new(RootOutcome { path, body, findings }))
     }
 
-    /// Notes on entries that the configuration does not require.
+    /// Notes on entries that the configuration does not require, and on what else `init` will change.
     fn unrequired(&self) -> Vec<Finding> {
         let program = self.dialect().program();
+        let state = self.root.intent.state.as_ref();
         let note = |addr: &ProviderAddr| {
+            if state.is_some() {
+                let message = format!(
+                    "neither the configuration nor the state needs {addr}; kept, but `{program} init` removes its entry"
+                );
+                return Finding::new(Rule::InitChanges, message).about(addr);
+            }
             let message = format!(
                 "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
                  unless the state needs it",
             );
             Finding::new(Rule::PossiblyFromState, message).about(addr)
         };
-        self.plan.unrequired.iter().filter(|_| self.root.configured).map(note).collect()
+        let only_in_state = state.into_iter().flatten().filter(|addr| {
+            let has_entry = self.root.lock.get(addr).is_some();
+            !has_entry && self.root.requirements().get(addr).is_none()
+        });
+        let added = only_in_state.map(|addr| {
+            let message =
+                format!("the state needs {addr}, which the configuration does not require: `{program} init` adds it");
+            Finding::new(Rule::InitChanges, message).about(addr)
+        });
+        let kept = self.root.lock.iter().filter(|(addr, _)| !self.plan.pruned.contains(addr));
+        let foreign = kept.filter(|(_, entry)| entry.hashes.of(HashScheme::Other).next().is_some());
+        let dropped = foreign.map(|(addr, entry)| {
+            let message = format!(
+                "`{program} init` drops the hashes of {addr} {} whose scheme it does not know when it installs the package",
+                entry.version
+            );
+            Finding::new(Rule::InitChanges, message).about(addr)
+        });
+        let noted = self.plan.unrequired.iter().map(note).chain(added);
+        noted.filter(|_| self.root.configured).chain(dropped).collect()
     }
 
     /// What changes, and as the mode says, its writing; none if the files changed since they were read.
@@ -290,8 +316,8 @@ impl Prepared {
         }
         let text = new.encode(self.dialect());
         let old = self.root.bytes.as_deref();
-        // Where nothing is required no lock file is wanted, unless somebody named the place.
-        let needless = self.root.untouched || self.root.intent.lenient && old.is_none() && new.is_empty();
+        // Neither do the tools write a file where nothing is required.
+        let needless = self.root.untouched || old.is_none() && new.is_empty() && edits.is_empty();
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();

@@ -1,0 +1,127 @@
+//! What is read beside the configuration itself: test files, state, modules that are not there.
+
+use crate::support::locked::{LOCK, honest, rules};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const WIDGET: &str = "terraform {\n  required_providers {\n    widget = {\n      source  = \"{{registry}}/acme/widget\"\n      \
+                      version = \"~> 1.4\"\n    }\n  }\n}\n";
+const GADGET: &str =
+    "terraform {\n  required_providers {\n    gadget = {\n      source = \"{{registry}}/acme/gadget\"\n    }\n  }\n}\n";
+
+fn lock(workspace: &Workspace, registry: &Registry, args: &[&str]) -> Run {
+    let args = ["lock", "--platform", "linux_amd64"].iter().chain(args);
+    workspace.tflock(registry, args)
+}
+
+/// A provider that only the module of a test's run requires.
+#[test]
+fn what_tests_require_is_locked_wanted_and_kept() {
+    let registry = honest();
+    let workspace = Workspace::with_files(&[("main.tf", WIDGET), ("setup/main.tf", GADGET)]);
+    lock(&workspace, &registry, &[]).ended_with(0);
+    workspace.write("tests/unit.tftest.hcl", "run \"setup\" {\n  module {\n    source = \"./setup\"\n  }\n}\n");
+    let verify =
+        |args: &[&str]| workspace.tflock(&registry, ["verify", "--offline", "--format", "json"].iter().chain(args));
+    assert_eq!(rules(&verify(&[]).ended_with(1), "deny"), ["entry-missing".to_owned()].into());
+    lock(&workspace, &registry, &["--prune"]).ended_with(0);
+    let locked = workspace.lock_file();
+    assert!(locked.contains("acme/gadget"), "{locked}");
+    verify(&[]).ended_with(0);
+    lock(&workspace, &registry, &["--prune", "--check"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["why", &format!("{}/acme/gadget", registry.host())]).ended_with(0);
+    let line = run.stdout.lines().nth(1).unwrap();
+    assert!(line.contains("setup/main.tf:3:5") && line.ends_with("  tests"), "{run}");
+    workspace
+        .write(".tflock.hcl", "ban \"{{registry}}/acme/gadget\" {\n  versions = \">= 2\"\n  reason   = \"worms\"\n}\n");
+    assert_eq!(rules(&verify(&[]).ended_with(3), "deny"), ["banned".to_owned()].into());
+}
+
+#[test]
+fn provider_blocks_of_test_files_count_for_opentofu_only() {
+    let test = "provider \"gadget\" {\n}\nrun \"x\" {\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", ""), ("x.tftest.hcl", test)]);
+    let why = |tool: &str| workspace.tflock(None, ["why", "--tool", tool, "--format", "json"]).ended_with(0).json();
+    assert_eq!(why("terraform")["requirements"], serde_json::json!([]));
+    let asked = why("tofu");
+    assert_eq!(asked["requirements"][0]["address"], "registry.opentofu.org/hashicorp/gadget");
+    assert_eq!(asked["requirements"][0]["origins"][0]["file"], "x.tftest.hcl");
+}
+
+/// Nobody knows what a module that is not there requires.
+#[test]
+fn modules_that_are_not_installed_leave_the_answer_open() {
+    let registry = honest();
+    let secret = "git::https://bob:hunter2@localhost:1/net.git?ref=v1&token=hunter2";
+    let call = format!("module \"net\" {{\n  source = \"{secret}\"\n}}\n");
+    let workspace = Workspace::with_files(&[("main.tf", WIDGET)]);
+    lock(&workspace, &registry, &[]).ended_with(0);
+    workspace.write("main.tf", &format!("{}{call}", workspace.read("main.tf")));
+    for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+        let run = workspace.tflock(&registry, ["verify", "--offline", "--format", format]).ended_with(4);
+        let lock = workspace.tflock(&registry, ["lock", "--offline", "--format", format]);
+        assert!(![run, lock].iter().any(|run| run.to_string().contains("hunter2")), "{format}");
+    }
+    let run = workspace.tflock(&registry, ["why", "--format", "json"]).ended_with(4);
+    assert!(run.stdout.contains("\"kind\": \"not-installed\"") && !run.to_string().contains("hunter2"), "{run}");
+    assert!(run.stdout.contains("acme/widget"), "{run}");
+    let run = workspace.tflock(&registry, ["why", "acme/nothing"]).ended_with(4);
+    assert!(!run.stderr.contains("is not required"), "{run}");
+}
+
+/// Terragrunt leaves lock files without configuration.
+#[test]
+fn why_passes_over_root_modules_without_configuration() {
+    let workspace = Workspace::with_files(&[
+        ("app/main.tf", "resource \"null_resource\" \"x\" {\n}\n"),
+        (&format!("app/{LOCK}"), ""),
+        (&format!("live/{LOCK}"), ""),
+    ]);
+    let run = workspace.tflock(None, ["why", "-r", "--format", "json"]).ended_with(0);
+    let roots = run.json()["roots"].as_array().unwrap().clone();
+    let counts: Vec<_> = roots.iter().map(|root| root["requirements"].as_array().map(Vec::len)).collect();
+    assert_eq!(counts, [Some(1), Some(0)], "{run}");
+}
+
+#[test]
+fn where_nothing_is_required_there_is_nothing_to_do() {
+    let workspace = Workspace::with_files(&[("main.tf", "locals {\n  a = 1\n}\n")]);
+    for args in [&["lock", "--check"][..], &["lock"]] {
+        let run = workspace.tflock(None, args).ended_with(0);
+        assert!(!workspace.has(LOCK), "{run}");
+    }
+}
+
+#[test]
+fn what_init_will_change_is_named() {
+    let registry = honest();
+    let workspace = Workspace::with_files(&[("main.tf", WIDGET)]);
+    // As `state pull` prints where there is no state.
+    workspace.write("none.json", "");
+    let run = lock(&workspace, &registry, &["--state", "none.json"]).ended_with(0);
+    assert!(!run.to_string().contains("init-changes"), "{run}");
+    let address = format!("{}/acme/gadget", registry.host());
+    let state = format!("{{\"version\": 4, \"resources\": [{{\"provider\": \"provider[\\\"{address}\\\"]\"}}]}}");
+    workspace.write("state.json", &state);
+    let messages = |run: &Run| -> Vec<String> {
+        let found = run.json()["findings"].as_array().unwrap().clone();
+        let noted = found.iter().filter(|finding| finding["rule"] == "init-changes");
+        noted.map(|finding| run.filtered(finding["message"].as_str().unwrap())).collect()
+    };
+    let json = ["--state", "state.json", "--format", "json"];
+    assert_eq!(
+        messages(&lock(&workspace, &registry, &json).ended_with(0)),
+        [
+            "the state needs localhost:PORT/acme/gadget, which the configuration does not require: `terraform init` adds it"
+        ]
+    );
+    workspace.write(LOCK, &workspace.lock_file().replace("    \"h1:", "    \"h2:x\",\n    \"h1:"));
+    let run = lock(&workspace, &registry, &["--format", "json"]).ended_with(0);
+    assert_eq!(messages(&run).len(), 1, "{run}");
+    assert!(messages(&run)[0].contains("whose scheme it does not know"), "{run}");
+    // Settled: nobody needs the entry.
+    workspace.write("main.tf", "");
+    let run = lock(&workspace, &registry, &["--state", "none.json", "--format", "json"]).ended_with(0);
+    assert!(messages(&run)[0].starts_with("neither the configuration nor the state needs"), "{run}");
+}
