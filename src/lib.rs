@@ -5,6 +5,8 @@
 //!  │          │           │          │
 //!  └► report  └─────────► disk ◄─────┘                  blocking files
 //!       ▼                  ▼
+//!       │                 git                          the git program
+//!       ▼                  ▼
 //! finding · evidence · merge · outcome · trust · verify               judgments, pure
 //!       ▼
 //! lockfile · requirements · config · settings · hash · version · platform · addr · dialect      values, pure
@@ -36,6 +38,7 @@ pub mod trust;
 pub mod verify;
 
 pub mod disk;
+pub mod git;
 
 #[cfg(feature = "online")]
 pub mod net;

@@ -2,9 +2,10 @@
 
 use super::Services;
 use crate::disk::atomic::Stored;
-use crate::disk::git_config::attributes::{with_lines, without_lines};
-use crate::disk::git_config::{GitConfigError, Repository};
+use crate::disk::attributes_file;
 use crate::error::Error;
+use crate::git::attributes::{with_lines, without_lines};
+use crate::git::{Git, GitError};
 use crate::lockfile;
 use crate::merge::TRUST_FILE_NAME;
 use crate::outcome::{Body, GitReport, GitSetting, Outcome};
@@ -28,7 +29,7 @@ pub enum Request {
 pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let (mut reports, mut notes, mut differs) = (Vec::new(), Vec::new(), false);
     for directory in services.scope.directories() {
-        let repository = Repository::find(&directory)?;
+        let repository = Git::open(&directory)?;
         reports.push(match request {
             Request::Install => {
                 let stored = install(&repository)?;
@@ -65,8 +66,8 @@ const ATTRIBUTES: [(&str, &str); 3] = [("merge", "tflock"), ("diff", "tflock"), 
 /// # Errors
 ///
 /// Those of git and of the disk.
-fn install(repository: &Repository) -> Result<Stored, Error> {
-    let stored = repository.store_attributes(&with_lines(&repository.attributes_text()?))?;
+fn install(repository: &Git) -> Result<Stored, Error> {
+    let stored = attributes_file::write(repository.top(), &with_lines(&attributes_file::read(repository.top())?))?;
     for (key, value) in CONFIG {
         repository.set_config(key, value)?;
     }
@@ -78,10 +79,10 @@ fn install(repository: &Repository) -> Result<Stored, Error> {
 /// # Errors
 ///
 /// Those of git and of the disk.
-fn uninstall(repository: &Repository) -> Result<Stored, Error> {
-    let text = repository.attributes_text()?;
+fn uninstall(repository: &Git) -> Result<Stored, Error> {
+    let text = attributes_file::read(repository.top())?;
     let left = without_lines(&text);
-    let stored = if left == text { Stored::Unchanged } else { repository.store_attributes(&left)? };
+    let stored = if left == text { Stored::Unchanged } else { attributes_file::write(repository.top(), &left)? };
     for (key, _) in CONFIG {
         repository.unset_config(key)?;
     }
@@ -93,7 +94,7 @@ fn uninstall(repository: &Repository) -> Result<Stored, Error> {
 /// # Errors
 ///
 /// Those of git.
-fn status(repository: &Repository) -> Result<Vec<GitSetting>, GitConfigError> {
+fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {
     let mut settings = Vec::new();
     for (key, wanted) in CONFIG {
         settings.push(GitSetting { name: key.to_owned(), found: repository.config(key)?, wanted });

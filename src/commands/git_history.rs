@@ -5,8 +5,8 @@
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::git::{Git, GitError};
 use crate::finding::{Finding, Rule};
+use crate::git::{Git, GitError};
 use crate::lockfile::{self, LockEntry};
 use crate::version::Version;
 use crate::workspace::RunSettings;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::disk::git_config::{Stage, stage};
 use crate::error::{Error, ErrorKind};
+use crate::git::{Git, Stage};
 use crate::merge::{Document, MergeOptions, MergedText, Remark, Split, Three, is_readable, merge_texts, split};
 
 /// Merges the sides of a file with conflict markers; none if there are no markers.
@@ -43,4 +43,9 @@ fn merge_parts(file: &Path, document: Document, parts: Split, options: MergeOpti
         merged.remarks.insert(0, Remark::NoBase);
     }
     merged
+}
+
+/// A version of a file that git could not merge; none outside of git, or if there is no such version.
+fn stage(file: &Path, stage: Stage) -> Option<Vec<u8>> {
+    Git::open(file.parent()?).ok()?.stage(file.file_name()?.to_str()?, stage)
 }

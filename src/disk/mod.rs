@@ -5,12 +5,11 @@
 #![expect(clippy::disallowed_methods, reason = "files are read and written in this folder")]
 
 pub mod atomic;
+pub mod attributes_file;
 pub mod below;
 pub mod cache;
 pub mod cli_config;
 pub mod directory_lock;
-pub mod git;
-pub mod git_config;
 pub mod helper;
 pub mod lock_file;
 pub mod mirror;
@@ -18,7 +17,6 @@ pub mod package;
 pub mod roots;
 pub mod state;
 pub mod text;
-pub mod tracked;
 pub mod transaction;
 pub mod trust_file;
 pub mod worktree;

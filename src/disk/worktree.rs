@@ -1,12 +1,10 @@
-//! The git work tree around a root module, found without git; and the settings texts on the way to its top.
-//!
-//! Source: `git help repository-layout`, as far as it goes by directory entries: the first directory upwards
-//! that holds `.git`, a directory or (in linked work trees and submodules) a file.
+//! The settings texts on the way from a root module to the top of its work tree.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
+pub use crate::git::worktree::{above, absolute, boundary, place, top};
 
 /// The name of settings files.
 pub const SETTINGS_FILE: &str = ".tflock.hcl";
@@ -37,29 +35,6 @@ pub struct SettingsText {
     pub text: String,
 }
 
-/// The top of the work tree that a directory is in, absolute and without symbolic links. None outside of git.
-pub fn top(directory: &Path) -> Option<PathBuf> {
-    let start = absolute(directory);
-    start.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
-}
-
-/// The directory that reading of settings and writing are confined to: the top, or the root module outside of git.
-pub fn boundary(root: &Path) -> PathBuf {
-    top(root).unwrap_or_else(|| absolute(root))
-}
-
-/// The top of the work tree around a directory and the way down from there; none at the top and outside of git.
-pub fn above(directory: &Path) -> Option<(PathBuf, PathBuf)> {
-    let (top, place) = (top(directory)?, absolute(directory));
-    let prefix = place.strip_prefix(&top).ok().filter(|prefix| !prefix.as_os_str().is_empty())?;
-    Some((top.clone(), prefix.to_owned()))
-}
-
-/// The way from the top of the work tree down to a directory, empty at the top; none outside of git.
-pub fn place(directory: &Path) -> Option<PathBuf> {
-    absolute(directory).strip_prefix(top(directory)?).ok().map(Path::to_owned)
-}
-
 /// The settings texts for a root module, the nearest first, up to the top of its work tree and never beyond.
 ///
 /// # Errors
@@ -81,14 +56,6 @@ pub fn settings_texts(root: &Path) -> Result<Vec<SettingsText>, WorktreeError> {
         }
     }
     Ok(texts)
-}
-
-/// A directory's absolute path without symbolic links; as far as that can be known.
-pub fn absolute(directory: &Path) -> PathBuf {
-    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    std::fs::canonicalize(directory)
-        .or_else(|_| std::path::absolute(directory))
-        .unwrap_or_else(|_| directory.to_owned())
 }
 
 impl From<WorktreeError> for Error {
@@ -139,16 +106,5 @@ mod tests {
         std::fs::remove_dir(directory.path().join(SETTINGS_FILE)).unwrap();
         std::fs::write(directory.path().join(SETTINGS_FILE), b"\xff").unwrap();
         assert!(matches!(settings_texts(directory.path()), Err(WorktreeError::NotText(_))));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_linked_directory_is_where_it_leads() {
-        let directory = tempfile::tempdir().unwrap();
-        let base = std::fs::canonicalize(directory.path()).unwrap();
-        std::fs::create_dir_all(base.join("tree/.git")).unwrap();
-        std::fs::create_dir_all(base.join("tree/root")).unwrap();
-        std::os::unix::fs::symlink("tree/root", base.join("link")).unwrap();
-        assert_eq!(top(&base.join("link")), Some(base.join("tree")));
     }
 }

@@ -4,6 +4,7 @@
 //! one (`evidence`) or where it is written (`lockfile`).
 
 pub mod archive;
+pub mod git_blob;
 pub mod h1;
 pub mod sha256;
 pub mod sums;

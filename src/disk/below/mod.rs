@@ -4,7 +4,6 @@
 //! tools keep what they install are left out. Which of the directories is a root module is not decided here.
 
 mod calls;
-mod tracked;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +15,7 @@ pub use calls::{Calls, calls};
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::git::Question;
 use crate::lockfile;
 use crate::trust::pins;
 
@@ -63,7 +63,7 @@ pub fn survey(start: &Path) -> Result<Survey, BelowError> {
     let failed = |reason: &dyn ToString| BelowError { path: start.to_owned(), reason: reason.to_string() };
     std::fs::read_dir(start).map_err(|reason| failed(&reason))?;
     // Git answers while we walk.
-    let tracked = tracked::Question::ask(start);
+    let tracked = Question::ask(start);
     let mut names: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     let mut unreadable = Vec::new();
     for entry in walk(start) {

@@ -9,6 +9,7 @@ mod lock_files;
 mod networks;
 mod oversized;
 mod releases;
+mod repositories;
 mod stories;
 
 use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};

@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::{Asked, usage};
-use crate::disk::git::{Git, GitError};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
+use crate::git::{Git, GitError};
 
 /// A name by what it can mean.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::form::ends;
 use super::trust::{self, Text, Texts};
 use super::usage;
 use crate::dialect::Dialect;
-use crate::disk::git::{Commit, Git};
 use crate::disk::text;
 use crate::error::Error;
+use crate::git::{Commit, Git};
 use crate::lockfile::FILE_NAME;
 use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 

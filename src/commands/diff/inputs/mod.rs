@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use super::super::diff_signers::Trust;
 use super::pairs::{Pair, Side};
 use crate::dialect::Dialect;
-use crate::disk::git::Git;
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::disk::text;
 use crate::error::{Error, ErrorKind};
+use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
 use crate::requirements::Requirements;
 use form::{Form, form};
@@ -73,7 +73,7 @@ pub fn compare(
             Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
         }
         Form::Revision { name, path } => {
-            let git = Git::open(directory)?;
+            let git = Git::open(directory).map_err(without_git)?;
             let history = history(git, name.as_deref(), asked.tip)?;
             let (pairs, mut pins) = history.pairs(path.as_deref(), asked.recursive, dialect)?;
             if let Some(named) = asked.trust_file.as_deref() {
@@ -82,6 +82,13 @@ pub fn compare(
             Ok(Comparison::new(pairs, pins, directory, Some(history)))
         }
     }
+}
+
+/// Files can be compared without git.
+fn without_git(error: GitError) -> Error {
+    let is_none = matches!(error, GitError::Start(_) | GitError::NoWorkTree { .. });
+    let told = Error::from(error);
+    if is_none { told.hint("outside of git name two files: `tflock diff OLD NEW`") } else { told }
 }
 
 fn usage(message: impl Into<String>) -> Error {

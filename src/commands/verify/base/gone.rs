@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Base, name_of, told};
+use super::{Base, name_of};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::text;
@@ -50,7 +50,7 @@ impl Base {
     /// The lock files that were there at the merge base and are no more.
     fn removed(&self) -> impl Iterator<Item = &str> {
         let paths = self.changes.paths().filter(|path| name_of(path) == FILE_NAME);
-        paths.filter(|path| !text::is_there(&self.top.join(path)))
+        paths.filter(|path| !self.changes.stands(path))
     }
 
     /// What the lock files said that are no more.
@@ -59,7 +59,7 @@ impl Base {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let texts = self.git.files(&self.parted, &paths).map_err(|error| told(error, &self.asked.revision))?;
+        let texts = self.texts(&self.before, &paths)?;
         let read = |text: Vec<u8>| {
             let dialect = lockfile::detect_dialect(&text).unwrap_or(Dialect::Terraform);
             lockfile::salvage(&text, dialect).lock

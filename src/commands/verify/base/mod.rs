@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 pub use gone::Gone;
 
 use super::Root;
-use crate::disk::git::{Changes, Commit, Git, GitError};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
+use crate::git::{Changes, Commit, Git, GitError};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::Compared;
 use crate::settings::Settings;
@@ -59,7 +59,7 @@ impl Base {
         let name = &asked.revision;
         let failed = |error| told(error, name);
         let git = Git::open(directory).map_err(failed)?;
-        let revision = git.known_commit(name).map_err(failed)?;
+        let revision = git.certain_commit(name).map_err(failed)?;
         let head = git.commit("HEAD").map_err(failed)?.ok_or_else(|| {
             Error::new(
                 ErrorKind::Usage,
@@ -67,11 +67,11 @@ impl Base {
             )
         })?;
         let parted = git.merge_base(&revision, &head).map_err(failed)?;
-        let changes = git.changes_since(&parted).map_err(failed)?;
         let believed = Snapshot::load(&git, &revision).map_err(failed)?;
         let before =
             if parted.id == revision.id { believed.clone() } else { Snapshot::load(&git, &parted).map_err(failed)? };
-        let top = worktree::absolute(git.top());
+        let changes = git.changes_since(before.tree()).map_err(failed)?;
+        let top = git.top().to_owned();
         Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before })
     }
 
@@ -94,7 +94,7 @@ impl Base {
     pub fn note(&self) -> String {
         let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
         let (revision, base) = (short(&self.revision.id), short(&self.parted.id));
-        let name = &self.asked.revision;
+        let name = self.revision.reference.as_ref().unwrap_or(&self.asked.revision);
         if self.asked.trust_change_allowed {
             return format!(
                 "lock files are compared with {base}, the merge base with {name}; settings and trust file are those of \
@@ -147,7 +147,7 @@ impl Base {
     /// What git says.
     pub fn before(&self, roots: &[&Root]) -> Result<Vec<LockFile>, Error> {
         let paths: Vec<String> = roots.iter().map(|root| self.lock_path(root)).collect();
-        let texts = self.git.files(&self.parted, &paths).map_err(|error| told(error, &self.asked.revision))?;
+        let texts = self.texts(&self.before, &paths)?;
         let mut left = None;
         let mut locks = Vec::new();
         for (root, text) in roots.iter().zip(texts) {
@@ -162,6 +162,12 @@ impl Base {
             locks.push(gone::predecessor(root.lock(), left).cloned().unwrap_or_default());
         }
         Ok(locks)
+    }
+
+    /// Files of one of the commits; none for those that are not there.
+    fn texts(&self, of: &Snapshot, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        self.git.files_of(of.tree(), &paths).map_err(|error| told(error, &self.asked.revision))
     }
 
     fn lock_path(&self, root: &Root) -> String {
@@ -245,9 +251,7 @@ fn told(error: GitError, revision: &str) -> Error {
     let deepen = "fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI";
     let said = Error::new(ErrorKind::Usage, error.to_string());
     match error {
-        GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => {
-            said.hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user")
-        }
+        GitError::NoWorkTree { ref reason, .. } if reason.contains("dubious ownership") => error.into(),
         GitError::NoWorkTree { .. } => said.hint("--base compares with a revision of git: run in a clone"),
         GitError::Start(_) => said.hint("install git; --base asks it"),
         GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
@@ -258,6 +262,17 @@ fn told(error: GitError, revision: &str) -> Error {
             let said = Error { message, ..told };
             if is_told { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
         }
-        GitError::TooShallow { .. } | GitError::Failed { .. } => error.into(),
+        GitError::AmbiguousName { .. } => {
+            let told = Error::from(error);
+            Error {
+                message: format!("--base: {}, and whoever may push a tag or a branch could choose", told.message),
+                ..told
+            }
+        }
+        GitError::TooShallow { .. }
+        | GitError::OtherRepository { .. }
+        | GitError::Partial
+        | GitError::TooSlow { .. }
+        | GitError::Failed { .. } => error.into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Base, slashed, told};
+use super::{Base, slashed};
 use crate::commands::memory::{Memory, TrustPlace};
 use crate::disk::worktree;
 use crate::error::Error;
@@ -21,9 +21,9 @@ impl Base {
         let now = Memory::load(place)?;
         let known = |memory: &Memory| memory.exists().then(|| memory.pins().clone());
         let Some(path) = self.trust_path(place) else { return Ok((known(&now), Vec::new())) };
-        let [believed, before] = [&self.revision, &self.parted].map(|commit| -> Result<Memory, Error> {
-            let texts = self.git.files(commit, std::slice::from_ref(&path));
-            let text = texts.map_err(|error| told(error, &self.asked.revision))?.into_iter().next().flatten();
+        let sides = [(&self.revision, &self.believed), (&self.parted, &self.before)];
+        let [believed, before] = sides.map(|(commit, snapshot)| -> Result<Memory, Error> {
+            let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
             let name = format!("{} of {}", place.shown.display(), commit.shown());
             Memory::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
         });

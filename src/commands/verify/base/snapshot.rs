@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{name_of, slashed};
-use crate::disk::git::{Commit, Git, GitError};
 use crate::error::{Error, ErrorKind};
+use crate::git::{Commit, Git, GitError, Tree};
 use crate::settings::{self, Settings};
 
 /// One commit.
@@ -13,28 +14,34 @@ use crate::settings::{self, Settings};
 pub(super) struct Snapshot {
     /// As people call it.
     name: String,
-    paths: Vec<String>,
+    tree: Arc<Tree>,
     /// The texts of settings files by their paths; none for those that cannot be read.
     settings: BTreeMap<String, Option<Vec<u8>>>,
 }
 
 impl Snapshot {
     pub(super) fn load(git: &Git, commit: &Commit) -> Result<Self, GitError> {
-        let paths = git.paths(commit)?;
-        let files: Vec<String> = paths.iter().filter(|path| name_of(path) == settings::FILE_NAME).cloned().collect();
-        let texts = if files.is_empty() { Vec::new() } else { git.files(commit, &files)? };
-        Ok(Self { name: commit.shown(), paths, settings: files.into_iter().zip(texts).collect() })
+        let tree = git.tree(commit)?;
+        let files: Vec<&str> = tree.paths().filter(|path| name_of(path) == settings::FILE_NAME).collect();
+        let texts = git.files_of(&tree, &files)?;
+        let settings = files.into_iter().map(str::to_owned).zip(texts).collect();
+        Ok(Self { name: commit.shown(), tree: Arc::new(tree), settings })
+    }
+
+    /// All files of the commit.
+    pub(super) fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     /// The paths of files with a name, from the top.
     pub(super) fn paths<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.paths.iter().map(String::as_str).filter(move |path| name_of(path) == name)
+        self.tree.paths().filter(move |path| name_of(path) == name)
     }
 
     /// The names of files in a directory.
     pub(super) fn names(&self, directory: &str) -> impl Iterator<Item = &str> {
         let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-        self.paths.iter().filter_map(move |path| path.strip_prefix(&prefix)).filter(|rest| !rest.contains('/'))
+        self.tree.paths().filter_map(move |path| path.strip_prefix(&prefix)).filter(|rest| !rest.contains('/'))
     }
 
     /// The settings for a directory, from the top: those there over those around it.

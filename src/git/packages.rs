@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::worktree;
+use super::{Git, worktree};
 
 /// The directories of a root module whose packages the tools take before those of any registry.
 const PLACES: [&str; 2] = ["terraform.d/plugins", ".terraform"];
@@ -47,16 +46,10 @@ impl TrackedPackages {
 
 /// All files below such directories that git tracks in a work tree, sorted.
 fn tracked(top: &Path) -> Vec<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(top)
-        .args(["-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--"])
-        .args(PLACES.map(|place| format!(":(top,glob)**/{place}/**")))
-        .stdin(Stdio::null())
-        .output();
-    let Ok(output) = output else { return Vec::new() };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut paths: Vec<String> = text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let patterns = PLACES.map(|place| format!(":(top,glob)**/{place}/**"));
+    let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned).into_iter().chain(patterns);
+    let Some(answer) = Git::open(top).and_then(|git| git.launcher.run(args)).ok() else { return Vec::new() };
+    let mut paths: Vec<String> = answer.texts().collect();
     paths.sort_unstable();
     paths
 }
@@ -74,8 +67,8 @@ mod tests {
         std::fs::write(root.join("terraform.d/plugins/x/y"), "").unwrap();
         std::fs::write(root.join(".terraform/z"), "").unwrap();
         let git = |args: &[&str]| {
-            let status = Command::new("git").arg("-C").arg(root).args(args).stdout(Stdio::null()).status().unwrap();
-            assert!(status.success());
+            let output = std::process::Command::new("git").arg("-C").arg(root).args(args).output().unwrap();
+            assert!(output.status.success());
         };
         let packages = |root: &Path| TrackedPackages::default().of(root);
         git(&["init", "--quiet"]);

@@ -1,6 +1,6 @@
 //! What a file held before.
 
-use super::{Commit, Git, GitError, run, said};
+use super::{Commit, Git, GitError};
 
 /// A file as it was when it last held something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,14 +40,11 @@ impl Git {
     fn taken_out(&self, path: &str, text: &str) -> Result<Option<(Commit, String)>, GitError> {
         let (text, path) = (format!("-S{text}"), format!(":(top,literal){path}"));
         let args = ["log", "-1", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%P %cs", &text, "--", &path];
-        let output = run(&self.directory, args)?;
-        if !output.status.success() {
-            return Err(GitError::Failed { task: "log", reason: said(&output) });
-        }
-        let line = String::from_utf8_lossy(&output.stdout);
+        let answer = self.launcher.run(args)?.checked("log")?;
+        let line = String::from_utf8_lossy(&answer.stdout);
         let words: Vec<&str> = line.split_whitespace().collect();
         // A root commit has no parent; the first one of several is the line of history that was merged into.
         let [parent, .., day] = words[..] else { return Ok(None) };
-        Ok(Some((Commit { name: parent.to_owned(), id: parent.to_owned() }, day.to_owned())))
+        Ok(Some((Commit::new(parent, parent), day.to_owned())))
     }
 }

@@ -18,7 +18,8 @@ impl Git {
     ///
     /// [`GitError::Failed`].
     pub fn configuration(&self, commit: &Commit) -> Result<Option<TempDir>, GitError> {
-        let paths: Vec<String> = self.paths(commit)?.into_iter().filter(|name| is_configuration(name)).collect();
+        let paths: Vec<String> =
+            self.tree(commit)?.paths().filter(|name| is_configuration(name)).map(str::to_owned).collect();
         if paths.len() > MOST {
             return Ok(None);
         }

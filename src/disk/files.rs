@@ -1,0 +1,256 @@
+//! The one reader of files that somebody else may have written: those of root modules, their settings and trust files.
+//!
+//! Only regular files of at most [`LIMIT`] bytes are read. A symbolic link that stands in a git work tree must not lead
+//! out of it or into `.git`, at any step: what it leads to would differ from place to place, and from what was reviewed.
+//! `..` in a path that a caller names is no link. The tools make links of their own below `.terraform`, which lead
+//! anywhere; where git tracks them, that is told elsewhere.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+/// The most bytes of a file; no real one comes near.
+pub const LIMIT: u64 = 16 << 20;
+
+/// How many symbolic links in a row are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// The folder of a root module in which the tools keep what they install.
+const DATA: &str = ".terraform";
+
+/// Why something that is there is not read. It comes inside of an [`io::Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A link leads out of the work tree.
+    #[error("a symbolic link on its way leads out of the git work tree, or is absolute")]
+    Outside,
+    /// A link leads into the repository.
+    #[error("a symbolic link on its way leads into .git")]
+    Repository,
+    /// Links that lead to each other.
+    #[error("symbolic links lead in a circle")]
+    Circle,
+    /// A link whose target is not there.
+    #[error("a symbolic link on its way leads nowhere")]
+    Nowhere,
+    /// A pipe, a device or a socket.
+    #[error("it is not a regular file")]
+    NotAFile,
+    /// Larger than [`LIMIT`].
+    #[error("it is larger than 16 MiB")]
+    TooLarge,
+}
+
+impl Refusal {
+    /// The refusal inside of an error, if there is one.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+fn refused(refusal: Refusal) -> io::Error {
+    io::Error::other(refusal)
+}
+
+/// The bytes of a file; none if there is no such file.
+///
+/// # Errors
+///
+/// [`Refusal`], or what the system says.
+pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let place = match resolve(path) {
+        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        place => place?,
+    };
+    // Before it is opened: opening a pipe waits for its other end.
+    check(&place.symlink_metadata()?)?;
+    let file = std::fs::File::open(&place)?;
+    check(&file.metadata()?)?;
+    bounded(file).map(Some)
+}
+
+fn check(meta: &std::fs::Metadata) -> io::Result<()> {
+    match meta {
+        meta if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        meta if !meta.is_file() => Err(refused(Refusal::NotAFile)),
+        meta if meta.len() > LIMIT => Err(refused(Refusal::TooLarge)),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of what a user named on the command line, be it a pipe.
+///
+/// # Errors
+///
+/// [`Refusal::TooLarge`], or what the system says.
+pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
+    bounded(std::fs::File::open(path)?)
+}
+
+fn bounded(file: std::fs::File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(LIMIT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LIMIT { Err(refused(Refusal::TooLarge)) } else { Ok(bytes) }
+}
+
+/// Where a path leads to, without symbolic links.
+///
+/// # Errors
+///
+/// [`Refusal`] for what links may not do; [`io::ErrorKind::NotFound`] if nothing is there.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut way = Way { place: PathBuf::new(), rest: Vec::new(), links: 0 };
+    way.ahead(&std::path::absolute(path)?, None);
+    while let Some(step) = way.rest.pop() {
+        way.go(step)?;
+    }
+    Ok(way.place)
+}
+
+/// One part of a path that is still to be gone.
+struct Step {
+    part: OsString,
+    /// The work tree that must not be left, for the parts of links that stand in one.
+    within: Option<PathBuf>,
+}
+
+/// A path of which a part was gone.
+struct Way {
+    /// How far, without symbolic links.
+    place: PathBuf,
+    /// What is left, the next part last.
+    rest: Vec<Step>,
+    links: usize,
+}
+
+impl Way {
+    /// Puts the parts of a path before what is left.
+    fn ahead(&mut self, path: &Path, within: Option<&Path>) {
+        let parts = path.components().rev();
+        self.rest.extend(
+            parts.map(|part| Step { part: part.as_os_str().to_owned(), within: within.map(Path::to_owned) }),
+        );
+    }
+
+    fn go(&mut self, step: Step) -> io::Result<()> {
+        match Path::new(&step.part).components().next() {
+            None | Some(Component::CurDir) => {}
+            Some(Component::ParentDir) => {
+                self.place.pop();
+            }
+            // The first part of a path that is absolute.
+            Some(Component::Prefix(_) | Component::RootDir) => self.place.push(&step.part),
+            Some(Component::Normal(name)) => {
+                if self.links > 0 && name.eq_ignore_ascii_case(".git") {
+                    return Err(refused(Refusal::Repository));
+                }
+                self.place.push(name);
+                let meta = self.place.symlink_metadata().map_err(|reason| self.absent(reason))?;
+                if meta.is_symlink() {
+                    return self.follow(&step);
+                }
+            }
+        }
+        match &step.within {
+            Some(top) if !self.place.starts_with(top) => Err(refused(Refusal::Outside)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A link that leads nowhere is not an absent file.
+    fn absent(&self, reason: io::Error) -> io::Error {
+        let is_absent = matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        if is_absent && self.links > 0 { refused(Refusal::Nowhere) } else { reason }
+    }
+
+    fn follow(&mut self, step: &Step) -> io::Result<()> {
+        self.links += 1;
+        if self.links > MAX_LINKS {
+            return Err(refused(Refusal::Circle));
+        }
+        let target = std::fs::read_link(&self.place)?;
+        self.place.pop();
+        let within = confines(&self.place, &step.part).or_else(|| step.within.clone());
+        if within.is_some() && target.has_root() {
+            return Err(refused(Refusal::Outside));
+        }
+        if target.has_root() {
+            self.place = PathBuf::new();
+        }
+        self.ahead(&target, within.as_deref());
+        Ok(())
+    }
+}
+
+/// The work tree that a link must not lead out of: the one that it stands in, unless it is one of the tools.
+fn confines(directory: &Path, name: &OsStr) -> Option<PathBuf> {
+    let top = directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok())?;
+    let way = directory.strip_prefix(top).ok()?;
+    let of_tools = way.iter().chain([name]).any(|part| part == DATA);
+    (!of_tools).then(|| top.to_owned())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap().join("tree");
+        for place in [".git", "a/b", "c", ".terraform/modules", "../outside"] {
+            std::fs::create_dir_all(top.join(place)).unwrap();
+        }
+        for file in ["c/f", ".git/f", "../outside/f"] {
+            std::fs::write(top.join(file), file).unwrap();
+        }
+        (folder, top)
+    }
+
+    #[test]
+    fn links_stay_in_the_work_tree() {
+        let (_folder, top) = tree();
+        let outside = top.join("../outside/f");
+        let refusal = |path: &str| read(&top.join(path)).err().and_then(|error| Refusal::of(&error));
+        let rows: [(&str, &str, &str, Option<Refusal>); 13] = [
+            ("a/l", "../c/f", "a/l", None),
+            ("a/b/up", "../..", "a/b/up/c/f", None),
+            ("chain", "a/l", "chain", None),
+            ("out", "../outside/f", "out", Some(Refusal::Outside)),
+            // Out and in again: elsewhere the tree has another name.
+            ("round", "../tree/c/f", "round", Some(Refusal::Outside)),
+            ("absolute", outside.to_str().unwrap(), "absolute", Some(Refusal::Outside)),
+            ("process", "/proc/self/cwd/f", "process", Some(Refusal::Outside)),
+            ("folder", "../outside", "folder/f", Some(Refusal::Outside)),
+            ("repository", ".git/f", "repository", Some(Refusal::Repository)),
+            ("here", ".", "here/.git/f", Some(Refusal::Repository)),
+            ("circle", "circle", "circle", Some(Refusal::Circle)),
+            ("nowhere", "c/none", "nowhere", Some(Refusal::Nowhere)),
+            (".terraform/modules/m", outside.parent().unwrap().to_str().unwrap(), ".terraform/modules/m/f", None),
+        ];
+        for (link, target, path, wanted) in rows {
+            symlink(target, top.join(link)).unwrap();
+            assert_eq!(refusal(path), wanted, "{link}");
+        }
+        // `..` that a caller names is no link.
+        assert_eq!(read(&top.join("a/../../outside/f")).unwrap().as_deref(), Some(&b"../outside/f"[..]));
+        assert_eq!(read(&top.join("none/f")).unwrap(), None);
+    }
+
+    #[test]
+    fn only_regular_files_of_some_size() {
+        let (_folder, top) = tree();
+        let refusal = |path: &Path| read(path).err().and_then(|error| Refusal::of(&error));
+        assert_eq!(refusal(Path::new("/dev/zero")), Some(Refusal::NotAFile));
+        let _socket = std::os::unix::net::UnixListener::bind(top.join("socket")).unwrap();
+        assert_eq!(refusal(&top.join("socket")), Some(Refusal::NotAFile));
+        assert_eq!(read(&top.join("c")).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        std::fs::File::create(top.join("large")).unwrap().set_len(LIMIT + 1).unwrap();
+        assert_eq!(refusal(&top.join("large")), Some(Refusal::TooLarge));
+        assert!(read_named(&top.join("large")).is_err() && read_named(&top.join("c/f")).is_ok());
+    }
+}

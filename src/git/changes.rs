@@ -1,0 +1,325 @@
+//! What differs between a commit and the work tree.
+//!
+//! Files are read and hashed here: git would run the filters that attributes and configuration of the repository name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::tree::kind;
+use super::{Git, GitError, Kind, Tree, slashed, worktree};
+use crate::hash::git_blob;
+
+/// Files larger than this count as changed; none that is read for a root module may be larger.
+const LIMIT: u64 = 16 << 20;
+
+/// The files that differ between a commit and the work tree, those included that are in one of them only.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The top of the work tree, without symbolic links.
+    top: PathBuf,
+    /// From the top.
+    paths: BTreeSet<String>,
+    /// The links and submodules among them, as far as they are there now.
+    crossings: BTreeMap<String, Kind>,
+    /// What git tracks now of links and submodules.
+    tracked: BTreeMap<String, Kind>,
+}
+
+/// What git lists of the work tree.
+#[derive(Debug, Default)]
+struct Listed {
+    /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse work tree.
+    tracked: BTreeMap<String, (Kind, String, bool)>,
+    /// What is neither tracked nor ignored.
+    others: Vec<String>,
+}
+
+impl Git {
+    /// The files that differ between a commit, whose files are given, and the work tree. Untracked files count unless
+    /// they are ignored.
+    ///
+    /// The bytes are compared of files that the tools, git or we may read for a root module; line ends that git turns
+    /// around do not count. Other files differ only if they are in one of the two alone.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`].
+    pub fn changes_since(&self, tree: &Tree) -> Result<Changes, GitError> {
+        let listed = self.listed()?;
+        let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };
+        let mut paths = BTreeSet::new();
+        let mut read: Vec<(&str, &str)> = Vec::new();
+        for (path, entry) in &tree.entries {
+            let now = listed.tracked.get(path);
+            match (entry.kind, disk.kind(path)) {
+                // Outside of a sparse work tree is what git says.
+                (_, None) if now.is_some_and(|(.., skipped)| *skipped) => {}
+                (Kind::File, Some(Found::File)) if matters(path) => read.push((path, &entry.id)),
+                (Kind::File, Some(Found::File)) => {}
+                (Kind::Link, Some(Found::Link)) if disk.leads(path) == tree.targets.get(path).cloned() => {}
+                // Where links cannot be made, git writes a file in their place.
+                (Kind::Link, Some(Found::File)) if cfg!(windows) => read.push((path, &entry.id)),
+                (Kind::Submodule, Some(Found::Directory))
+                    if now.is_some_and(|(kind, id, _)| *kind == Kind::Submodule && *id == entry.id)
+                        && disk.is_at(path, &entry.id) => {}
+                _ => {
+                    paths.insert(path.clone());
+                }
+            }
+        }
+        paths.extend(changed(&self.top, &read).into_iter().map(str::to_owned));
+        let new = listed.tracked.keys().chain(&listed.others).filter(|path| !tree.entries.contains_key(*path));
+        paths.extend(new.cloned());
+        let crossings = paths.iter().filter_map(|path| {
+            let tracked = listed.tracked.get(path).map(|(kind, ..)| *kind);
+            let kind = match disk.kind(path)? {
+                Found::Link => Kind::Link,
+                Found::Directory if tracked == Some(Kind::Submodule) => Kind::Submodule,
+                _ => return None,
+            };
+            Some((path.clone(), kind))
+        });
+        let crossings = crossings.collect();
+        let tracked = listed.tracked.into_iter().filter(|(_, (kind, ..))| *kind != Kind::File);
+        let tracked = tracked.map(|(path, (kind, ..))| (path, kind)).collect();
+        Ok(Changes { top: self.top.clone(), paths, crossings, tracked })
+    }
+
+    /// What is in the work tree, tracked or not; what is ignored is not.
+    fn listed(&self) -> Result<Listed, GitError> {
+        let args = ["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--full-name"];
+        let answer = self.launcher.run(args)?.checked("ls-files")?;
+        let mut listed = Listed::default();
+        for line in answer.texts() {
+            let Some((tag, rest)) = line.split_once(' ') else { continue };
+            if tag == "?" {
+                listed.others.push(rest.trim_end_matches('/').to_owned());
+            } else if let Some((head, path)) = rest.split_once('\t')
+                && let [mode, id, _] = head.split(' ').collect::<Vec<_>>()[..]
+            {
+                listed.tracked.insert(path.to_owned(), (kind(mode), id.to_owned(), tag == "S"));
+            }
+        }
+        Ok(listed)
+    }
+}
+
+/// What stands at a path of the work tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    File,
+    Link,
+    Directory,
+    Other,
+}
+
+/// The work tree as it is on the disk, no link followed.
+struct Disk {
+    top: PathBuf,
+    /// Directories by whether they are there, and neither they nor any above is a link.
+    real: BTreeMap<String, bool>,
+}
+
+impl Disk {
+    fn kind(&mut self, path: &str) -> Option<Found> {
+        if let Some((directory, _)) = path.rsplit_once('/')
+            && !self.is_real(directory)
+        {
+            return None;
+        }
+        let kind = self.top.join(path).symlink_metadata().ok()?.file_type();
+        Some(match kind {
+            kind if kind.is_symlink() => Found::Link,
+            kind if kind.is_file() => Found::File,
+            kind if kind.is_dir() => Found::Directory,
+            _ => Found::Other,
+        })
+    }
+
+    fn is_real(&mut self, directory: &str) -> bool {
+        if let Some(known) = self.real.get(directory) {
+            return *known;
+        }
+        let real = self.kind(directory) == Some(Found::Directory);
+        self.real.insert(directory.to_owned(), real);
+        real
+    }
+
+    /// Where a link leads to, as git would store it.
+    fn leads(&self, path: &str) -> Option<Vec<u8>> {
+        let target = std::fs::read_link(self.top.join(path)).ok()?;
+        Some(target.into_os_string().into_encoded_bytes())
+    }
+
+    /// True if a submodule has a commit checked out, or is not checked out at all.
+    fn is_at(&self, path: &str, id: &str) -> bool {
+        let place = self.top.join(path);
+        if place.join(".git").symlink_metadata().is_err() {
+            return std::fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_none());
+        }
+        let head = worktree::repository(&place).and_then(|git_dir| std::fs::read_to_string(git_dir.join("HEAD")).ok());
+        head.is_some_and(|head| head.trim() == id)
+    }
+}
+
+/// True for files of which the bytes are compared.
+fn matters(path: &str) -> bool {
+    let suffixes = [".tf", ".tofu", ".tfvars", ".hcl", ".json"];
+    let packages = [".terraform/", "terraform.d/"];
+    suffixes.iter().any(|suffix| path.ends_with(suffix))
+        || packages.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
+}
+
+/// Those of some files whose bytes are not those of an object, on all cores.
+fn changed<'a>(top: &Path, files: &[(&'a str, &str)]) -> Vec<&'a str> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = files.len().div_ceil(threads).max(64);
+    let differs = |(path, id): &&(&'a str, &str)| !is_same(&top.join(path), id);
+    std::thread::scope(|scope| {
+        let chunks = files.chunks(share);
+        let work =
+            chunks.map(|chunk| scope.spawn(move || chunk.iter().filter(differs).map(|it| it.0).collect::<Vec<_>>()));
+        let work: Vec<_> = work.collect();
+        work.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+/// True if a file holds what an object does, but for line ends.
+fn is_same(path: &Path, id: &str) -> bool {
+    let length = path.symlink_metadata().map_or(u64::MAX, |meta| meta.len());
+    let Some(bytes) = (length <= LIMIT).then(|| std::fs::read(path).ok()).flatten() else { return false };
+    if git_blob::has_name(&bytes, id) {
+        return true;
+    }
+    let has_both = memchr::memmem::find(&bytes, b"\r\n").is_some();
+    has_both && git_blob::has_name(&without_returns(&bytes), id)
+}
+
+/// A text with the line ends that git stores.
+fn without_returns(bytes: &[u8]) -> Vec<u8> {
+    let kept = bytes.iter().enumerate().filter(|(at, byte)| **byte != b'\r' || bytes.get(at + 1) != Some(&b'\n'));
+    kept.map(|(_, byte)| *byte).collect()
+}
+
+impl Changes {
+    /// All paths, from the top.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
+    /// The first link or submodule that is new or changed and stands at a path or above it.
+    pub fn crossing(&self, path: &str) -> Option<(&str, Kind)> {
+        first(&self.crossings, path)
+    }
+
+    /// The first link or submodule that git tracks and that stands at a path or above it.
+    pub fn tracked_crossing(&self, path: &str) -> Option<(&str, Kind)> {
+        first(&self.tracked, path)
+    }
+
+    /// True if something stands at a path of the work tree and no link leads there.
+    pub fn stands(&self, path: &str) -> bool {
+        Disk { top: self.top.clone(), real: BTreeMap::new() }.kind(path).is_some()
+    }
+
+    /// True if a file changed, or what leads to it: a symbolic link, or the submodule that it is in.
+    pub fn touch(&self, file: &Path) -> bool {
+        self.names(file).iter().any(|name| self.holds(name))
+    }
+
+    /// True if a file changed that stands in a directory and whose name passes.
+    pub fn touch_within(&self, directory: &Path, passes: impl Fn(&str) -> bool) -> bool {
+        self.names(directory).iter().any(|name| {
+            let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
+            let within = self.paths.range(prefix.clone()..).map_while(|path| path.strip_prefix(&prefix));
+            self.holds(name) || within.into_iter().any(|rest| !rest.contains('/') && passes(rest))
+        })
+    }
+
+    /// True if anything changed below a directory.
+    pub fn touch_below(&self, directory: &Path) -> bool {
+        self.names(directory).iter().any(|name| {
+            let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
+            self.holds(name) || self.paths.range(prefix.clone()..).next().is_some_and(|path| path.starts_with(&prefix))
+        })
+    }
+
+    /// True if the path or one that it is below is there.
+    fn holds(&self, name: &str) -> bool {
+        self.paths.contains(name) || name.match_indices('/').any(|(at, _)| self.paths.contains(&name[..at]))
+    }
+
+    /// What a path is called from the top: as it is written, and where symbolic links lead to.
+    fn names(&self, path: &Path) -> Vec<String> {
+        let written = worktree::lexical(&worktree::absolute(Path::new("")), path);
+        let mut places = vec![written];
+        places.extend(path.canonicalize());
+        places.dedup();
+        places.iter().filter_map(|place| slashed(place.strip_prefix(&self.top).ok()?)).collect()
+    }
+}
+
+/// The first of some paths that is another one or above it.
+fn first<'a>(crossings: &'a BTreeMap<String, Kind>, path: &str) -> Option<(&'a str, Kind)> {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let mut found = ends.filter_map(|end| crossings.get_key_value(&path[..end]));
+    found.next().map(|(path, kind)| (path.as_str(), *kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_touched_by_what_leads_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        for place in ["a", "b/c", "shared"] {
+            std::fs::create_dir_all(top.join(place)).unwrap();
+        }
+        std::fs::write(top.join("shared/main.tf"), "").unwrap();
+        let changes = |paths: &[&str]| Changes {
+            top: top.clone(),
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            ..Changes::default()
+        };
+        let tf = |name: &str| name.strip_suffix(".tf").is_some();
+        let some = changes(&["a/main.tf", "b-c", "b/c/x/y.tf", "sub"]);
+        assert!(some.touch(&top.join("a/main.tf")) && some.touch(&top.join("a/../a/main.tf")));
+        assert!(some.touch(&top.join("sub/deep/main.tf")));
+        assert!(!some.touch(&top.join("b/main.tf")) && !some.touch(Path::new("/elsewhere/a/main.tf")));
+        assert!(some.touch_within(&top.join("a"), tf) && !some.touch_within(&top.join("a"), |name| name == "x"));
+        assert!(!some.touch_within(&top.join("b"), tf) && !some.touch_within(&top.join("b/c"), tf));
+        assert!(!some.touch_within(&top, tf) && changes(&["main.tf"]).touch_within(&top, tf));
+        assert!(some.touch_below(&top.join("b")) && some.touch_below(&top) && !some.touch_below(&top.join("shared")));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../shared", top.join("a/linked")).unwrap();
+            let file = top.join("a/linked/main.tf");
+            assert!(changes(&["shared/main.tf"]).touch(&file) && changes(&["a/linked"]).touch(&file));
+            assert!(!changes(&["a/linke"]).touch(&file));
+        }
+    }
+
+    #[test]
+    fn line_ends_do_not_count() {
+        assert_eq!(without_returns(b"a\r\nb\rc\r\n\r"), b"a\nb\rc\n\r");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let id = "422c2b7ab3b3c668038da977e4e93a5fc623169c";
+        for (bytes, same) in [(&b"a\nb\n"[..], true), (b"a\r\nb\r\n", true), (b"a\r\nb", false), (b"ab\n", false)] {
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(is_same(&path, id), same, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_on_the_way_down_is_told() {
+        let crossings = [("a/b", Kind::Link), ("a/b/c", Kind::Submodule)];
+        let crossings: BTreeMap<_, _> = crossings.map(|(path, kind)| (path.to_owned(), kind)).into();
+        assert_eq!(first(&crossings, "a/b/c/d"), Some(("a/b", Kind::Link)));
+        assert_eq!(first(&crossings, "a/b"), Some(("a/b", Kind::Link)));
+        assert_eq!(first(&crossings, "a"), None);
+        assert_eq!(first(&crossings, "a/bc"), None);
+    }
+}

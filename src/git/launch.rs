@@ -1,0 +1,367 @@
+//! The one place that starts git, and what it may do when it runs.
+//!
+//! A repository names programs: filters, monitors of the file system, hooks, transports. Whoever wrote the repository must
+//! not choose what runs here, so that each profile says what is left of it. Nothing is relied on that git 2.30 does not
+//! know; what newer versions know besides is set where older ones overlook it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use super::GitError;
+
+/// How long a question about a work tree may take, in a large one on a slow disk.
+const INSPECTION: Duration = Duration::from_secs(120);
+
+/// What may be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    /// A work tree is looked at: git reads its own files, starts nothing and connects to nobody.
+    Inspect,
+    /// A repository of the cache fetches: the user's own configuration counts, that of no work tree does.
+    Fetch,
+}
+
+/// From where modules may be fetched, as git names the transports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transports {
+    /// Over https and ssh.
+    Network,
+    /// A repository on this machine.
+    Files,
+}
+
+/// Starts git in a directory, on a repository that is named to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launcher {
+    directory: PathBuf,
+    /// The options that name the repository.
+    named: Vec<OsString>,
+    profile: Profile,
+    transports: &'static str,
+    /// True if ssh must be told to ask nothing.
+    silent_ssh: bool,
+    limit: Duration,
+}
+
+/// What git answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// Git at work. Dropped, it is ended.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    outputs: [Receiver<Vec<u8>>; 2],
+    task: String,
+    limit: Duration,
+}
+
+impl Launcher {
+    /// For the one question which repository a work tree has; later ones name it.
+    pub(super) fn unnamed(top: &Path) -> Self {
+        Self {
+            directory: plain(top),
+            named: Vec::new(),
+            profile: Profile::Inspect,
+            // No transport has such a name, so that objects that a partial clone lacks are not fetched either.
+            transports: "none",
+            silent_ssh: false,
+            limit: INSPECTION,
+        }
+    }
+
+    /// Looks at a work tree.
+    pub(super) fn inspect(top: &Path, git_dir: &Path) -> Self {
+        let named = [("--git-dir=", git_dir), ("--work-tree=", top)];
+        Self { named: named.map(|(option, path)| option_with(option, path)).to_vec(), ..Self::unnamed(top) }
+    }
+
+    /// Fetches into a bare repository outside of any work tree, such as one of the cache.
+    ///
+    /// Credential helpers, `insteadOf` and keys are those of the user and the system. Nobody is prompted, no hook runs,
+    /// and nothing is fetched but by the transports that are named. `limit` bounds each command.
+    pub fn fetch(bare: &Path, transports: Transports, limit: Duration) -> Self {
+        let transports = match transports {
+            Transports::Network => "https:ssh",
+            Transports::Files => "file",
+        };
+        let named = vec![option_with("--git-dir=", bare)];
+        Self { directory: plain(bare), named, profile: Profile::Fetch, transports, silent_ssh: false, limit }
+    }
+
+    /// True if the user chose how git calls ssh; else it is called so that it asks nothing.
+    fn has_own_ssh(&self) -> bool {
+        let variables = ["GIT_SSH_COMMAND", "GIT_SSH"];
+        let configured = || self.run(["config", "--get", "core.sshCommand"]).is_ok_and(|answer| answer.succeeded());
+        variables.iter().any(|name| std::env::var_os(name).is_some()) || configured()
+    }
+
+    /// The same, if ssh is what it will be asked to use.
+    #[must_use]
+    pub fn with_silent_ssh(mut self) -> Self {
+        self.silent_ssh = !self.has_own_ssh();
+        self
+    }
+
+    /// Runs git to its end.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Start`], [`GitError::TooSlow`]; that git ended with a failure is an answer.
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Answer, GitError> {
+        self.run_with(args, Vec::new())
+    }
+
+    /// Runs git to its end with something to read on standard input.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub fn run_with<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        input: Vec<u8>,
+    ) -> Result<Answer, GitError> {
+        self.start(args, input)?.answer()
+    }
+
+    /// Starts git, which works while the caller does something else.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Start`].
+    pub fn start<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        input: Vec<u8>,
+    ) -> Result<Running, GitError> {
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
+        let task = args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut command = self.command();
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| GitError::Start(error.to_string()))?;
+        // On threads of their own: git answers while it reads, and neither side may wait for the other. If it ends before
+        // it read all, its exit code says why.
+        drop(child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input))));
+        let outputs = [read_aside(child.stdout.take()), read_aside(child.stderr.take())];
+        Ok(Running { child, outputs, task, limit: self.limit })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("git");
+        command.current_dir(&self.directory);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| !self.profile.passes_on(name)) {
+            command.env_remove(name);
+        }
+        command.args(self.arguments());
+        command.env("GIT_ALLOW_PROTOCOL", self.transports);
+        command.envs(self.profile.environment().iter().copied());
+        if self.silent_ssh {
+            command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
+        }
+        command
+    }
+}
+
+impl Launcher {
+    /// What stands before the task and its arguments.
+    fn arguments(&self) -> Vec<OsString> {
+        let settings = self.profile.settings().iter().flat_map(|setting| ["-c", setting]);
+        let options = ["--no-pager", "--no-optional-locks"].into_iter().chain(settings).map(OsString::from);
+        self.named.iter().cloned().chain(options).collect()
+    }
+}
+
+impl Profile {
+    /// True if git sees a variable of this process.
+    fn passes_on(self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy().to_ascii_uppercase();
+        // Where git is and how the user configures it. All else that it reads could name another repository, index or
+        // program, as it does while a hook runs.
+        let for_all = ["GIT_CONFIG", "GIT_EXEC_PATH"];
+        let for_fetches = ["GIT_SSH", "GIT_SSL", "GIT_HTTP", "GIT_PROXY", "GIT_ASKPASS"];
+        let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+        match self {
+            Self::Inspect if name.starts_with("TF_TOKEN_") => false,
+            _ if !name.starts_with("GIT_") => true,
+            Self::Inspect => starts(&for_all),
+            Self::Fetch => starts(&for_all) || starts(&for_fetches),
+        }
+    }
+
+    /// Configuration that goes before that of any file.
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::Inspect => &[
+                "core.fsmonitor=false",
+                "core.hooksPath=/dev/null",
+                "log.showSignature=false",
+                "safe.bareRepository=explicit",
+                "submodule.recurse=false",
+            ],
+            Self::Fetch => &[
+                "core.fsmonitor=false",
+                "core.hooksPath=/dev/null",
+                "fetch.recurseSubmodules=false",
+                "gc.auto=0",
+                "maintenance.auto=false",
+                "submodule.recurse=false",
+            ],
+        }
+    }
+
+    fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            // Messages in English, no question to the user, and objects as they are stored.
+            Self::Inspect => &[
+                ("LC_ALL", "C"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GIT_NO_REPLACE_OBJECTS", "1"),
+                ("GIT_GRAFT_FILE", "/dev/null"),
+            ],
+            Self::Fetch => &[
+                ("LC_ALL", "C"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GCM_INTERACTIVE", "never"),
+                ("GIT_LFS_SKIP_SMUDGE", "1"),
+            ],
+        }
+    }
+}
+
+impl Running {
+    /// Waits for the end of git, at most as long as it may take.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::TooSlow`]; then it is ended.
+    pub fn answer(mut self) -> Result<Answer, GitError> {
+        let take = |at: usize| {
+            let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
+            self.outputs[at].recv_timeout(self.limit).map_err(slow)
+        };
+        let (stdout, stderr) = (take(0)?, take(1)?);
+        let status = self.child.wait().map_err(|error| GitError::Start(error.to_string()))?;
+        Ok(Answer { code: status.code(), stdout, stderr })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Most often it has ended and was waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    /// True if git did what it was asked to do.
+    pub fn succeeded(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The first line of what git says, without the word before it.
+    pub fn said(&self) -> String {
+        let text = String::from_utf8_lossy(&self.stderr);
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
+        let line = ["fatal: ", "error: "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+        line.to_owned()
+    }
+
+    /// The same answer, if git did what it was asked to do.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`], [`GitError::Partial`].
+    pub fn checked(self, task: &'static str) -> Result<Self, GitError> {
+        // "could not fetch ID from promisor remote": what is not here may not be fetched.
+        let is_partial = || memchr::memmem::find(&self.stderr, b"promisor remote").is_some();
+        match self.succeeded() {
+            true => Ok(self),
+            false if is_partial() => Err(GitError::Partial),
+            false => Err(GitError::Failed { task, reason: self.said() }),
+        }
+    }
+
+    /// The texts between zero bytes. What is not UTF-8 is there too, as far as it can be told.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        let texts = self.stdout.split(|byte| *byte == 0).filter(|text| !text.is_empty());
+        texts.map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+}
+
+fn read_aside(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // A cut answer shows in the exit code.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+fn option_with(option: &str, path: &Path) -> OsString {
+    let mut text = OsString::from(option);
+    text.push(plain(path));
+    text
+}
+
+/// A path as git understands it: on Windows without the prefix that allows long ones.
+fn plain(path: &Path) -> PathBuf {
+    let text = path.to_str().filter(|_| cfg!(windows)).and_then(|text| text.strip_prefix(r"\\?\"));
+    text.map_or_else(|| path.to_owned(), PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_tree_sees_no_token_and_no_other_repository() {
+        let passes = |profile: Profile, name: &str| profile.passes_on(OsStr::new(name));
+        for name in ["TF_TOKEN_example_com", "GIT_DIR", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_SSH_COMMAND"] {
+            assert!(!passes(Profile::Inspect, name), "{name}");
+        }
+        for name in ["PATH", "HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_COUNT"] {
+            assert!(passes(Profile::Inspect, name) && passes(Profile::Fetch, name), "{name}");
+        }
+        assert!(passes(Profile::Fetch, "GIT_SSH_COMMAND") && !passes(Profile::Fetch, "GIT_DIR"));
+    }
+
+    #[test]
+    fn a_git_that_knows_no_newer_options_will_do() {
+        // What is newer than 2.30 goes by environment and configuration, which older versions overlook.
+        let args = Launcher::inspect(Path::new("/x"), Path::new("/x/.git")).arguments();
+        let options = args.iter().filter(|arg| arg.to_string_lossy().starts_with('-'));
+        let known = ["--git-dir=/x/.git", "--work-tree=/x", "--no-pager", "--no-optional-locks", "-c"];
+        assert!(options.into_iter().all(|arg| known.iter().any(|known| arg == known)), "{args:?}");
+    }
+
+    #[test]
+    fn a_git_that_never_ends_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        // It waits for more of its input, which a thread of ours never writes.
+        let slow = Launcher { limit: Duration::from_millis(1), ..Launcher::unnamed(folder.path()) };
+        let mut command = slow.command();
+        command.arg("--version").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let (_open, silent) = mpsc::channel();
+        let (_sender, other) = mpsc::channel();
+        let running = Running { child, outputs: [silent, other], task: "x".into(), limit: slow.limit };
+        assert!(matches!(running.answer(), Err(GitError::TooSlow { .. })));
+    }
+}

@@ -1,0 +1,163 @@
+//! Which commit a name means.
+
+use super::{Git, GitError};
+
+/// A commit by the name it was asked for, and its object name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// As typed.
+    pub name: String,
+    /// The object name, in hex.
+    pub id: String,
+    /// The full name of the branch or tag, if it was asked for by one and that was looked up.
+    pub reference: Option<String>,
+}
+
+impl Commit {
+    pub(super) fn new(name: impl Into<String>, id: impl Into<String>) -> Self {
+        Self { name: name.into(), id: id.into(), reference: None }
+    }
+
+    /// The commit for people: its name, and the object name where that tells more.
+    pub fn shown(&self) -> String {
+        let short = self.id.get(..10).unwrap_or(&self.id);
+        if self.id.starts_with(&self.name) || self.name == "HEAD" {
+            self.name.clone()
+        } else {
+            format!("{} ({short})", self.name)
+        }
+    }
+}
+
+impl Git {
+    /// The commit that a name means by the rules of git; none if it means none.
+    ///
+    /// # Errors
+    ///
+    /// As [`super::Launcher::run`].
+    pub fn commit(&self, name: &str) -> Result<Option<Commit>, GitError> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let wanted = format!("{name}^{{commit}}");
+        let answer = self.launcher.run(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted])?;
+        let id = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+        let found = answer.succeeded() && !id.is_empty();
+        Ok(found.then(|| Commit::new(name, id)))
+    }
+
+    /// The commit that a name must mean.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::UnknownName`] if it means none.
+    pub fn known_commit(&self, name: &str) -> Result<Commit, GitError> {
+        if let Some(commit) = self.commit(name)? {
+            return Ok(commit);
+        }
+        let remote = format!("origin/{name}");
+        let remote = self.commit(&remote)?.map(|commit| commit.name);
+        Err(GitError::UnknownName { name: name.to_owned(), shallow: self.shallow, remote })
+    }
+
+    /// The commit that a name must mean, and nobody who may push a branch or a tag can make it mean another one.
+    ///
+    /// Git itself takes the first of six places in which a name may stand, tags before branches, and mentions the others
+    /// on standard error only.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::UnknownName`], [`GitError::AmbiguousName`].
+    ///
+    /// Source: `git help revisions`, `<refname>`.
+    pub fn certain_commit(&self, name: &str) -> Result<Commit, GitError> {
+        let (stem, suffix) = name.split_at(name.find(['~', '^', '@', ':']).unwrap_or(name.len()));
+        let Some(reference) = self.reference(name, stem)? else { return self.known_commit(name) };
+        // What stands in braces behind `@` is about a branch by its short name.
+        let full = if suffix.starts_with('@') { name.to_owned() } else { format!("{reference}{suffix}") };
+        let commit = self.known_commit(&full)?;
+        Ok(Commit { name: name.to_owned(), reference: Some(reference), ..commit })
+    }
+
+    /// The full name of the one branch or tag that a name means; none if it is no such name.
+    fn reference(&self, name: &str, stem: &str) -> Result<Option<String>, GitError> {
+        let is_hex = |text: &str| text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_own = stem == "HEAD" || stem.ends_with("_HEAD");
+        // HEAD and its like come first for git as well, and so does a whole object name.
+        if stem.is_empty() || is_own || stem.contains(['*', '?', '[']) || (is_hex(stem) && stem.len() >= 40) {
+            return Ok(None);
+        }
+        let ambiguous = |candidates| Err(GitError::AmbiguousName { name: name.to_owned(), candidates });
+        let (places, elsewhere) = self.places(stem)?;
+        let [only] = &places[..] else {
+            return if places.is_empty() { Ok(None) } else { ambiguous(places) };
+        };
+        let is_tag = only.starts_with("refs/tags/");
+        if is_tag && !elsewhere.is_empty() {
+            return ambiguous([&places[..], &elsewhere].concat());
+        }
+        // `origin/main`, where there is no such branch at the remote that is called origin.
+        if !stem.starts_with("refs/") && !only.starts_with("refs/remotes/") && self.begins_with_remote(stem)? {
+            return ambiguous(vec![only.clone(), format!("refs/remotes/{stem}")]);
+        }
+        let described = stem.rsplit_once("-g").map_or(stem, |(_, id)| id);
+        if is_hex(described) {
+            let answer = self.launcher.run(["rev-parse", &format!("--disambiguate={described}")])?;
+            let ids = String::from_utf8_lossy(&answer.stdout).into_owned();
+            if let Some(id) = ids.lines().next() {
+                return ambiguous(vec![only.clone(), id.to_owned()]);
+            }
+        }
+        Ok(Some(only.clone()))
+    }
+
+    /// Where a name stands among the places in which git looks, and branches of that name at remotes.
+    fn places(&self, stem: &str) -> Result<(Vec<String>, Vec<String>), GitError> {
+        let mut places: Vec<String> =
+            ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].map(|place| format!("{place}{stem}")).into();
+        places.push(format!("refs/remotes/{stem}/HEAD"));
+        if stem.starts_with("refs/") {
+            places.insert(0, stem.to_owned());
+        }
+        let of_remotes = format!("refs/remotes/*/{stem}");
+        let args = ["for-each-ref", "--format=%(refname)", &of_remotes];
+        let answer = self.launcher.run(args.into_iter().chain(places.iter().map(String::as_str)))?;
+        let answer = answer.checked("for-each-ref")?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+        for found in text.lines() {
+            if places.iter().any(|place| place == found) {
+                here.push(found.to_owned());
+            } else if found
+                .strip_prefix("refs/remotes/")
+                .and_then(|rest| rest.split_once('/'))
+                .is_some_and(|it| it.1 == stem)
+            {
+                elsewhere.push(found.to_owned());
+            }
+        }
+        Ok((here, elsewhere))
+    }
+
+    /// True if the first part of a name is what a remote is called.
+    fn begins_with_remote(&self, stem: &str) -> Result<bool, GitError> {
+        let Some((remote, _)) = stem.split_once('/') else { return Ok(false) };
+        let key = format!("remote.{remote}.url");
+        Ok(self.launcher.run(["config", "--get-all", &key])?.succeeded())
+    }
+
+    /// Where two lines of history part.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::TooShallow`] if that is not in the clone, [`GitError::NoMergeBase`] if there is no such commit.
+    pub fn merge_base(&self, old: &Commit, new: &Commit) -> Result<Commit, GitError> {
+        let answer = self.launcher.run(["merge-base", &old.id, &new.id])?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        if let Some(id) = text.lines().next().filter(|id| answer.succeeded() && !id.is_empty()) {
+            return Ok(Commit::new(format!("merge base with {}", old.name), id));
+        }
+        let (old, new) = (old.name.clone(), new.name.clone());
+        Err(if self.shallow { GitError::TooShallow { old, new } } else { GitError::NoMergeBase { old, new } })
+    }
+}

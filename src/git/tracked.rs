@@ -1,0 +1,39 @@
+//! What git tracks below a directory, asked of git.
+
+use std::path::{Path, PathBuf};
+
+use super::objects::escaped;
+use super::{Git, Running};
+use crate::lockfile;
+use crate::trust::pins;
+
+/// A question to git that is under way; none where there is no work tree or no git.
+#[derive(Debug)]
+pub struct Question {
+    running: Option<Running>,
+    prefix: String,
+}
+
+impl Question {
+    /// Asks for lock files, trust files and configuration, if the directory is in a work tree.
+    pub fn ask(start: &Path) -> Self {
+        let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
+        let names = [lockfile::FILE_NAME, pins::FILE_NAME, "*.tf", "*.tf.json", "*.tofu", "*.tofu.json"];
+        let patterns = names.map(|name| format!(":(top,glob){}**/{name}", escaped(&git.prefix)));
+        let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned);
+        let running = git.launcher.start(args.into_iter().chain(patterns), Vec::new()).ok();
+        Self { running, prefix: git.prefix }
+    }
+
+    /// The files, relative to the directory. Where git does not answer, gitignore alone decides.
+    pub fn answer(self) -> Vec<PathBuf> {
+        let answer = self.running.and_then(|running| running.answer().ok());
+        let Some(answer) = answer.filter(super::Answer::succeeded) else { return Vec::new() };
+        let paths = answer.stdout.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
+        paths
+            .filter_map(|path| path.strip_prefix(&self.prefix))
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+            .collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! All files of a commit by their paths, with the links and submodules among them.
+
+use std::collections::BTreeMap;
+
+use super::{Commit, Git, GitError};
+
+/// How many symbolic links in a row are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// What stands at a path of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A file, executable or not.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A commit of another repository.
+    Submodule,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) kind: Kind,
+    /// The object name, in hex.
+    pub(super) id: String,
+}
+
+/// The files of a commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// By the path from the top.
+    pub(super) entries: BTreeMap<String, Entry>,
+    /// Where symbolic links lead to, as they say it.
+    pub(super) targets: BTreeMap<String, Vec<u8>>,
+}
+
+impl Git {
+    /// All files of a commit.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`], [`GitError::Partial`].
+    pub fn tree(&self, commit: &Commit) -> Result<Tree, GitError> {
+        let answer = self.launcher.run(["ls-tree", "-r", "-z", "--full-tree", &commit.id])?.checked("ls-tree")?;
+        let entries: BTreeMap<String, Entry> = answer.texts().filter_map(|line| entry(&line)).collect();
+        let links = || entries.iter().filter(|(_, entry)| entry.kind == Kind::Link);
+        let ids: Vec<&str> = links().map(|(_, entry)| entry.id.as_str()).collect();
+        let targets = links().map(|(path, _)| path.clone()).zip(self.blobs(&ids)?).collect();
+        Ok(Tree { entries, targets })
+    }
+
+    /// Files of a commit whose tree is known, by their paths from the top, in that order; none for those that are not
+    /// there. Links inside of the tree are followed.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`], [`GitError::Partial`].
+    pub fn files_of(&self, tree: &Tree, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        let resolved: Vec<Option<&Entry>> = paths.iter().map(|path| tree.entries.get(&tree.resolve(path)?)).collect();
+        let ids: Vec<&str> = resolved.iter().flatten().map(|entry| entry.id.as_str()).collect();
+        let mut texts = self.blobs(&ids)?.into_iter();
+        Ok(resolved.iter().map(|entry| entry.and_then(|_| texts.next())).collect())
+    }
+}
+
+/// A line such as `100644 blob ID\tPATH`.
+fn entry(line: &str) -> Option<(String, Entry)> {
+    let (head, path) = line.split_once('\t')?;
+    let [mode, _, id] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
+    let kind = kind(mode);
+    Some((path.to_owned(), Entry { kind, id: id.to_owned() }))
+}
+
+/// What a mode of git means.
+pub(super) fn kind(mode: &str) -> Kind {
+    match mode {
+        "120000" => Kind::Link,
+        "160000" => Kind::Submodule,
+        _ => Kind::File,
+    }
+}
+
+impl Tree {
+    /// All paths, from the top.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// What stands at a path; none for directories and for what is not there.
+    pub fn kind(&self, path: &str) -> Option<Kind> {
+        self.entries.get(path).map(|entry| entry.kind)
+    }
+
+    /// True if there are files below a path.
+    pub fn is_directory(&self, path: &str) -> bool {
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+        self.entries.range(prefix.clone()..).next().is_some_and(|(first, _)| first.starts_with(&prefix))
+    }
+
+    /// The path of the file that a path leads to, all links followed; none if it leads to no file of the tree.
+    pub fn resolve(&self, path: &str) -> Option<String> {
+        let mut place: Vec<&str> = Vec::new();
+        let mut rest: Vec<&str> = path.rsplit('/').collect();
+        let mut links = 0;
+        while let Some(part) = rest.pop() {
+            match part {
+                "" | "." => continue,
+                ".." => {
+                    place.pop()?;
+                    continue;
+                }
+                part => place.push(part),
+            }
+            let here = place.join("/");
+            let Some(target) = self.targets.get(&here) else { continue };
+            links += 1;
+            let target =
+                std::str::from_utf8(target).ok().filter(|text| !text.starts_with('/') && links <= MAX_LINKS)?;
+            place.pop();
+            rest.extend(target.rsplit('/'));
+        }
+        let path = place.join("/");
+        (self.kind(&path) == Some(Kind::File)).then_some(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[&str], links: &[(&str, &str)]) -> Tree {
+        let of = |kind| move |path: &str| (path.to_owned(), Entry { kind, id: String::new() });
+        let mut entries: BTreeMap<_, _> = files.iter().copied().map(of(Kind::File)).collect();
+        entries.extend(links.iter().map(|(path, _)| of(Kind::Link)(path)));
+        let targets = links.iter().map(|(path, target)| ((*path).to_owned(), target.as_bytes().to_vec())).collect();
+        Tree { entries, targets }
+    }
+
+    #[test]
+    fn links_are_followed_within_the_tree() {
+        let links =
+            [("a/l", "../b/f"), ("c", "b"), ("out", "../../etc/f"), ("abs", "/etc/f"), ("loop", "loop"), ("no", "x")];
+        let tree = tree(&["b/f", "b/g"], &links);
+        let resolved = |path: &str| tree.resolve(path);
+        assert_eq!(resolved("b/f").as_deref(), Some("b/f"));
+        assert_eq!(resolved("a/l").as_deref(), Some("b/f"));
+        assert_eq!(resolved("c/g").as_deref(), Some("b/g"));
+        for path in ["out", "abs", "loop", "no", "b", "x"] {
+            assert_eq!(resolved(path), None, "{path}");
+        }
+        assert!(tree.is_directory("b") && !tree.is_directory("c") && tree.is_directory(""));
+    }
+
+    #[test]
+    fn lines_of_a_tree() {
+        let parsed = |line: &str| entry(line).map(|(path, entry)| (path, entry.kind));
+        assert_eq!(parsed("100644 blob 01\ta b/c"), Some(("a b/c".to_owned(), Kind::File)));
+        assert_eq!(parsed("120000 blob 01\tl"), Some(("l".to_owned(), Kind::Link)));
+        assert_eq!(parsed("160000 commit 01\ts"), Some(("s".to_owned(), Kind::Submodule)));
+    }
+}
