@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Environment;
 use super::args::Global;
+use crate::disk::report_file;
 use crate::error::{Error, ErrorKind};
 use crate::report::{Format, Style};
 
@@ -23,7 +24,7 @@ pub(super) fn write(
     let asked = global.report.iter().map(|(format, file)| (format.format(), environment.directory.join(file)));
     let mut errors = Vec::new();
     for (format, file) in asked {
-        errors.extend(std::fs::write(&file, render(format, plain)).err().map(|reason| unwritable(&file, &reason)));
+        errors.extend(report_file::write(&file, &render(format, plain)).err().map(|reason| unwritable(&file, &reason)));
     }
     if let Some(file) = step_summary(global, environment) {
         errors.extend(append(&file, &render(Format::Markdown, plain)).err().map(|reason| unwritable(&file, &reason)));

@@ -50,6 +50,14 @@ pub enum StoreError {
         /// The directory that writing is confined to.
         within: PathBuf,
     },
+    /// The place, with all symbolic links followed, is in a repository of git.
+    #[error("refusing to write {}: it leads to {target}, where git keeps its own files", bare(path).display())]
+    Repository {
+        /// As asked for.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
     /// The file does not hold what the new text was made from.
     #[error("refusing to write {}: it is not as it was when it was read", bare(.0).display())]
     Changed(PathBuf),
@@ -174,10 +182,11 @@ fn resolve(path: &Path, within: &Path) -> Result<PathBuf, StoreError> {
     let directory = directory_of(&place);
     let target = std::fs::canonicalize(directory).map_err(failed("write into", directory))?.join(name);
     let within = std::fs::canonicalize(within).map_err(failed("write into", within))?;
-    if target.starts_with(&within) {
-        Ok(target)
-    } else {
-        Err(StoreError::Outside { path: path.to_owned(), target, within })
+    // What git keeps for itself is no part of the work tree.
+    match target.strip_prefix(&within) {
+        Ok(way) if !way.iter().any(|part| part.eq_ignore_ascii_case(".git")) => Ok(target),
+        Ok(_) => Err(StoreError::Repository { path: path.to_owned(), target }),
+        Err(_) => Err(StoreError::Outside { path: path.to_owned(), target, within }),
     }
 }
 
@@ -218,7 +227,7 @@ fn sync_directory(directory: &Path) {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (file, hint) = match &error {
-            StoreError::Outside { path, .. } => {
+            StoreError::Outside { path, .. } | StoreError::Repository { path, .. } => {
                 (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
             }
             StoreError::Changed(path) => (path, Some("wait until other programs are done with it, and run again")),

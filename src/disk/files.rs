@@ -104,7 +104,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut way = Way { place: PathBuf::new(), rest: Vec::new(), links: 0 };
     way.ahead(&std::path::absolute(path)?, None);
     while let Some(step) = way.rest.pop() {
-        way.go(step)?;
+        way.go(&step)?;
     }
     Ok(way.place)
 }
@@ -129,12 +129,11 @@ impl Way {
     /// Puts the parts of a path before what is left.
     fn ahead(&mut self, path: &Path, within: Option<&Path>) {
         let parts = path.components().rev();
-        self.rest.extend(
-            parts.map(|part| Step { part: part.as_os_str().to_owned(), within: within.map(Path::to_owned) }),
-        );
+        self.rest
+            .extend(parts.map(|part| Step { part: part.as_os_str().to_owned(), within: within.map(Path::to_owned) }));
     }
 
-    fn go(&mut self, step: Step) -> io::Result<()> {
+    fn go(&mut self, step: &Step) -> io::Result<()> {
         match Path::new(&step.part).components().next() {
             None | Some(Component::CurDir) => {}
             Some(Component::ParentDir) => {
@@ -149,7 +148,7 @@ impl Way {
                 self.place.push(name);
                 let meta = self.place.symlink_metadata().map_err(|reason| self.absent(reason))?;
                 if meta.is_symlink() {
-                    return self.follow(&step);
+                    return self.follow(step);
                 }
             }
         }

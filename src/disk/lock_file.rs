@@ -1,13 +1,11 @@
 //! The bytes of a lock file.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::atomic::bare;
+use super::files::{self, Refusal};
 use crate::error::{Error, ErrorKind};
-
-/// The most bytes of a lock file; no real one comes near.
-const LIMIT: u64 = 16 << 20;
 
 /// Why a lock file could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -32,19 +30,10 @@ pub enum LockFileError {
 ///
 /// [`LockFileError`] if something is there that cannot be read as a file.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, LockFileError> {
-    let unreadable = |reason| LockFileError::Unreadable { path: path.to_owned(), reason };
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        // A link that leads nowhere is not an absent file.
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(None),
-        Err(reason) => return Err(unreadable(reason)),
-    };
-    let mut bytes = Vec::new();
-    file.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(LockFileError::TooLarge(path.to_owned()));
-    }
-    Ok(Some(bytes))
+    files::read(path).map_err(|reason| match Refusal::of(&reason) {
+        Some(Refusal::TooLarge) => LockFileError::TooLarge(path.to_owned()),
+        _ => LockFileError::Unreadable { path: path.to_owned(), reason },
+    })
 }
 
 impl From<LockFileError> for Error {
@@ -53,14 +42,19 @@ impl From<LockFileError> for Error {
             LockFileError::Unreadable { path, reason } if reason.kind() == io::ErrorKind::IsADirectory => {
                 (path, Some("move the directory away, and restore the file from version control"))
             }
-            LockFileError::Unreadable { path, reason } if reason.kind() == io::ErrorKind::NotFound => {
-                (path, Some("it is a symbolic link that leads nowhere: mend it, or remove it"))
-            }
-            LockFileError::Unreadable { path, .. } => (path, None),
+            LockFileError::Unreadable { path, reason } => (path, Refusal::of(reason).and_then(hint_on)),
             LockFileError::TooLarge(path) => (path, Some("restore the file from version control")),
         };
         let told = Self::new(ErrorKind::LockFile, error.to_string()).in_file(bare(path));
         hint.into_iter().fold(told, Self::hint)
+    }
+}
+
+fn hint_on(refusal: Refusal) -> Option<&'static str> {
+    match refusal {
+        Refusal::Nowhere | Refusal::Circle => Some("mend the symbolic link, or remove it"),
+        Refusal::Outside | Refusal::Repository => Some("replace the symbolic link by a file of the work tree"),
+        Refusal::NotAFile | Refusal::TooLarge => None,
     }
 }
 

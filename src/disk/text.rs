@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::files;
 use crate::error::Error;
 
 /// A file that is there but cannot be read.
@@ -22,7 +23,16 @@ pub struct ReadError {
 ///
 /// [`ReadError`] if there is something that cannot be read.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
-    match std::fs::read(path) {
+    files::read(path).map_err(|reason| ReadError { path: path.to_owned(), reason })
+}
+
+/// The bytes of what a user named on the command line, be it a pipe; none if there is no such file.
+///
+/// # Errors
+///
+/// [`ReadError`] if there is something that cannot be read.
+pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+    match files::read_named(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(reason) if matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(reason) => Err(ReadError { path: path.to_owned(), reason }),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic::{self, Mode, Stored};
 use super::directory_lock::DirectoryLock;
+use super::files;
 use super::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::trust::pins::FILE_NAME;
@@ -85,10 +86,9 @@ pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Trus
 ///
 /// [`TrustFileError`] if something is there that cannot be read as text.
 pub fn read(path: &Path) -> Result<Option<String>, TrustFileError> {
-    match std::fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| TrustFileError::NotText(path.to_owned())),
-        // A link that leads nowhere is not an absent file.
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound && !path.is_symlink() => Ok(None),
+    match files::read(path) {
+        Ok(Some(bytes)) => String::from_utf8(bytes).map(Some).map_err(|_| TrustFileError::NotText(path.to_owned())),
+        Ok(None) => Ok(None),
         Err(reason) => Err(TrustFileError::Unreadable { path: path.to_owned(), reason }),
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::files;
 use crate::error::{Error, ErrorKind};
 pub use crate::git::worktree::{above, absolute, boundary, place, top};
 
@@ -45,13 +46,12 @@ pub fn settings_texts(root: &Path) -> Result<Vec<SettingsText>, WorktreeError> {
     let mut texts = Vec::new();
     for directory in root.ancestors().take_while(|place| place.starts_with(&boundary)) {
         let path = directory.join(SETTINGS_FILE);
-        match std::fs::read(&path) {
-            Ok(bytes) => match String::from_utf8(bytes) {
+        match files::read(&path) {
+            Ok(Some(bytes)) => match String::from_utf8(bytes) {
                 Ok(text) => texts.push(SettingsText { path, text }),
                 Err(_) => return Err(WorktreeError::NotText(path)),
             },
-            // A link that leads nowhere is not an absent file.
-            Err(reason) if reason.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {}
+            Ok(None) => {}
             Err(reason) => return Err(WorktreeError::Unreadable { path, reason }),
         }
     }

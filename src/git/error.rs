@@ -1,6 +1,6 @@
 //! Why git gave no answer, and the next step.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind};
@@ -12,7 +12,7 @@ pub enum GitError {
     #[error("cannot start git: {0}")]
     Start(String),
     /// Not inside of a work tree.
-    #[error("{} is not in a git work tree: {reason}", directory.display())]
+    #[error("{} is not in a git work tree: {reason}", shown(directory))]
     NoWorkTree {
         /// The directory that was asked about.
         directory: PathBuf,
@@ -80,6 +80,11 @@ pub enum GitError {
         /// What it says.
         reason: String,
     },
+}
+
+/// A directory as people name it.
+fn shown(directory: &Path) -> String {
+    if directory.as_os_str().is_empty() { ".".to_owned() } else { directory.display().to_string() }
 }
 
 impl From<GitError> for Error {

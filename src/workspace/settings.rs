@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::clues::{Clues, lock_text};
 use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
 use crate::dialect::Dialect;
-use crate::disk::{trust_file, worktree};
+use crate::disk::{files, trust_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::settings::{self, Settings};
 
@@ -56,6 +56,10 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         let message = format!("cannot work in {}: it is not a directory", root.display());
         return Err(Error::new(ErrorKind::Disk, message));
     }
+    files::resolve(&root).map_err(|reason| {
+        let message = format!("cannot work in {}: {reason}", root.display());
+        Error::new(ErrorKind::Disk, message).hint("name the directory where it stands itself")
+    })?;
     // Reports are read far from where the command ran, as annotations of files in a repository.
     let path = worktree::place(&root).unwrap_or(path);
     let environment = &scope.environment;

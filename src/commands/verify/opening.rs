@@ -9,8 +9,8 @@ use crate::commands::memory::TrustPlace;
 use crate::commands::targets::Targets;
 use crate::engine::abreast;
 use crate::error::Error;
-use crate::git::TrackedPackages;
 use crate::finding::Finding;
+use crate::git::TrackedPackages;
 use crate::trust::pins::Pins;
 use crate::workspace::{RunSettings, Scope};
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Place;
 use crate::config::{Module, ModuleSource, SourceFile, Syntax, Text};
 use crate::dialect::Dialect;
+use crate::disk::files;
 use crate::disk::roots::join;
 
 /// What the configuration of one directory says, as far as it can be read.
@@ -21,7 +22,7 @@ pub fn calls(start: &Path, place: &Place) -> Calls {
     let mut calls = Calls::default();
     for name in &place.configuration {
         let path = start.join(&place.path).join(name);
-        let Ok(bytes) = std::fs::read(path) else { continue };
+        let Ok(Some(bytes)) = files::read(&path) else { continue };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if Syntax::of(name) == Syntax::Native && !["module", "backend", "cloud"].iter().any(|word| text.contains(word))
         {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::{ConfigError, ManifestError, ModuleSourceError, Place};
 use crate::dialect::Dialect;
+use crate::disk::files::Refusal;
 use crate::error::{Error, ErrorKind};
 
 /// Why a module tree cannot be read.
@@ -20,6 +21,14 @@ pub enum TreeError {
         path: PathBuf,
         /// Why.
         kind: io::ErrorKind,
+    },
+    /// A file or a directory that is not read, whatever it holds.
+    #[error("cannot read {path:?}: {reason}", path = path.display().to_string())]
+    Refused {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        reason: Refusal,
     },
     /// The root module has no configuration.
     #[error("no configuration files in {path:?}", path = .0.display().to_string())]
@@ -92,7 +101,7 @@ impl From<TreeError> for Error {
         let message = error.to_string();
         match error {
             TreeError::Config(error) => error.into(),
-            TreeError::Read { path, .. } => Error::new(ErrorKind::Disk, message).in_file(path),
+            TreeError::Read { path, .. } | TreeError::Refused { path, .. } => Error::new(ErrorKind::Disk, message).in_file(path),
             TreeError::NoConfiguration(_) => Error::new(ErrorKind::Configuration, message)
                 .hint("name the directory of a root module with -C, or complete the lock file alone: `tflock lock --from-lock`"),
             TreeError::Manifest { path, .. } => {

@@ -134,7 +134,7 @@ impl TreeOptions {
 ///
 /// [`TreeError::Read`].
 pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeError> {
-    let failed = |error: std::io::Error| TreeError::Read { path: root.to_owned(), kind: error.kind() };
+    let failed = |error: std::io::Error| read::unreadable(root.to_owned(), &error);
     let files = read::list(root, dialect).map_err(failed)?;
     let names: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
     read::texts(root, Path::new(""), &names).map_err(|error| *error)

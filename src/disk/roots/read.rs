@@ -8,11 +8,12 @@ use std::path::{Component, Path, PathBuf};
 use super::TreeError;
 use crate::config::{ConfigFiles, Manifest, SourceFile, decode_variables};
 use crate::dialect::Dialect;
+use crate::disk::files::{self, Refusal};
 
 /// The configuration files in a directory.
 pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(dir)? {
+    for entry in fs::read_dir(files::resolve(dir)?)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         // A broken link stays in, to fail when it is read.
@@ -30,13 +31,22 @@ pub(super) fn texts(root: &Path, dir: &Path, names: &[String]) -> Result<Vec<Sou
 }
 
 pub(super) fn text(root: &Path, path: PathBuf) -> Result<SourceFile, Box<TreeError>> {
-    match fs::read(root.join(&path)) {
-        Ok(bytes) => {
+    match files::read(&root.join(&path)) {
+        Ok(Some(bytes)) => {
             let text =
                 String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
             Ok(SourceFile { path, text })
         }
-        Err(error) => Err(Box::new(TreeError::Read { path, kind: error.kind() })),
+        Ok(None) => Err(Box::new(TreeError::Read { path, kind: io::ErrorKind::NotFound })),
+        Err(error) => Err(Box::new(unreadable(path, &error))),
+    }
+}
+
+/// A file or directory that is there but is not read.
+pub(super) fn unreadable(path: PathBuf, error: &io::Error) -> TreeError {
+    match Refusal::of(error) {
+        Some(reason) => TreeError::Refused { path, reason },
+        None => TreeError::Read { path, kind: error.kind() },
     }
 }
 

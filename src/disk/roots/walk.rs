@@ -85,7 +85,7 @@ impl Walk<'_> {
         let files = match read::list(self.root, self.options.dialect) {
             Ok(files) => files,
             Err(error) => {
-                return self.errors.push(TreeError::Read { path: self.root.to_owned(), kind: error.kind() });
+                return self.errors.push(read::unreadable(self.root.to_owned(), &error));
             }
         };
         if files.is_empty() {
@@ -277,7 +277,7 @@ impl Walk<'_> {
             (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Some((call, key))) => {
                 self.problem(call, key.to_owned(), ModuleProblem::NoDirectory(dir.display().to_string()))
             }
-            (kind, _) => TreeError::Read { path: dir.to_owned(), kind },
+            _ => read::unreadable(dir.to_owned(), error),
         }
     }
 

@@ -5,6 +5,8 @@
 //! network in between. `stories` are attacks of more than one act.
 
 mod escapes;
+#[cfg(unix)]
+mod links;
 mod lock_files;
 mod networks;
 mod oversized;

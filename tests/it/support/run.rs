@@ -110,6 +110,8 @@ fn files_below(folder: &Path) -> BTreeMap<String, String> {
             match entry.file_type().unwrap() {
                 _ if skipped => {}
                 kind if kind.is_dir() => folders.push(entry.path()),
+                // Neither pipes nor links to what has no end.
+                _ if !entry.path().metadata().is_ok_and(|meta| meta.is_file()) => {}
                 _ => {
                     let path = entry.path().strip_prefix(folder).unwrap().to_string_lossy().into_owned();
                     files.insert(

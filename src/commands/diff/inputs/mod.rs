@@ -102,7 +102,7 @@ fn file(directory: &Path, path: &Path, stdin: &mut dyn FnMut() -> Result<Vec<u8>
     let place = directory.join(path);
     let place = if place.is_dir() { place.join(FILE_NAME) } else { place };
     let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
-    let text = text::read(&place)?.ok_or_else(absent)?;
+    let text = text::read_named(&place)?.ok_or_else(absent)?;
     Ok(Side { name: path.display().to_string(), text: Some(text) })
 }
 

@@ -1,0 +1,37 @@
+//! Files that reports are written to, where the user named one.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::files;
+use crate::git::worktree;
+
+/// Writes a report whole, in the place of what stood there.
+///
+/// A symbolic link in a git work tree is replaced and not written through, since whoever wrote the tree chose where it
+/// leads. Elsewhere, as for `/dev/stdout`, it is the user's own.
+///
+/// # Errors
+///
+/// [`files::Refusal`] if the way to its directory leaves the work tree; what the system says.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = files::resolve(parent)?;
+    let place = directory.join(name);
+    let is_replaced = match place.symlink_metadata() {
+        Ok(meta) if meta.is_symlink() => worktree::top(&directory).is_some(),
+        Ok(meta) => meta.is_file(),
+        Err(_) => true,
+    };
+    if !is_replaced {
+        return std::fs::write(&place, text);
+    }
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut beside = builder.tempfile_in(&directory)?;
+    beside.write_all(text.as_bytes())?;
+    beside.persist(&place).map_err(|error| error.error)?;
+    Ok(())
+}
