@@ -1,15 +1,14 @@
 //! Why a hash is believed.
 
-use crate::hash::PackageHash;
-use crate::platform::Platform;
+use crate::trust::Fingerprint;
 
 /// One reason to believe a hash; a hash may have several.
 ///
 /// Source: the idea is `HashDisposition` in opentofu `internal/getproviders/hash.go`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
-    /// Stands in checksums signed by the primary key with this fingerprint.
-    Signed(String),
+    /// Stands in checksums signed by this primary key.
+    Signed(Fingerprint),
     /// Reported by the origin registry, unsigned.
     ReportedByOrigin,
     /// Reported by a mirror.
@@ -31,17 +30,6 @@ impl Evidence {
             Evidence::Recorded => "recorded",
         }
     }
-}
-
-/// A hash, its package's platform where known, and why it is believed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// The hash.
-    pub hash: PackageHash,
-    /// The platform of the package.
-    pub platform: Option<Platform>,
-    /// The reason.
-    pub evidence: Evidence,
 }
 
 /// What the evidence says about a hash that came into a lock file or left it.

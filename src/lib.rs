@@ -45,6 +45,8 @@ pub mod net;
 #[cfg(feature = "online")]
 pub mod source;
 
+pub mod release;
+
 pub mod engine;
 
 pub mod workspace;

@@ -1,10 +1,10 @@
 //! Who signed the releases that a change brings, and what the trust files of both sides say about it.
 
-use crate::engine::signers::{by, not_remembered, refused};
 use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Change, Standing};
 use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::{Pins, Signer};
+use crate::trust::words::{by, not_pinned, refused};
 
 /// The remembered signers of both sides; none where there is no trust file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,13 +43,13 @@ pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
             (Standing::Refused, Some(finding))
         }
         (Some(Verdict::FirstUse), _) => {
-            let finding = not_remembered(&change.address, version, signer);
+            let finding = not_pinned(&change.address, version, signer);
             (Standing::FirstUse, is_new.then_some(Finding { level: Level::Warn, ..finding }))
         }
         (Some(verdict), _) => (Standing::Refused, refused(&change.address, version, signer, verdict)),
     };
     change.standing = standing;
-    change.signer = Some(signer.clone().into());
+    change.signer = Some(signer.clone());
     finding
 }
 

@@ -12,7 +12,6 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::{below, lock_file, worktree};
-use crate::engine::recollect::recollect;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Rule;
 use crate::hash::PackageHash;
@@ -20,7 +19,9 @@ use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Outcome, RecordedAt, ReleaseOfHash,
 };
-use crate::verify::{Knowledge, Line, Release, is_well_formed};
+use crate::release::cached::{self, Check};
+use crate::release::{Knowledge, Line, Release};
+use crate::verify::is_well_formed;
 use crate::version::Version;
 use crate::workspace::RunSettings;
 
@@ -136,7 +137,8 @@ fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cac
     let mut known = Known::new();
     let of_others = others.iter().flat_map(|other| other.lock.iter());
     for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()).chain(of_others) {
-        let recall = || recollect(cache, addr, &entry.version, (run.signature_for(addr), run.now));
+        let recall =
+            || cached::release(cache, addr, &entry.version, Check { signature: run.signature_for(addr), now: run.now });
         known.entry((addr.clone(), entry.version.clone())).or_insert_with(recall);
     }
     known
@@ -160,7 +162,7 @@ impl Read {
             recorded.collect::<Vec<_>>()
         });
         let recorded = recorded.collect();
-        let owners = self.known.values().filter_map(release).filter(|release| release.has(&hash));
+        let owners = self.known.values().filter_map(Knowledge::release).filter(|release| release.has(&hash));
         let releases = owners.filter_map(|release| {
             Some(ReleaseOfHash {
                 address: release.address.clone(),
@@ -178,11 +180,11 @@ impl Read {
         let addr = ProviderAddr::parse(text, self.dialect).map_err(|wrong| unknown(text, &wrong))?;
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
             let entry = root.lock().get(&addr)?;
-            let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(release);
+            let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
             let of = |hash: &PackageHash| (hash.clone(), release.and_then(|release| origin(release, hash)));
             Some(ExplainedEntry {
                 entry: recorded(&addr, &entry.version, root.settings().lock_file_shown()),
-                signer: release.map(|release| release.signer.clone()),
+                signer: release.and_then(|release| release.signer.clone()),
                 hashes: entry.hashes.iter().map(of).collect(),
             })
         });
@@ -212,13 +214,6 @@ impl Read {
 
 fn recorded(addr: &ProviderAddr, version: &Version, file: PathBuf) -> RecordedAt {
     RecordedAt { address: addr.clone(), version: version.clone(), file, position: None }
-}
-
-fn release(knowledge: &Knowledge) -> Option<&Release> {
-    match knowledge {
-        Knowledge::Known(release) => Some(release),
-        _ => None,
-    }
 }
 
 /// What a hash is a hash of, and why that is believed; none if the release does not have it.

@@ -6,14 +6,15 @@ use super::text::{absent, decoded};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{MissingModules, Tree, load_tree};
-use crate::engine::recollect::recollect;
 use crate::error::Error;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::{Body, Listed, Outcome};
 use crate::platform::Platform;
+use crate::release::Knowledge;
+use crate::release::cached::{self, Check};
 use crate::requirements::Requirements;
-use crate::verify::Knowledge;
+use crate::trust::pins::Signer;
 use crate::workspace::RunSettings;
 
 /// What `list` is asked.
@@ -40,8 +41,8 @@ pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
 struct Attribution {
     /// The platforms of its hashes.
     platforms: Vec<Platform>,
-    /// The fingerprint of its signer, or `unsigned`.
-    signer: Option<String>,
+    /// Its signer.
+    signer: Option<Signer>,
 }
 
 /// The entries in the order of the lock file.
@@ -84,7 +85,8 @@ fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
 /// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still
 /// verifies and is about one of the recorded hashes.
 fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
-    let Knowledge::Known(release) = recollect(cache, addr, &entry.version, (root.signature_for(addr), root.now)) else {
+    let check = Check { signature: root.signature_for(addr), now: root.now };
+    let Knowledge::Known(release) = cached::release(cache, addr, &entry.version, check) else {
         return Attribution::default();
     };
     let recorded = release.h1.iter().filter(|(hash, _)| entry.hashes.contains(hash));
@@ -92,7 +94,7 @@ fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &L
     platforms.sort();
     platforms.dedup();
     let is_signed = |digest: &Sha256Digest| entry.hashes.contains(&PackageHash::zh(*digest));
-    let signer = release.lines.keys().any(is_signed).then(|| release.signer.to_string());
+    let signer = release.signer.clone().filter(|_| release.lines.keys().any(is_signed));
     Attribution { platforms, signer }
 }
 
@@ -112,12 +114,10 @@ mod tests {
             hashes: std::iter::empty().collect(),
         };
         lock.insert(addr.clone(), entry);
-        let attribute = |addr: &ProviderAddr, _: &LockEntry| Attribution {
-            platforms: Vec::new(),
-            signer: Some(addr.kind().to_uppercase()),
-        };
+        let attribute =
+            |_: &ProviderAddr, _: &LockEntry| Attribution { platforms: Vec::new(), signer: Some(Signer::Unsigned) };
         let listed = super::listed(&lock, Some(&Requirements::new()), &attribute);
-        assert_eq!((listed[0].required, listed[0].signer.as_deref()), (Some(false), Some("WIDGET")));
+        assert_eq!((listed[0].required, listed[0].signer.as_ref()), (Some(false), Some(&Signer::Unsigned)));
         assert_eq!(super::listed(&lock, None, &attribute)[0].required, None);
     }
 }

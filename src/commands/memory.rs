@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::disk::trust_file;
-use crate::engine::signers::Lesson;
 use crate::error::{Error, ErrorKind};
 use crate::trust::pins::{self, Anchor, Pins, TrustFile};
+use crate::trust::update::TrustUpdate;
 
 pub use crate::workspace::TrustPlace;
 
@@ -15,7 +15,7 @@ pub struct Memory {
     place: TrustPlace,
     text: Option<String>,
     file: TrustFile,
-    lessons: Vec<Lesson>,
+    updates: Vec<TrustUpdate>,
 }
 
 impl Memory {
@@ -48,7 +48,7 @@ impl Memory {
             Some(text) => decode(text, &place.shown)?,
             None => TrustFile::default(),
         };
-        Ok(Self { place: place.clone(), text, file, lessons: Vec::new() })
+        Ok(Self { place: place.clone(), text, file, updates: Vec::new() })
     }
 
     /// Where the trust file is.
@@ -61,7 +61,7 @@ impl Memory {
         self.text.is_some()
     }
 
-    /// What is remembered, the lessons of this run included.
+    /// What is remembered, the updates of this run included.
     pub fn pins(&self) -> &Pins {
         &self.file.pins
     }
@@ -75,33 +75,33 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// Where a lesson contradicts what is remembered by now; then none of them is taken.
-    pub fn learn(&mut self, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Error> {
+    /// Where a update contradicts what is remembered by now; then none of them is taken.
+    pub fn learn(&mut self, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         let mut pins = self.file.pins.clone();
         let mut new = Vec::new();
-        for lesson in lessons {
-            if lesson.apply(&mut pins)? {
-                new.push(lesson);
+        for update in updates {
+            if update.apply(&mut pins)? {
+                new.push(update);
             }
         }
         self.file.pins = pins;
-        self.lessons.extend(new.iter().cloned());
+        self.updates.extend(new.iter().cloned());
         Ok(new)
     }
 
     /// Writes the trust file if anything was learned; true if its bytes changed.
     ///
-    /// What another run wrote meanwhile stays: the lessons are applied to what is there now.
+    /// What another run wrote meanwhile stays: the updates are applied to what is there now.
     ///
     /// # Errors
     ///
-    /// What the disk says, and where a lesson contradicts what another run has learned.
+    /// What the disk says, and where a update contradicts what another run has learned.
     pub fn commit(&mut self) -> Result<bool, Error> {
-        if self.lessons.is_empty() {
+        if self.updates.is_empty() {
             return Ok(false);
         }
-        let lessons = std::mem::take(&mut self.lessons);
-        self.change(|pins| lessons.iter().try_for_each(|lesson| lesson.apply(pins).map(|_| ())))
+        let updates = std::mem::take(&mut self.updates);
+        self.change(|pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
     }
 
     /// Changes what is remembered and writes it; true if the bytes of the file changed.
@@ -150,8 +150,8 @@ mod tests {
     use crate::trust::pins::Signer;
     use crate::version::Version;
 
-    fn lesson(addr: &str, key: char) -> Lesson {
-        Lesson::FirstUse {
+    fn update(addr: &str, key: char) -> TrustUpdate {
+        TrustUpdate::FirstUse {
             address: ProviderAddr::parse(addr, Dialect::Terraform).unwrap(),
             version: Version::new(1, 0, 0),
             signer: Signer::Key(key.to_string().repeat(40).parse().unwrap()),
@@ -164,15 +164,15 @@ mod tests {
         let place = TrustPlace { path: folder.path().join(pins::FILE_NAME), shown: pins::FILE_NAME.into() };
         let [mut one, mut two, mut three] = [(); 3].map(|()| Memory::load(&place).unwrap());
         assert!(!one.exists() && !one.commit().unwrap());
-        assert_eq!(one.learn(vec![lesson("a/b", 'A'), lesson("a/b", 'A')]).unwrap().len(), 1);
-        two.learn(vec![lesson("c/d", 'C')]).unwrap();
-        three.learn(vec![lesson("a/b", 'B')]).unwrap();
+        assert_eq!(one.learn(vec![update("a/b", 'A'), update("a/b", 'A')]).unwrap().len(), 1);
+        two.learn(vec![update("c/d", 'C')]).unwrap();
+        three.learn(vec![update("a/b", 'B')]).unwrap();
         assert!(one.commit().unwrap() && two.commit().unwrap());
         assert_eq!(three.commit().unwrap_err().kind, ErrorKind::Trust);
         let now = Memory::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
         assert!(trust_file::read(&place.path).unwrap().unwrap().starts_with("# Who may sign the providers"));
-        assert_eq!(one.learn(vec![lesson("a/b", 'A')]).unwrap(), []);
+        assert_eq!(one.learn(vec![update("a/b", 'A')]).unwrap(), []);
         assert!(!one.commit().unwrap());
     }
 }

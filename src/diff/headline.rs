@@ -4,7 +4,8 @@ use super::Distance;
 use super::risk::{distance, pins_nothing, verdict};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{Change, ChangeKind, Signer, Standing};
+use crate::outcome::{Change, ChangeKind, Standing};
+use crate::trust::pins::Signer;
 use crate::version::Constraints;
 
 /// What happened to an entry, in a few words each; the most important first.

@@ -22,7 +22,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ask::ask;
-pub use attribution::{ArchiveFacts, Attribution, ReleaseFacts};
+pub use attribution::Attribution;
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline};

@@ -1,14 +1,17 @@
 //! Changes, verdicts and risks of small files.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::dialect::Dialect;
-use crate::evidence::Verdict;
-use crate::hash::PackageHash;
+use crate::evidence::{Evidence, Verdict};
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::outcome::Ask;
+use crate::release::{Knowledge, Line, Release, Vouched};
 use crate::requirements::{Origin, OriginKind, Requirements};
-use crate::version::Constraints;
+use crate::version::{Constraints, Version};
 
 pub(super) fn addr(text: &str) -> ProviderAddr {
     ProviderAddr::parse(text, Dialect::Terraform).unwrap()
@@ -101,27 +104,57 @@ fn distances() {
     assert_eq!(between("1.2.3+a", "1.2.3+b"), Some(Distance::Tag));
 }
 
+/// A hash of a package that a name stands for.
+fn named(text: &str) -> PackageHash {
+    let (scheme, name) = text.split_once(':').unwrap();
+    let digest = Sha256Digest::of(name.as_bytes());
+    match scheme {
+        "zh" => PackageHash::zh(digest),
+        "h1" => PackageHash::h1(digest),
+        _ => hash(text),
+    }
+}
+
 /// A release with two packages and a manifest, whose contents are known.
 fn known(signed: bool) -> Attribution {
-    let package = |zh: &str, platform: &str| ArchiveFacts { zh: hash(zh), platform: Some(platform.parse().unwrap()) };
-    let facts = ReleaseFacts {
+    attribution(signed, &|_| {})
+}
+
+fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Attribution {
+    let digest = |name: &str| Sha256Digest::of(name.as_bytes());
+    let archive = |platform: &str| Line::Archive(Some(platform.parse().unwrap()));
+    let reported = Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
+    let version: Version = "1.0.0".parse().unwrap();
+    let mut release = Release {
         signer: signed.then(|| "A".repeat(40).parse().unwrap()),
-        packages: vec![package("zh:linux", "linux_amd64"), package("zh:darwin", "darwin_arm64")],
-        other_lines: [hash("zh:manifest")].into(),
-        reported: [(hash("h1:reported"), None)].into(),
-        ..ReleaseFacts::default()
+        lines: BTreeMap::from([
+            (digest("linux"), archive("linux_amd64")),
+            (digest("darwin"), archive("darwin_arm64")),
+            (digest("manifest"), Line::Other),
+        ]),
+        h1: [(named("h1:reported"), reported)].into(),
+        current: false,
+        ..Release::new(addr("acme/widget"), version.clone())
     };
+    change(&mut release);
     let mut known = Attribution::default();
-    known.releases.insert((addr("acme/widget"), "1.0.0".parse().unwrap()), facts);
-    known.computed(hash("zh:linux"), hash("h1:linux"));
-    known.computed(hash("zh:elsewhere"), hash("h1:elsewhere"));
+    known.releases.insert((addr("acme/widget"), version), Knowledge::Known(Arc::new(release)));
+    known.computed(named("zh:linux"), named("h1:linux"));
+    known.computed(named("zh:elsewhere"), named("h1:elsewhere"));
     known
 }
 
+/// The widget with hashes that names stand for.
+fn named_widget(version: &str, hashes: &[&str]) -> LockFile {
+    let mut entry = entry(version, "", &[]);
+    entry.hashes = hashes.iter().map(|text| named(text)).collect();
+    lock(&[("acme/widget", entry)])
+}
+
 fn verdict_of(old: &[&str], new: &[&str], wanted: &str, known: &Attribution) -> Verdict {
-    let mut change = only(&widget("1.0.0", "", old), &widget("1.0.0", "", new));
+    let mut change = only(&named_widget("1.0.0", old), &named_widget("1.0.0", new));
     judge(&mut change, known);
-    change.judged[&hash(wanted)].verdict
+    change.judged[&named(wanted)].verdict
 }
 
 #[test]
@@ -153,21 +186,20 @@ fn verdicts_without_signed_sums() {
 
 #[test]
 fn who_was_asked_and_does_not_know_attests_nothing() {
-    let mut known = known(true);
-    known.releases.values_mut().for_each(|facts| (facts.asked, facts.complete) = (true, true));
+    let mut known = attribution(true, &|release| (release.current, release.complete) = (true, true));
     assert_eq!(verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known), Verdict::Unattested);
-    known.computed(hash("zh:darwin"), hash("h1:darwin"));
+    known.computed(named("zh:darwin"), named("h1:darwin"));
     let ruled_out = verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known);
     assert_eq!(ruled_out, Verdict::Contradicts, "the contents of all packages are known");
 }
 
 #[test]
 fn what_an_old_entry_recorded_counts_for_its_own_version_only() {
-    let mut change = only(&widget("0.9.0", "", &["zh:linux"]), &widget("1.0.0", "", &["zh:linux", "h1:linux"]));
+    let mut change = only(&named_widget("0.9.0", &["zh:linux"]), &named_widget("1.0.0", &["zh:linux", "h1:linux"]));
     judge(&mut change, &known(false));
-    assert_eq!(change.judged[&hash("h1:linux")].verdict, Verdict::UnknownOffline);
+    assert_eq!(change.judged[&named("h1:linux")].verdict, Verdict::UnknownOffline);
     judge(&mut change, &known(true));
-    assert_eq!(change.judged[&hash("h1:linux")].verdict, Verdict::SameSignedArchive);
+    assert_eq!(change.judged[&named("h1:linux")].verdict, Verdict::SameSignedArchive);
 }
 
 #[test]
@@ -212,7 +244,8 @@ fn risks_and_their_order() {
 
 #[test]
 fn a_replacement_that_is_explained_is_less_loud() {
-    let mut change = only(&widget("1.0.0", "", &["zh:linux", "h1:x"]), &widget("1.0.0", "", &["zh:linux", "h1:linux"]));
+    let mut change =
+        only(&named_widget("1.0.0", &["zh:linux", "h1:x"]), &named_widget("1.0.0", &["zh:linux", "h1:linux"]));
     assert_eq!((change.kind, risk(&change)), (ChangeKind::HashesReplaced, Risk::Dangerous));
     judge(&mut change, &known(true));
     assert_eq!(risk(&change), Risk::Notable);

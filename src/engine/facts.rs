@@ -5,18 +5,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::continuity::Offered;
 use crate::error::Error;
+use crate::evidence::Evidence;
 use crate::finding::Finding;
-use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::release::{Line, Release, Vouched};
 use crate::settings::Date;
 use crate::trust::Fingerprint;
 use crate::version::Version;
 
 /// The answers about one provider, or why there are none.
-pub type Answer = Result<Arc<ReleaseFacts>, Refusal>;
+pub type Answer = Result<Arc<Selected>, Refusal>;
 
 /// Why a release cannot be locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,15 +41,11 @@ impl From<Finding> for Refusal {
     }
 }
 
-/// One release of a provider as its source offers it.
+/// The release that was selected for a step, and what else its source told on the way.
 #[derive(Debug, Clone)]
-pub struct ReleaseFacts {
-    /// The version.
-    pub version: Version,
-    /// Where it comes from and who vouches for it.
-    pub origin: Origin,
-    /// The subkey that signed, if it was not the primary key.
-    pub subkey: Option<Fingerprint>,
+pub struct Selected {
+    /// The release.
+    pub release: Release,
     /// The packages that were looked at.
     pub packages: BTreeMap<Platform, PackageFacts>,
     /// Platforms without a package, with the newest version that has one.
@@ -66,8 +62,42 @@ pub struct ReleaseFacts {
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
     /// The `h1:` of archives of the release that the index knows, looked at or not, by platform.
     pub known: BTreeMap<Platform, PackageHash>,
-    /// What was noticed on the way: expired keys, several versions of one precedence.
-    pub findings: Vec<Finding>,
+}
+
+impl Selected {
+    /// A release of which only its version is known.
+    pub fn new(release: Release) -> Self {
+        Self {
+            release,
+            packages: BTreeMap::new(),
+            missing: BTreeMap::new(),
+            supported_protocol: true,
+            newest_supported: None,
+            newest: None,
+            passed_over: Vec::new(),
+            reported: BTreeMap::new(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The version.
+    pub fn version(&self) -> &Version {
+        &self.release.version
+    }
+
+    /// Takes in what was computed of packages.
+    pub fn compute(&mut self, packages: BTreeMap<Platform, PackageFacts>) {
+        for (platform, package) in packages.iter().filter(|(_, package)| package.computed) {
+            let vouched = Vouched { platform: Some(platform.clone()), evidence: Evidence::Computed };
+            self.release.h1.extend(package.h1.clone().map(|h1| (h1, vouched)));
+        }
+        for (platform, package) in &packages {
+            if let Some(zh) = package.zh {
+                self.release.lines.insert(zh, Line::Archive(Some(platform.clone())));
+            }
+        }
+        self.packages.extend(packages);
+    }
 }
 
 /// Why a version was not selected although the constraints allow it.
@@ -94,42 +124,6 @@ impl fmt::Display for PassedOver {
             Self::Banned(Some(reason)) => write!(f, "it is banned by the settings: {reason}"),
         }
     }
-}
-
-/// The source of a release.
-#[derive(Debug, Clone)]
-pub enum Origin {
-    /// The registry at the address's own host.
-    Registry {
-        /// Who signed the checksums.
-        signer: Signature,
-        /// The checksums.
-        sums: Arc<Sums>,
-    },
-    /// A directory of packages, which says nothing but what the packages are.
-    Mirror,
-}
-
-/// What is known of the signature over the checksums.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Signature {
-    /// It verifies; the fingerprint of the primary key.
-    By(String),
-    /// There is none that could be checked, and policy allows that.
-    Unsigned,
-}
-
-/// Who signed one release, and what the checksums list, without a look at any package.
-#[derive(Debug, Clone)]
-pub struct SignedRelease {
-    /// What is known of the signature.
-    pub signature: Signature,
-    /// The subkey that signed, if it was not the primary key.
-    pub subkey: Option<Fingerprint>,
-    /// What the checksums list.
-    pub offered: Offered,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
 }
 
 /// One package.

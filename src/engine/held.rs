@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::facts::ReleaseFacts;
+use super::facts::Selected;
 use super::plan::{Selection, Step};
 use super::wish::Wish;
 use crate::addr::ProviderAddr;
@@ -26,11 +26,11 @@ pub fn held_back(
     addr: &ProviderAddr,
     step: &Step,
     requirement: Option<&Requirement>,
-    facts: &ReleaseFacts,
+    facts: &Selected,
 ) -> Option<Finding> {
     let Selection::Newest(wish) = &step.selection else { return None };
     let newest = facts.newest.as_ref().or_else(|| facts.passed_over.first().map(|(version, _)| version))?;
-    let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version);
+    let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version());
     let reasons = reasons(wish, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
     Some(Finding::new(Rule::HeldBack, message).about(addr))
@@ -55,7 +55,7 @@ pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> O
     Some(Finding::new(Rule::PlatformsDropped, message).about(addr))
 }
 
-fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &ReleaseFacts, newest: &Version) -> Vec<String> {
+fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &Selected, newest: &Version) -> Vec<String> {
     let mut reasons = Vec::new();
     if !wish.allows_by_constraints(newest) {
         reasons.extend(requirement.into_iter().flat_map(|requirement| holders(requirement, newest)).map(place));

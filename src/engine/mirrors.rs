@@ -4,20 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
-use super::facts::{Answer, Origin, PackageFacts, Refusal, ReleaseFacts};
+use super::facts::{Answer, PackageFacts, Refusal, Selected};
 use super::plan::{Selection, Step};
 use super::wish::Bar;
-use super::{Event, Events, PackageKey};
+use super::{Event, Events, PackageKey, abreast};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
 use crate::platform::Platform;
+use crate::release::Release;
 use crate::version::Version;
 
 /// The answers of a mirror for all steps.
@@ -102,7 +100,7 @@ fn release(
     step: &Step,
     version: Version,
     hashed: Hashed,
-) -> Result<ReleaseFacts, Refusal> {
+) -> Result<Selected, Refusal> {
     let mut packages = BTreeMap::new();
     for (platform, facts) in hashed {
         packages.insert(platform, facts?);
@@ -114,43 +112,21 @@ fn release(
     });
     let releases = mirror.versions(addr).unwrap_or_default().into_iter().filter(|other| !other.is_prerelease());
     let newest = releases.max().filter(|other| *other > version);
-    Ok(ReleaseFacts {
-        missing: missing.collect(),
-        version,
-        origin: Origin::Mirror,
-        subkey: None,
-        packages,
-        supported_protocol: true,
-        newest_supported: None,
-        newest,
-        passed_over: Vec::new(),
-        reported: BTreeMap::new(),
-        known: BTreeMap::new(),
-        findings: Vec::new(),
-    })
+    let missing = missing.collect();
+    let mut selected = Selected { missing, newest, ..Selected::new(Release::new(addr.clone(), version)) };
+    selected.compute(packages);
+    Ok(selected)
 }
 
 /// Hashes packages on as many threads as there are cores.
 fn hash_all(jobs: &[(PackageKey, Result<LocalPackage, Error>)], events: &Events) -> BTreeMap<ProviderAddr, Hashed> {
-    let next = AtomicUsize::new(0);
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    let (results, received) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            let (results, jobs, next) = (results.clone(), jobs, &next);
-            scope.spawn(move || {
-                while let Some((package, found)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let facts = found.clone().map_err(Refusal::Error).and_then(|found| hash(package, &found, events));
-                    // The receiver lives until all threads are done.
-                    let _ = results.send((package.clone(), facts));
-                }
-            });
-        }
+    let results = abreast::each(jobs.len(), abreast::cores(), |at| {
+        let (package, found) = &jobs[at];
+        found.clone().map_err(Refusal::Error).and_then(|found| hash(package, &found, events))
     });
-    drop(results);
     let mut hashed: BTreeMap<ProviderAddr, Hashed> = BTreeMap::new();
-    for (package, facts) in received {
-        hashed.entry(package.address).or_default().insert(package.platform, facts);
+    for ((package, _), facts) in jobs.iter().zip(results) {
+        hashed.entry(package.address.clone()).or_default().insert(package.platform.clone(), facts);
     }
     hashed
 }

@@ -9,7 +9,6 @@
 
 pub mod abreast;
 pub mod commit;
-pub mod continuity;
 mod event;
 pub mod facts;
 pub mod held;
@@ -17,13 +16,10 @@ pub mod inquiry;
 pub mod joint;
 pub mod known;
 pub mod mirrors;
-pub mod naming;
 pub mod plan;
 pub mod recall;
-pub mod recollect;
 pub mod rules;
 pub mod settle;
-pub mod signers;
 pub mod wish;
 
 #[cfg(feature = "online")]

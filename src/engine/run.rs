@@ -7,15 +7,14 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::facts::{Answer, Refusal, SignedRelease};
+use super::facts::{Answer, Refusal};
 use super::gather::{GatherOptions, Gatherer};
 use super::inquiry::Inquiry;
 use super::plan::Step;
-use super::rules::Rules;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
-use crate::verify::Knowledge;
+use crate::release::Knowledge;
 use crate::version::Version;
 
 /// The answers for the steps of each root module, in the order given; every question is asked once for all of them.
@@ -35,21 +34,6 @@ pub fn gather(
 
 /// A release by provider and version.
 pub type ReleaseKey = (ProviderAddr, Version);
-
-/// Who signed some releases; no package is downloaded.
-///
-/// # Errors
-///
-/// As [`gather`].
-pub fn signers(
-    options: GatherOptions,
-    releases: BTreeMap<ReleaseKey, Rules>,
-) -> Result<BTreeMap<ReleaseKey, Result<SignedRelease, Refusal>>, Error> {
-    block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
-        gatherer.signers(releases).await
-    })
-}
 
 /// What is known of some locked releases.
 ///

@@ -54,8 +54,8 @@ pub struct ReleaseOfHash {
     pub address: ProviderAddr,
     /// The version.
     pub version: Version,
-    /// Who signed its checksums.
-    pub signer: Signer,
+    /// Who signed its checksums; none if its source says nothing of that.
+    pub signer: Option<Signer>,
     /// What the hash is a hash of.
     pub origin: HashOrigin,
 }

@@ -19,7 +19,8 @@ use crate::lockfile::LockEntry;
 use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
-use crate::trust::pins::Pins;
+use crate::trust::Fingerprint;
+use crate::trust::pins::{Pins, Signer};
 
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
@@ -228,8 +229,8 @@ pub struct Listed {
     pub required: Option<bool>,
     /// The platforms that the local index attributes to its hashes.
     pub platforms: Vec<Platform>,
-    /// The fingerprint of the signer, where it is known.
-    pub signer: Option<String>,
+    /// The signer, where it is known.
+    pub signer: Option<Signer>,
 }
 
 /// What a command changed in a lock file, or would change.
@@ -281,8 +282,8 @@ pub struct TrustChange {
     pub written: bool,
     /// Providers whose signer is remembered from now on.
     pub pinned: Vec<(ProviderAddr, Signer)>,
-    /// Fingerprints of keys that are denied from now on, since they were seen revoked.
-    pub denied: Vec<String>,
+    /// Keys that are denied from now on, since they were seen revoked.
+    pub denied: Vec<Fingerprint>,
     /// Republications that were accepted.
     pub republished: Vec<(ProviderAddr, crate::version::Version)>,
 }
@@ -381,15 +382,6 @@ pub struct AddedHash {
     pub platform: Option<Platform>,
     /// Why it is believed.
     pub evidence: Vec<crate::evidence::Evidence>,
-}
-
-/// Who signed a release.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Signer {
-    /// The fingerprint of the primary key, 40 upper-case hex digits or more.
-    Key(String),
-    /// Nobody.
-    Unsigned,
 }
 
 /// The kinds of change to an entry.

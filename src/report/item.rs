@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, Change, ChangeKind, Changes, Outcome, RootOutcome, Signer, Standing};
+use crate::outcome::{Body, Change, ChangeKind, Changes, Outcome, RootOutcome, Standing};
+use crate::trust::words::by;
 
 /// A rule as annotating formats show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,10 +144,7 @@ pub(super) fn signed(change: &Change) -> Option<String> {
         Standing::Rotated => "pinned by this change in place of another signer",
         Standing::Refused => "refused",
     };
-    let by = match change.signer.as_ref()? {
-        Signer::Key(fingerprint) => format!("signed by {fingerprint}"),
-        Signer::Unsigned => "not signed by anybody".to_owned(),
-    };
+    let by = by(change.signer.as_ref()?);
     let identical = if change.identical { "identical archives, " } else { "" };
     Some(format!("{by} ({identical}{standing})"))
 }

@@ -5,13 +5,17 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::*;
-use crate::commands::diff::{Knowledge, Pair, Side, Trust, review};
-use crate::diff::{ArchiveFacts, Attribution, ReleaseFacts};
-use crate::hash::{HashScheme, PackageHash};
+use crate::commands::diff::{Knowledge as Known, Pair, Side, Trust, review};
+use crate::diff::Attribution;
+use crate::evidence::Evidence;
+use crate::hash::PackageHash;
 use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::release::{Knowledge, Line, Release, Vouched};
 use crate::report::schema_tests::broken;
 
 const FORMATS: [Format; 7] =
@@ -43,7 +47,7 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribut
         new: side("the work tree", new),
         dialect: None,
     };
-    review(&pair, &Knowledge { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
+    review(&pair, &Known { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
@@ -62,14 +66,15 @@ fn nothing(_: &[Change]) -> Attribution {
 /// The same with the pages of the releases, and a registry that gave no answer about the first one.
 fn answered(changes: &[Change]) -> Attribution {
     let mut known = signed(changes);
-    for facts in known.releases.values_mut() {
-        facts.link = url::Url::parse("https://github.com/acme/terraform-provider-x/releases/tag/v1(2)").ok();
+    for knowledge in known.releases.values_mut() {
+        let Knowledge::Known(release) = knowledge else { continue };
+        let release = Arc::get_mut(release).unwrap();
+        release.link = url::Url::parse("https://github.com/acme/terraform-provider-x/releases/tag/v1(2)").ok();
     }
     if let Some((change, new)) = changes.first().and_then(|change| Some((change, change.new.as_ref()?))) {
         let error = crate::error::Error::new(crate::error::ErrorKind::Unavailable, "asking `the` registry failed: 503");
-        let inconclusive = Some(error.hint("wait, then run the command again"));
-        let facts = ReleaseFacts { inconclusive, ..ReleaseFacts::default() };
-        known.releases.insert((change.address.clone(), new.version.clone()), facts);
+        let unanswered = Knowledge::Inconclusive(error.hint("wait, then run the command again"));
+        known.releases.insert((change.address.clone(), new.version.clone()), unanswered);
     }
     known
 }
@@ -86,16 +91,17 @@ fn signed(changes: &[Change]) -> Attribution {
     let mut known = Attribution::default();
     for change in changes {
         for entry in [&change.new, &change.old].into_iter().flatten() {
-            let zh = |hash: &&PackageHash| hash.scheme() == HashScheme::Zh;
-            let package = |zh: &PackageHash| ArchiveFacts { zh: zh.clone(), platform: "linux_amd64".parse().ok() };
-            let facts = ReleaseFacts {
+            let archive =
+                |hash: &PackageHash| Some((hash.zh_digest()?, Line::Archive(Some("linux_amd64".parse().unwrap()))));
+            let reported = || Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
+            let release = Release {
                 signer: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
-                packages: entry.hashes.iter().filter(zh).map(package).collect(),
-                reported: change.hashes_added.iter().skip(1).map(|added| (added.hash.clone(), None)).collect(),
-                asked: true,
+                lines: entry.hashes.iter().filter_map(archive).collect(),
+                h1: change.hashes_added.iter().skip(1).map(|added| (added.hash.clone(), reported())).collect(),
                 complete: true,
-                ..ReleaseFacts::default()
+                ..Release::new(change.address.clone(), entry.version.clone())
             };
+            let facts = Knowledge::Known(Arc::new(release));
             known.releases.insert((change.address.clone(), entry.version.clone()), facts);
         }
     }

@@ -6,8 +6,9 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Required, RootOutcome, Signer, Standing};
+use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Required, RootOutcome, Standing};
 use crate::requirements::{Origin, OriginKind, Requirement};
+use crate::trust::pins::Signer;
 use crate::version::Constraints;
 
 const KEY: &str = "C874011F0AB405110D02105534365D9472D7468F";
@@ -61,7 +62,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
 }
 
 fn lock() -> Outcome {
-    let signed = Evidence::Signed(KEY.to_owned());
+    let signed = Evidence::Signed(KEY.parse().unwrap());
     let new = Change {
         new: Some(entry("5.31.0", "~> 5.0", &[])),
         hashes_added: vec![
@@ -70,7 +71,7 @@ fn lock() -> Outcome {
             added("zh:1", Some("linux_amd64"), std::slice::from_ref(&signed)),
             added("zh:2", None, &[signed.clone(), Evidence::Recorded]),
         ],
-        signer: Some(Signer::Key(KEY.to_owned())),
+        signer: Some(Signer::Key(KEY.parse().unwrap())),
         ..change("hashicorp/aws", ChangeKind::Added)
     };
     let more = Change {
@@ -200,7 +201,7 @@ fn list() -> Outcome {
         entry,
         required,
         platforms: platforms.iter().map(|text| text.parse().unwrap()).collect(),
-        signer: signer.map(str::to_owned),
+        signer: signer.map(|text| text.parse().unwrap()),
     };
     let entries = vec![
         listed("example.com/acme/widget", entry("1.2.0", "", &["h1:a=", "x9:q"]), Some(false), &[], None),

@@ -49,7 +49,7 @@ fn a_rule_is_explained_by_its_fields() {
 #[test]
 fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
     let RecordedAt { address, version, .. } = recorded(None);
-    let release = ReleaseOfHash { address, version, signer: Signer::Unsigned, origin: contents() };
+    let release = ReleaseOfHash { address, version, signer: Some(Signer::Unsigned), origin: contents() };
     let explained = ExplainedHash {
         hash: H1.parse().unwrap(),
         well_formed: true,

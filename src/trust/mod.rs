@@ -7,5 +7,7 @@ mod fingerprint;
 pub mod judge;
 pub mod openpgp;
 pub mod pins;
+pub mod update;
+pub mod words;
 
 pub use fingerprint::{Fingerprint, FingerprintError};

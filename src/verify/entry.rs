@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Knowledge, Subject, policy};
+use super::{Judged, Subject, policy};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::HashScheme;
 use crate::platform::Platform;
+use crate::release::Knowledge;
 use crate::requirements::Requirement;
 
 /// Providers that are required and have no entry.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Knowledge, Release};
+use super::Judged;
 use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::outcome::{Unanswered, Verified};
+use crate::release::{Knowledge, Release};
 use crate::version::Version;
 
 /// What is known of one hash.
@@ -70,7 +71,7 @@ impl Judged<'_> {
                 findings.extend(self.unrecorded(release, &refuted));
             }
             Knowledge::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
-            Knowledge::Unasked | Knowledge::Withdrawn(_) | Knowledge::Refused(_) => {}
+            Knowledge::Unasked | Knowledge::Withdrawn(_) | Knowledge::Refused(_) | Knowledge::Revoked(..) => {}
         }
         findings
     }

@@ -27,7 +27,7 @@ mod weakened;
 
 use std::time::SystemTime;
 
-pub use facts::{Facts, Knowledge, Line, Release, Vouched};
+pub use facts::Facts;
 pub use hashes::is_well_formed;
 pub use levels::leveled;
 pub use pinned::{PinChange, believed, pin_changes};
@@ -37,6 +37,7 @@ use crate::dialect::Dialect;
 use crate::finding::Finding;
 use crate::lockfile::{LockFile, Spans};
 use crate::outcome::Verified;
+use crate::release::Knowledge;
 use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::Pins;

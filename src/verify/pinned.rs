@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::release::all;
 use crate::finding::Rule;
 use crate::trust::pins::{BlockKey, Pin, Pins, Signer};
+use crate::trust::words::all;
 use crate::version::Version;
 
 /// One thing that a trust file says otherwise than before.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Facts, Knowledge, Line, Release, Subject, Vouched, of_text, verify};
+use super::{Facts, Subject, of_text, verify};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::evidence::Evidence;
@@ -18,6 +18,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::lockfile::{Decoded, LockFile, Spans, decode};
 use crate::outcome::Verified;
+use crate::release::{Knowledge, Line, Release, Vouched};
 use crate::settings::Settings;
 use crate::trust::pins::Signer;
 
@@ -55,13 +56,14 @@ fn releases(folder: &Path) -> Releases {
         let release = Release {
             address,
             version: row[1].parse().ok()?,
-            signer: Signer::Unsigned,
+            signer: Some(Signer::Unsigned),
             subkey: None,
             signed_at: None,
             lines: list(6).into_iter().filter_map(|hex| Some((Sha256Digest::from_hex(&hex)?, line(&hex)))).collect(),
             h1: list(7).iter().map(|text| (format!("h1:{text}").parse().unwrap(), vouched())).collect(),
             complete: true,
             current: true,
+            listed: Vec::new(),
             link: None,
             findings: Vec::new(),
             inconclusive: None,
@@ -78,13 +80,14 @@ fn other_builds() -> impl Iterator<Item = ((String, String), Arc<Release>)> {
         let release = Release {
             address: ProviderAddr::parse(&name, Dialect::Terraform).unwrap(),
             version: version.parse().unwrap(),
-            signer: Signer::Unsigned,
+            signer: Some(Signer::Unsigned),
             subkey: None,
             signed_at: None,
             lines: BTreeMap::from([(Sha256Digest::of(name.as_bytes()), Line::Archive(None))]),
             h1: BTreeMap::new(),
             complete: true,
             current: true,
+            listed: Vec::new(),
             link: None,
             findings: Vec::new(),
             inconclusive: None,

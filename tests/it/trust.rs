@@ -118,7 +118,7 @@ fn another_key_is_refused_until_it_is_rotated() {
     let run = workspace.tflock(&registry, lock(&[])).ended_with(3);
     assert!(run.touched().is_empty(), "{run}");
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    denied[signer-changed]: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>, but for localhost:PORT/acme/widget is remembered: <key GOOD>
+    denied[signer-changed]: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>; localhost:PORT/acme/widget is pinned to <key GOOD>
       --> app/main.tf:3:5
       help: Ask its publisher whether the key is theirs; then `tflock trust rotate localhost:PORT/acme/widget FINGERPRINT --reason TEXT`.
     refused; app/.terraform.lock.hcl is as it was

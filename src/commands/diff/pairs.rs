@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::super::diff_signers::{Trust, sign};
 use crate::dialect::Dialect;
-use crate::diff::{self, Attribution, ReleaseFacts};
+use crate::diff::{self, Attribution};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
 use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::release;
 use crate::requirements::Requirements;
 
 /// One side of a comparison.
@@ -84,7 +85,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         if let Some(facts) = release(change, &packages) {
             beside.extend(of_release(change, facts, known.trust));
             let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
-            inconclusive.extend(facts.inconclusive.iter().filter(|_| open).cloned());
+            inconclusive.extend(unanswered(facts).filter(|_| open).cloned());
         }
         if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
             diff::ask(change, old, new);
@@ -114,17 +115,36 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
 }
 
 /// What is known of the release that a change puts into the file.
-fn release<'a>(change: &Change, packages: &'a Attribution) -> Option<&'a ReleaseFacts> {
+fn release<'a>(change: &Change, packages: &'a Attribution) -> Option<&'a release::Knowledge> {
     packages.release(&change.address, &change.new.as_ref()?.version)
 }
 
 /// What is wrong with a release as a whole, or with its signer.
-fn of_release(change: &mut Change, facts: &ReleaseFacts, trust: &Trust) -> Vec<Finding> {
+fn of_release(change: &mut Change, knowledge: &release::Knowledge, trust: &Trust) -> Vec<Finding> {
     let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
-    change.link = facts.link.clone().filter(|_| is_new || change.moved_from.is_some());
-    let by = facts.signer.as_ref().and_then(|signer| sign(change, signer, trust));
-    let findings = facts.findings.iter().cloned().chain(by);
-    findings.map(|finding| Finding { position: change.position, ..finding }).collect()
+    let mut findings = match knowledge {
+        release::Knowledge::Unasked | release::Knowledge::Inconclusive(_) => Vec::new(),
+        release::Knowledge::Withdrawn(message) => vec![Finding::new(Rule::VersionWithdrawn, message)],
+        release::Knowledge::Refused(finding) => vec![finding.clone()],
+        release::Knowledge::Revoked(finding, _) => vec![(**finding).clone()],
+        release::Knowledge::Known(release) => release.findings.clone(),
+    };
+    if let Some(release) = knowledge.release() {
+        change.link = release.link.clone().filter(|_| is_new || change.moved_from.is_some());
+        findings.extend(release.signer.as_ref().and_then(|signer| sign(change, signer, trust)));
+    }
+    let placed = findings.into_iter().map(|finding| finding.about(&change.address));
+    placed.map(|finding| Finding { position: change.position, ..finding }).collect()
+}
+
+/// Why the origin of a release gave no answer, or not all of it.
+fn unanswered(knowledge: &release::Knowledge) -> impl Iterator<Item = &Error> {
+    let of_release = knowledge.release().and_then(|release| release.inconclusive.as_ref());
+    let of_question = match knowledge {
+        release::Knowledge::Inconclusive(error) => Some(error),
+        _ => None,
+    };
+    of_release.or(of_question).into_iter()
 }
 
 /// True if it is worth knowing who asks.

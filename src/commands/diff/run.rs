@@ -20,7 +20,6 @@ use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::lockfile::{LockFile, detect_dialect};
 use crate::outcome::{Body, Change, Outcome, RootOutcome};
-use crate::verify;
 use crate::workspace::{RunSettings, Scope, root_settings};
 
 /// What `diff` is asked.
@@ -98,7 +97,7 @@ fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Known {
     let forbidden = questions.iter().filter(|(addr, _)| !settings.settings.policy.allows_host(addr.host()));
     let unasked = |host: &Hostname| {
         let message = format!("the policy does not allow the host {host}, so that it was not asked");
-        verify::Knowledge::Inconclusive(Error::new(ErrorKind::Settings, message))
+        crate::release::Knowledge::Inconclusive(Error::new(ErrorKind::Settings, message))
     };
     forbidden.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), unasked(addr.host()))).collect()
 }

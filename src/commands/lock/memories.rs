@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::memory::{Memory, TrustPlace};
 use super::Mode;
-use crate::engine::signers::Lesson;
 use crate::error::Error;
 use crate::trust::pins::Pins;
+use crate::trust::update::TrustUpdate;
 
 /// What is remembered, by trust file; root modules on several threads share it.
 #[derive(Default)]
@@ -33,9 +33,9 @@ impl Memories {
     }
 
     /// Takes in what was learned; gives what is new of it.
-    pub(super) fn learn(&self, place: &TrustPlace, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Error> {
+    pub(super) fn learn(&self, place: &TrustPlace, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         self.with(|memories| match memories.get_mut(place) {
-            Some(Ok(memory)) => memory.learn(lessons),
+            Some(Ok(memory)) => memory.learn(updates),
             _ => Ok(Vec::new()),
         })
     }

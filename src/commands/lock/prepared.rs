@@ -18,7 +18,6 @@ use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
 use crate::engine::plan::{self, Plan, Step};
-use crate::engine::signers::Lesson;
 use crate::engine::{held, known, recall, settle};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
@@ -28,6 +27,7 @@ use crate::lockfile::{self, LockEntry};
 use crate::outcome::{AddedHash, Body, Changes, RootOutcome, Standing, TrustChange};
 use crate::report::diff::unified;
 use crate::trust::pins::Pins;
+use crate::trust::update::TrustUpdate;
 use crate::version::Version;
 
 /// How an attempt at a root module ended.
@@ -63,7 +63,7 @@ pub(super) enum Learning {
 pub(super) struct Settled {
     settlement: Settlement,
     /// What is new in the trust file.
-    lessons: Vec<Lesson>,
+    updates: Vec<TrustUpdate>,
     /// What is written to configuration.
     edits: Vec<Edit>,
 }
@@ -173,14 +173,14 @@ impl Prepared {
         let edits = self.complete(&mut settlement);
         // A revocation is true whatever else is wrong; everything else is learned from what is written only.
         let refused = settlement.is_refused() || learning == Learning::Revocations;
-        let lessons = std::mem::take(&mut settlement.lessons).into_iter();
-        let lessons = lessons.filter(|lesson| !refused || matches!(lesson, Lesson::Revoked { .. })).collect();
-        let lessons = memories.learn(&self.root.trust, lessons).unwrap_or_else(|error| {
+        let updates = std::mem::take(&mut settlement.updates).into_iter();
+        let updates = updates.filter(|update| !refused || matches!(update, TrustUpdate::Revoked { .. })).collect();
+        let updates = memories.learn(&self.root.trust, updates).unwrap_or_else(|error| {
             settlement.errors.push(error);
             Vec::new()
         });
         settlement.pins = Pins::default();
-        Settled { settlement, lessons, edits }
+        Settled { settlement, updates, edits }
     }
 
     /// What is written to configuration, now that versions are selected.
@@ -222,11 +222,11 @@ impl Prepared {
 
     /// Writes what was settled, once the trust files are written.
     pub(super) fn finish(&self, path: &Path, settled: Settled, stored: &Stored, mode: Mode) -> Finished {
-        let Settled { mut settlement, lessons, edits } = settled;
+        let Settled { mut settlement, updates, edits } = settled;
         let path = path.to_owned();
         let written = match stored.get(&self.root.trust) {
             Some(Ok(written)) => *written,
-            Some(Err(error)) if !lessons.is_empty() => {
+            Some(Err(error)) if !updates.is_empty() => {
                 settlement.errors.push(error.clone());
                 false
             }
@@ -244,7 +244,7 @@ impl Prepared {
         let body = match body {
             Ok(None) => return Finished::Overtaken,
             Ok(Some(changes)) => {
-                Ok(Body::Changes(Changes { trust: trust_change(&self.root, &lessons, written), ..changes }))
+                Ok(Body::Changes(Changes { trust: trust_change(&self.root, &updates, written), ..changes }))
             }
             Err(error) => Err(error),
         };
@@ -369,18 +369,18 @@ fn remembered(settled: &settle::Settled, old: Option<&LockEntry>) -> Vec<AddedHa
     settled.entry.hashes.iter().filter(is_new).map(added).collect()
 }
 
-fn trust_change(root: &Root, lessons: &[Lesson], written: bool) -> Option<TrustChange> {
+fn trust_change(root: &Root, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
     let mut change = TrustChange { path: root.trust.shown.clone(), written, ..TrustChange::default() };
-    for lesson in lessons {
-        match lesson {
-            Lesson::FirstUse { address, signer, .. } | Lesson::Carried { address, signer, .. } => {
-                change.pinned.push((address.clone(), signer.clone().into()));
+    for update in updates {
+        match update {
+            TrustUpdate::FirstUse { address, signer, .. } | TrustUpdate::Carried { address, signer, .. } => {
+                change.pinned.push((address.clone(), signer.clone()));
             }
-            Lesson::Revoked { key, .. } => change.denied.push(key.to_string()),
-            Lesson::Republished { republication, .. } => {
+            TrustUpdate::Revoked { key, .. } => change.denied.push(key.clone()),
+            TrustUpdate::Republished { republication, .. } => {
                 change.republished.push((republication.address.clone(), republication.version.clone()));
             }
         }
     }
-    (!lessons.is_empty()).then_some(change)
+    (!updates.is_empty()).then_some(change)
 }

@@ -9,11 +9,12 @@ use crate::disk::cache::Cache;
 use crate::engine::facts::{Answer, Refusal};
 use crate::engine::plan::Step;
 use crate::engine::settle::{self, Settled};
-use crate::engine::signers::{self, Lesson, Signed};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::lockfile::LockEntry;
+use crate::release::signers::{self, Signed};
 use crate::trust::pins::{Pins, Republication};
+use crate::trust::update::TrustUpdate;
 
 /// Entries, and all that was said against them.
 #[derive(Default)]
@@ -24,7 +25,7 @@ pub(super) struct Settlement {
     /// Those of them whose signer was remembered before.
     pub(super) pinned: BTreeSet<ProviderAddr>,
     /// What may be remembered from now on.
-    pub(super) lessons: Vec<Lesson>,
+    pub(super) updates: Vec<TrustUpdate>,
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
 }
@@ -41,29 +42,26 @@ impl Settlement {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(root, addr, refusal.clone()),
         };
-        let leveled = |finding| root.rules.leveled(finding, Some(&facts.version));
+        let leveled = |finding| root.rules.leveled(finding, Some(facts.version()));
         let mut settled = settle::settle(addr, step, facts, &leveled);
         if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
             // Not a first use, but new to the file all the same.
-            settled.signer = settle::signer_of(facts);
+            settled.signer.clone_from(&facts.release.signer);
         }
         let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
-        // Where there is no package nothing was signed, nor should it be.
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
-        let judged = if facts.packages.is_empty() && !facts.missing.is_empty() {
-            Ok(Signed::Unknown)
-        } else if let Some(lesson) = from.and_then(|from| signers::carried(&self.pins, (from, addr), facts)) {
-            self.lessons.push(lesson);
+        let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
+            self.updates.push(update);
             Ok(Signed::Pinned)
         } else {
-            signers::remembered(&self.pins, addr, facts, (root.first_use, is_new))
+            signers::remembered(&self.pins, &facts.release, root.first_use, is_new)
         };
         match judged {
             Ok(Signed::Pinned) => {
                 self.pinned.insert(addr.clone());
             }
-            Ok(Signed::First(lesson)) => self.lessons.push(*lesson),
+            Ok(Signed::First(update)) => self.updates.push(*update),
             Ok(Signed::Unknown) => {}
             Err(finding) => self.findings.push(leveled(finding)),
         }
@@ -71,8 +69,8 @@ impl Settlement {
             Ok(settled) => {
                 if settled.republished {
                     let republication =
-                        Republication { address: addr.clone(), version: facts.version.clone(), date: root.today };
-                    self.lessons.push(Lesson::Republished { republication, reason: root.reason.clone() });
+                        Republication { address: addr.clone(), version: facts.version().clone(), date: root.today };
+                    self.updates.push(TrustUpdate::Republished { republication, reason: root.reason.clone() });
                 }
                 self.findings.extend(settled.findings.iter().cloned());
                 self.entries.insert(addr.clone(), settled);
@@ -83,9 +81,9 @@ impl Settlement {
 
     /// Tells of a signer that was refused whether remembered ones certify it.
     pub(super) fn explain_signer(&mut self, addr: &ProviderAddr, answer: &Answer, cache: &Cache) {
-        let signer = answer.as_ref().ok().and_then(|facts| signers::signer(&facts.origin));
+        let signer = answer.as_ref().ok().and_then(|facts| facts.release.signer.as_ref());
         for finding in self.findings.iter_mut().filter(|finding| finding.address.as_ref() == Some(addr)) {
-            *finding = explained(finding.clone(), signer.as_ref(), &self.pins, cache);
+            *finding = explained(finding.clone(), signer, &self.pins, cache);
         }
     }
 
@@ -95,7 +93,7 @@ impl Settlement {
             Refusal::Finding(finding) => self.findings.push(finding),
             Refusal::Revoked(finding, key) => {
                 self.findings.push(*finding);
-                self.lessons.push(Lesson::of_revoked(key, addr, root.today));
+                self.updates.push(TrustUpdate::of_revoked(key, addr, root.today));
             }
         }
     }

@@ -9,20 +9,22 @@ use super::super::{LockOptions, RunSettings};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::disk::lock_file;
-use crate::engine::continuity::{self, Verdict};
-use crate::engine::facts::{Refusal, SignedRelease};
 use crate::engine::gather::GatherOptions;
+use crate::engine::inquiry::{Depth, Inquiry};
 use crate::engine::rules::Rules;
 use crate::engine::run::{self, ReleaseKey};
-use crate::engine::signers::{self, Lesson};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHashes;
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::release::continuity::{self, Verdict};
+use crate::release::{Knowledge, Release};
 use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::pins::{Pins, Signer};
+use crate::trust::update::TrustUpdate;
+use crate::trust::words;
 use crate::version::Version;
 
 /// The recorded hashes of one release, by root module.
@@ -42,7 +44,7 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// What is wrong with lock files and trust files, and what keeps all questions from being asked.
 pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, (Recorded, Vec<Finding>)> = BTreeMap::new();
-    let mut questions: BTreeMap<ReleaseKey, Rules> = BTreeMap::new();
+    let mut questions: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
     for root in roots {
         let rules = RuleBook::new(root, &LockOptions::default());
         let (recorded, forbidden) = trees.entry(root.trust.clone()).or_default();
@@ -52,13 +54,13 @@ pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outc
                 forbidden.extend(new);
                 continue;
             }
-            questions.entry(key.clone()).or_insert_with(|| rules.of(&key.0, &[]));
+            questions.entry(key.clone()).or_insert_with(|| question(rules.of(&key.0, &[])));
             recorded.entry(key).or_default().push(hashes);
         }
     }
     let memories = trees.into_iter().map(|(place, tree)| Ok((Memory::load(&place)?, tree)));
     let memories: Vec<(Memory, (Recorded, Vec<Finding>))> = memories.collect::<Result<_, Error>>()?;
-    let answers = if questions.is_empty() { BTreeMap::new() } else { run::signers(options, questions)? };
+    let answers = if questions.is_empty() { BTreeMap::new() } else { run::inquire(options, questions)? };
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
     let mut roots = Vec::new();
     for (memory, (recorded, forbidden)) in memories {
@@ -88,42 +90,58 @@ fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error
     Ok(entries.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), entry.hashes.clone())).collect())
 }
 
+/// What is asked about one release: who signed it; nothing is downloaded.
+fn question(rules: Rules) -> Inquiry {
+    Inquiry {
+        rules,
+        believe: false,
+        platforms: BTreeSet::new(),
+        h1: BTreeSet::new(),
+        depth: Depth { download: false, recompute: true, all_platforms: false },
+        link: false,
+    }
+}
+
 /// The trust file of one work tree; a result, and beside it what could not be found out.
 fn one_tree(
     mut memory: Memory,
     (recorded, today): (&Recorded, Date),
-    answers: &BTreeMap<ReleaseKey, Result<SignedRelease, Refusal>>,
+    answers: &BTreeMap<ReleaseKey, Knowledge>,
 ) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (key, hashes) in recorded {
         let release = match answers.get(key) {
-            Some(Ok(release)) => release,
-            Some(Err(Refusal::Error(error))) => {
+            Some(Knowledge::Known(release)) => release,
+            Some(Knowledge::Inconclusive(error)) => {
                 errors.push(error.clone());
                 continue;
             }
-            Some(Err(Refusal::Finding(finding))) => {
+            Some(Knowledge::Withdrawn(message)) => {
+                let error = Error::new(ErrorKind::NotFound, message.clone());
+                errors.push(error.hint(format!("`tflock upgrade {}` selects another release", key.0)));
+                continue;
+            }
+            Some(Knowledge::Refused(finding)) => {
                 findings.push(finding.clone());
                 continue;
             }
-            Some(Err(Refusal::Revoked(finding, signer))) => {
+            Some(Knowledge::Revoked(finding, signer)) => {
                 findings.push((**finding).clone());
-                revoked.push(Lesson::of_revoked(signer.clone(), &key.0, today));
+                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, today));
                 continue;
             }
-            None => continue,
+            Some(Knowledge::Unasked) | None => continue,
         };
         findings.extend(release.findings.iter().cloned());
-        if let (Some(verdict), Some(signer)) =
-            (judge::denied(memory.pins(), release.subkey.as_ref()), signers::of_signature(&release.signature))
-        {
-            findings.extend(signers::refused(&key.0, &key.1, &signer, verdict));
+        let Some(signer) = release.signer.clone() else { continue };
+        if let Some(verdict) = judge::denied(memory.pins(), release.subkey.as_ref()) {
+            findings.extend(words::refused(&key.0, &key.1, &signer, verdict));
             continue;
         }
         let against: Vec<Finding> = hashes.iter().filter_map(|hashes| compare(key, hashes, release)).collect();
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
-        if let (false, Some(signer)) = (refused, signers::of_signature(&release.signature)) {
+        if !refused {
             signers.entry(key.0.clone()).or_default().insert(key.1.clone(), signer);
         }
     }
@@ -136,11 +154,11 @@ fn one_tree(
                 pin(pins, addr, versions);
             }
         }
-        revoked.iter().try_for_each(|lesson| lesson.apply(pins).map(|_| ()))
+        revoked.iter().try_for_each(|update| update.apply(pins).map(|_| ()))
     })?;
     let mut pins = only(memory.pins(), &new);
-    let denied = revoked.iter().filter_map(|lesson| match lesson {
-        Lesson::Revoked { key, .. } => memory.pins().denied.get_key_value(key),
+    let denied = revoked.iter().filter_map(|update| match update {
+        TrustUpdate::Revoked { key, .. } => memory.pins().denied.get_key_value(key),
         _ => None,
     });
     pins.denied.extend(denied.map(|(key, reason)| (key.clone(), reason.clone())));
@@ -153,8 +171,8 @@ fn one_tree(
 }
 
 /// What speaks against a release being the recorded one.
-fn compare((addr, version): &ReleaseKey, recorded: &PackageHashes, release: &SignedRelease) -> Option<Finding> {
-    match continuity::judge(recorded, &release.offered) {
+fn compare((addr, version): &ReleaseKey, recorded: &PackageHashes, release: &Release) -> Option<Finding> {
+    match continuity::judge(recorded, release) {
         Verdict::Shown { .. } | Verdict::Grew { .. } => None,
         Verdict::FirstUse | Verdict::NotReproduced => {
             let message = format!(
@@ -178,7 +196,7 @@ fn contradictions(pins: &Pins, signers: &Signers) -> Vec<Finding> {
     let releases = signers.iter().flat_map(|(addr, versions)| versions.iter().map(move |version| (addr, version)));
     let refused = releases.filter_map(|(addr, (version, signer))| match judge::judge(pins, addr, version, signer) {
         judge::Verdict::FirstUse => None,
-        verdict => signers::refused(addr, version, signer, verdict),
+        verdict => words::refused(addr, version, signer, verdict),
     });
     refused.collect()
 }

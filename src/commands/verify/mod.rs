@@ -15,12 +15,13 @@ use std::sync::Arc;
 use super::rotation::explained;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
-use crate::engine::recollect::recollect;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
+use crate::release::cached::{self, Check};
+use crate::release::{Knowledge, Release};
 use crate::trust::pins::Signer;
-use crate::verify::{self as judgment, Facts, Knowledge, Release};
+use crate::verify::{self as judgment, Facts};
 use crate::version::Version;
 
 #[cfg(feature = "online")]
@@ -48,7 +49,12 @@ pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Know
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
         for (addr, entry) in root.lock().iter() {
             known.entry((addr.clone(), entry.version.clone())).or_insert_with(|| {
-                recollect(cache, addr, &entry.version, (root.settings().signature_for(addr), root.now()))
+                cached::release(
+                    cache,
+                    addr,
+                    &entry.version,
+                    Check { signature: root.settings().signature_for(addr), now: root.now() },
+                )
             });
         }
     }
@@ -93,7 +99,7 @@ pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions
 fn signer<'a>(finding: &Finding, root: &Root, known: &'a Known) -> Option<&'a Signer> {
     let addr = finding.address.as_ref()?;
     match known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))? {
-        Knowledge::Known(release) => Some(&release.signer),
+        Knowledge::Known(release) => release.signer.as_ref(),
         _ => None,
     }
 }

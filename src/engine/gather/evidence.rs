@@ -12,15 +12,13 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::ReleasePackage;
 use crate::engine::facts::Refusal;
 use crate::engine::inquiry::Inquiry;
-use crate::engine::{naming, recollect, signers};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::release::{Knowledge, Release, Vouched, naming};
 use crate::source::{Offer, Package};
-use crate::trust::pins::Signer;
-use crate::verify::{Knowledge, Release, Vouched};
 use crate::version::Version;
 
 /// Platforms that lock files are most often for; asked first.
@@ -36,7 +34,7 @@ impl Gatherer {
             gatherer.knowledge(&addr, &version, &inquiry).await.unwrap_or_else(|refusal| match refusal {
                 Refusal::Error(error) => Knowledge::Inconclusive(error),
                 Refusal::Finding(finding) => Knowledge::Refused(finding),
-                Refusal::Revoked(finding, _) => Knowledge::Refused(*finding),
+                Refusal::Revoked(finding, key) => Knowledge::Revoked(finding, key),
             })
         };
         self.each(inquiries, inquire).await
@@ -67,18 +65,11 @@ impl Gatherer {
         }
         let given = |name: &str| (name == first.file_name).then(|| first.platform.clone());
         let release = Release {
-            address: addr.clone(),
-            version: version.clone(),
-            signer: signers::of_signature(&signed.signature).unwrap_or(Signer::Unsigned),
+            signer: Some(signed.signer.clone()),
             subkey: signed.subkey.clone(),
             signed_at: signed.made,
-            lines: recollect::lines(addr, version, &signed.sums, given),
-            h1: BTreeMap::new(),
-            complete: false,
-            current: true,
-            link: None,
             findings,
-            inconclusive: None,
+            ..Release::new(addr.clone(), version.clone()).listing(&signed.sums, given)
         };
         let mut search = Search::new(inquiry, platforms, &signed, release);
         if !inquiry.depth.recompute {

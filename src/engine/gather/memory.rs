@@ -6,11 +6,12 @@ use super::Gatherer;
 use super::signed::SignedSums;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{ReleasePackage, ReleaseRecord};
-use crate::engine::facts::ReleaseFacts;
-use crate::engine::{naming, recall};
+use crate::engine::facts::Selected;
+use crate::engine::recall;
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
+use crate::release::naming;
 use crate::version::Version;
 
 impl Gatherer {
@@ -32,16 +33,16 @@ impl Gatherer {
     }
 
     /// Leaves what was found out about a release to later runs.
-    pub(super) fn remember(&self, addr: &ProviderAddr, facts: &ReleaseFacts, signed: &SignedSums) {
+    pub(super) fn remember(&self, addr: &ProviderAddr, facts: &Selected, signed: &SignedSums) {
         let reported = |platform: &Platform| {
             let hashes = facts.reported.get(platform)?;
             hashes.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned()
         };
         let mut packages: Vec<ReleasePackage> = signed
             .sums
-            .archives(addr.kind(), &facts.version)
+            .archives(addr.kind(), facts.version())
             .map(|(platform, zh)| ReleasePackage {
-                file_name: naming::conventional(addr, &facts.version, &platform),
+                file_name: naming::conventional(addr, facts.version(), &platform),
                 h1: reported(&platform),
                 platform,
                 zh,
@@ -58,7 +59,7 @@ impl Gatherer {
                 });
             }
         }
-        self.keep(addr, &facts.version, signed, packages);
+        self.keep(addr, facts.version(), signed, packages);
     }
 
     /// Leaves a release and its signed documents to later runs.

@@ -7,17 +7,17 @@ use super::choose::Choice;
 use super::signed::SignedSums;
 use super::{Gatherer, Miss, binding, not_offered};
 use crate::addr::ProviderAddr;
-use crate::engine::continuity::{self, Verdict};
-use crate::engine::facts::{Answer, Origin, PackageFacts, PassedOver, Refusal, ReleaseFacts, Signature};
+use crate::engine::facts::{Answer, PackageFacts, PassedOver, Refusal, Selected};
 use crate::engine::plan::{Moved, Selection, Step};
 use crate::engine::rules::ReportedRule;
-use crate::engine::{naming, settle};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
+use crate::release::continuity::{self, Verdict};
+use crate::release::{Release, naming};
 use crate::source::{Offer, Package, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};
 
@@ -48,10 +48,11 @@ impl Gatherer {
             facts.findings.extend(reported_findings(addr, &lines));
         }
         let mut known = facts.facts(&lines, &signed, &first);
-        if shown_false(addr, step, &known) {
+        if shown_false(step, &known) {
             return Ok(Arc::new(known));
         }
-        known.packages = self.hashed(&facts, lines).await?;
+        known.packages.clear();
+        known.compute(self.hashed(&facts, lines).await?);
         self.prove(&facts, &mut known, &signed).await?;
         known.known = self.indexed(addr, &version, &signed.sums);
         self.remember(addr, &known, &signed);
@@ -155,7 +156,7 @@ impl Gatherer {
     /// be the same list.
     async fn signed_alike(&self, facts: &Gathering<'_>, package: &Package, signed: &SignedSums) -> Result<(), Refusal> {
         let other = self.signed_sums(facts.addr, facts.version, package, &facts.step.rules).await?;
-        if other.sums_digest == signed.sums_digest && other.signature == signed.signature {
+        if other.sums_digest == signed.sums_digest && other.signer == signed.signer {
             return Ok(());
         }
         let message = format!(
@@ -210,7 +211,7 @@ impl Gatherer {
     async fn prove(
         self: &Arc<Self>,
         facts: &Gathering<'_>,
-        known: &mut ReleaseFacts,
+        known: &mut Selected,
         signed: &SignedSums,
     ) -> Result<(), Refusal> {
         let Some(entry) = only_h1_recorded(facts.step, facts.version) else { return Ok(()) };
@@ -226,7 +227,7 @@ impl Gatherer {
             let Ok(package) = self.package(facts.addr, facts.version, &platform).await else { continue };
             let line = line_of(facts.addr, facts.version, package, &signed.sums)?;
             let lines = BTreeMap::from([(platform, line)]);
-            known.packages.extend(self.hashed(facts, lines).await?);
+            known.compute(self.hashed(facts, lines).await?);
         }
         Ok(())
     }
@@ -276,7 +277,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// The facts before any archive is looked at.
-    fn facts(&self, lines: &BTreeMap<Platform, Line>, signed: &SignedSums, first: &Package) -> ReleaseFacts {
+    fn facts(&self, lines: &BTreeMap<Platform, Line>, signed: &SignedSums, first: &Package) -> Selected {
         let packages = lines.iter().map(|(platform, line)| {
             let facts =
                 PackageFacts { zh: Some(line.zh), h1: None, computed: false, file_name: line.file_name.clone() };
@@ -288,10 +289,18 @@ impl<'a> Gathering<'a> {
             BTreeMap::new()
         };
         let missing = self.missing.iter().map(|platform| (platform.clone(), self.newest_with(platform))).collect();
-        ReleaseFacts {
-            version: self.version.clone(),
-            origin: Origin::Registry { signer: signed.signature.clone(), sums: Arc::clone(&signed.sums) },
+        let given = |name: &str| {
+            let line = lines.iter().find(|(_, line)| line.file_name == name);
+            line.map(|(platform, _)| platform.clone())
+        };
+        let release = Release {
+            signer: Some(signed.signer.clone()),
             subkey: signed.subkey.clone(),
+            signed_at: signed.made,
+            findings: self.findings.clone(),
+            ..Release::new(self.addr.clone(), self.version.clone()).listing(&signed.sums, given)
+        };
+        Selected {
             packages: packages.collect(),
             missing,
             supported_protocol: self.supported_protocol,
@@ -299,8 +308,7 @@ impl<'a> Gathering<'a> {
             newest: self.newer(),
             passed_over: self.passed_over.clone(),
             reported,
-            known: BTreeMap::new(),
-            findings: self.findings.clone(),
+            ..Selected::new(release)
         }
     }
 
@@ -339,20 +347,9 @@ impl<'a> Gathering<'a> {
             }
         }
         let missing = errors.into_iter().map(|platform| (platform.clone(), self.newest_with(&platform))).collect();
-        Ok(Arc::new(ReleaseFacts {
-            version: self.version.clone(),
-            origin: Origin::Registry { signer: Signature::Unsigned, sums: Arc::new(Sums::default()) },
-            subkey: None,
-            packages: BTreeMap::new(),
-            missing,
-            supported_protocol: true,
-            newest_supported: None,
-            newest: None,
-            passed_over: Vec::new(),
-            reported: BTreeMap::new(),
-            known: BTreeMap::new(),
-            findings: self.findings.clone(),
-        }))
+        let release = Release::new(self.addr.clone(), self.version.clone());
+        let release = Release { findings: self.findings.clone(), ..release };
+        Ok(Arc::new(Selected { missing, ..Selected::new(release) }))
     }
 }
 
@@ -363,11 +360,10 @@ fn line_of(addr: &ProviderAddr, version: &Version, package: Arc<Package>, sums: 
 }
 
 /// True if continuity is refuted already, so that no download could help.
-fn shown_false(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts) -> bool {
-    let Origin::Registry { signer: Signature::By(_), sums } = &facts.origin else { return false };
-    let Some(entry) = step.recorded.as_ref().filter(|entry| entry.version == facts.version) else { return false };
-    let verdict = continuity::judge(&entry.hashes, &settle::offered(addr, facts, sums));
-    matches!(verdict, Verdict::Republished { .. }) && !step.accept_republished
+fn shown_false(step: &Step, selected: &Selected) -> bool {
+    let Some(entry) = step.recorded.as_ref().filter(|entry| entry.version == *selected.version()) else { return false };
+    let refuted = || matches!(continuity::judge(&entry.hashes, &selected.release), Verdict::Republished { .. });
+    selected.release.key().is_some() && refuted() && !step.accept_republished
 }
 
 fn only_h1_recorded<'a>(step: &'a Step, version: &Version) -> Option<&'a LockEntry> {

@@ -1,15 +1,12 @@
 //! Checksums and their signature, fetched and checked once for each release.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Gatherer, Miss, binding, not_offered, refusal};
+use super::{Gatherer, refusal};
 use crate::addr::ProviderAddr;
-use crate::engine::continuity::Offered;
-use crate::engine::facts::{Refusal, Signature, SignedRelease};
+use crate::engine::facts::Refusal;
 use crate::engine::rules::Rules;
-use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
@@ -18,6 +15,7 @@ use crate::settings::{ExpiredKeyRule, SignatureRule};
 use crate::source::{Package, SourceError};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::{self, SignatureError};
+use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// Checksums with what is known of their signature.
@@ -27,7 +25,7 @@ pub(super) struct SignedSums {
     pub(super) sums_digest: Sha256Digest,
     pub(super) signature_digest: Sha256Digest,
     pub(super) keys_digest: Sha256Digest,
-    pub(super) signature: Signature,
+    pub(super) signer: Signer,
     /// The subkey that signed, if it was not the primary key.
     pub(super) subkey: Option<Fingerprint>,
     /// When it was signed, by the signature's own word.
@@ -58,42 +56,6 @@ impl Gatherer {
         self.signed.answer(key, ask).await
     }
 
-    /// Who signed some releases, asked side by side; one package of each is asked about, none is downloaded.
-    pub async fn signers(
-        self: &Arc<Self>,
-        releases: BTreeMap<(ProviderAddr, Version), Rules>,
-    ) -> BTreeMap<(ProviderAddr, Version), Result<SignedRelease, Refusal>> {
-        self.each(
-            releases,
-            |gatherer, (addr, version), rules| async move { gatherer.signer(&addr, &version, &rules).await },
-        )
-        .await
-    }
-
-    async fn signer(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Result<SignedRelease, Refusal> {
-        let offers = self.offers(addr).await?;
-        let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
-            return Err(not_offered(addr, version, Some(version)).into());
-        };
-        let first = offer.platforms.first().filter(|_| !offer.platforms.contains(&self.host));
-        let package = match self.package(addr, version, first.unwrap_or(&self.host)).await {
-            Ok(package) => package,
-            Err(Miss::Refused(refusal)) => return Err(refusal),
-            Err(Miss::Absent) => {
-                let message = format!("provider {addr} {version} has no package that could tell its signer");
-                return Err(Error::new(ErrorKind::NotFound, message).into());
-            }
-        };
-        let signed = self.signed_sums(addr, version, &package, rules).await?;
-        let mut offered = Offered::default();
-        offered.archives.extend(signed.sums.archives(addr.kind(), version).map(|(_, digest)| digest));
-        offered.archives.insert(binding::listed(addr, version, &package, &signed.sums)?);
-        offered.others.extend(signed.sums.lines().map(|(_, digest)| digest));
-        let findings = signed.findings.clone();
-        let (signature, subkey) = (signed.signature.clone(), signed.subkey.clone());
-        Ok(SignedRelease { signature, subkey, offered, findings })
-    }
-
     fn check(
         &self,
         addr: &ProviderAddr,
@@ -108,24 +70,24 @@ impl Gatherer {
         };
         let mut findings = Vec::new();
         let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
-        let (signature, subkey, made) = if unsigned {
+        let (signer, subkey, made) = if unsigned {
             let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
             findings.push(Finding::new(Rule::Unsigned, message).about(addr));
-            (Signature::Unsigned, None, None)
+            (Signer::Unsigned, None, None)
         } else {
             let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
                 .map_err(|error| bad_signature(addr, version, &error))?;
             if verified.expired {
-                findings.extend(expired(addr, version, rules, &verified.fingerprint.to_string()));
+                findings.extend(expired(addr, version, rules, &verified.fingerprint));
             }
-            (Signature::By(verified.fingerprint.to_string()), verified.signing_subkey, Some(verified.made))
+            (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
         };
         Ok(SignedSums {
             sums_digest: self.cache.put_document(&documents.sums),
             signature_digest: self.cache.put_document(&documents.signature),
             keys_digest: self.cache.put_keys(&keys),
             sums: Arc::new(Sums::decode(&documents.sums)),
-            signature,
+            signer,
             subkey,
             made,
             findings,
@@ -164,8 +126,8 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     }
 }
 
-fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, fingerprint: &str) -> Option<Finding> {
-    let message = format!("the signing key {fingerprint} had expired when it signed {addr} {version}");
+fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, key: &Fingerprint) -> Option<Finding> {
+    let message = format!("the signing key {key} had expired when it signed {addr} {version}");
     let finding = Finding::new(Rule::ExpiredKey, message).about(addr);
     match rules.expired_key {
         ExpiredKeyRule::Allow => None,

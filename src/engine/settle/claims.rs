@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::engine::facts::{Origin, ReleaseFacts, Signature};
+use crate::engine::facts::Selected;
 use crate::engine::plan::Step;
 use crate::engine::rules::ReportedRule;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
-use crate::hash::sums::Sums;
 use crate::outcome::AddedHash;
 use crate::platform::Platform;
+use crate::trust::pins::Signer;
 
 /// Every hash that may be written, with its platform and all reasons.
 pub(super) struct Claims {
@@ -17,18 +17,18 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub(super) fn of(step: &Step, facts: &ReleaseFacts) -> Self {
+    pub(super) fn of(step: &Step, facts: &Selected) -> Self {
         let mut claims = Self { by_hash: BTreeMap::new() };
-        if let Origin::Registry { signer, sums } = &facts.origin {
-            claims.add_sums(facts, signer, sums);
+        if let Some(signer) = &facts.release.signer {
+            claims.add_sums(facts, signer);
         }
         for platform in &step.platforms {
             let Some(package) = facts.packages.get(platform) else { continue };
             let Some(h1) = &package.h1 else { continue };
-            let evidence = match (package.computed, &facts.origin) {
+            let evidence = match (package.computed, &facts.release.signer) {
                 (true, _) => Evidence::Computed,
-                (false, Origin::Registry { .. }) => Evidence::ReportedByOrigin,
-                (false, Origin::Mirror) => Evidence::ReportedByMirror,
+                (false, Some(_)) => Evidence::ReportedByOrigin,
+                (false, None) => Evidence::ReportedByMirror,
             };
             claims.add(h1.clone(), Some(platform), evidence);
         }
@@ -43,19 +43,19 @@ impl Claims {
     }
 
     /// The whole list, or where a line of it spoils that, only the packages looked at, as the tools do.
-    fn add_sums(&mut self, facts: &ReleaseFacts, signer: &Signature, sums: &Sums) {
+    fn add_sums(&mut self, facts: &Selected, signer: &Signer) {
         let evidence = match signer {
-            Signature::By(fingerprint) => Evidence::Signed(fingerprint.clone()),
-            Signature::Unsigned => Evidence::ReportedByOrigin,
+            Signer::Key(key) => Evidence::Signed(key.clone()),
+            Signer::Unsigned => Evidence::ReportedByOrigin,
         };
         let own: BTreeMap<PackageHash, &Platform> =
             facts.packages.iter().filter_map(|(platform, package)| Some((package.zh_hash()?, platform))).collect();
-        for digest in sums.harvest() {
+        for digest in &facts.release.listed {
             let hash = PackageHash::zh(*digest);
             let platform = own.get(&hash).copied();
             self.add(hash, platform, evidence.clone());
         }
-        if sums.harvest().is_empty() {
+        if facts.release.listed.is_empty() {
             for (hash, platform) in own {
                 self.add(hash, Some(platform), evidence.clone());
             }

@@ -12,17 +12,18 @@ use std::collections::BTreeSet;
 
 use claims::Claims;
 
-use super::continuity::{self, Offered, Verdict};
-use super::facts::{Origin, Refusal, ReleaseFacts, Signature};
-use super::naming;
+use super::facts::{Refusal, Selected};
 use super::plan::{Selection, Step};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Signer};
+use crate::outcome::AddedHash;
+use crate::platform::Platform;
+use crate::release::continuity::{self, Verdict};
+use crate::release::naming;
+use crate::trust::pins::Signer;
 
 /// A provider whose entry is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,17 +51,17 @@ pub struct Settled {
 pub fn settle(
     addr: &ProviderAddr,
     step: &Step,
-    facts: &ReleaseFacts,
+    facts: &Selected,
     leveled: &dyn Fn(Finding) -> Finding,
 ) -> Result<Settled, Vec<Refusal>> {
-    let mut findings = facts.findings.clone();
+    let mut findings = facts.release.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
-    if matches!(facts.origin, Origin::Registry { .. }) {
+    if facts.release.signer.is_some() {
         let packages = facts.packages.iter();
-        findings.extend(
-            packages
-                .filter_map(|(platform, package)| naming::finding(addr, &facts.version, platform, &package.file_name)),
-        );
+        findings
+            .extend(packages.filter_map(|(platform, package)| {
+                naming::finding(addr, facts.version(), platform, &package.file_name)
+            }));
     }
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
@@ -68,7 +69,7 @@ pub fn settle(
         Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
         None => true,
     };
-    let signer = signer_of(facts).filter(|_| first_use);
+    let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
         let findings = findings.into_iter().map(Refusal::Finding);
@@ -77,7 +78,7 @@ pub fn settle(
     let has_known = |entry: &LockEntry| {
         [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| entry.hashes.of(*scheme).next().is_some())
     };
-    let identical = identical(addr, step, facts);
+    let identical = identical(step, facts);
     let republished = first_use && recorded.is_some_and(has_known);
     let kept = match recorded {
         Some(_) if republished => PackageHashes::new(),
@@ -91,22 +92,21 @@ pub fn settle(
         .filter(|added| unsigned_entry.is_none() || is_of_looked_at_package(facts, &added.hash))
         .collect();
     let entry = recorded.filter(|_| !republished).or(identical);
-    if let (Some(entry), Origin::Registry { sums, .. }) = (entry, &facts.origin) {
-        findings.extend(unattributed(addr, entry, facts, sums).into_iter().map(leveled));
+    if let (Some(entry), Some(_)) = (entry, &facts.release.signer) {
+        findings.extend(unattributed(addr, entry, facts).into_iter().map(leveled));
     }
     let mut hashes = kept;
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     findings.extend(fewer(addr, step, &hashes));
-    let entry = LockEntry { version: facts.version.clone(), constraints: step.constraints.clone(), hashes };
+    let entry = LockEntry { version: facts.version().clone(), constraints: step.constraints.clone(), hashes };
     Ok(Settled { entry, added, signer, republished, identical: identical.is_some(), findings })
 }
 
 /// The entry that a release had at another address, if it has the same archives there, by signed checksums.
-fn identical<'a>(addr: &ProviderAddr, step: &'a Step, facts: &ReleaseFacts) -> Option<&'a LockEntry> {
-    let Origin::Registry { signer: Signature::By(_), sums } = &facts.origin else { return None };
+fn identical<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
+    facts.release.key()?;
     let entry = &step.moved.as_ref().filter(|_| step.recorded.is_none())?.entry;
-    let is_same =
-        entry.version == facts.version && continuity::has_same_archives(&entry.hashes, &offered(addr, facts, sums));
+    let is_same = entry.version == *facts.version() && continuity::has_same_archives(&entry.hashes, &facts.release);
     is_same.then_some(entry)
 }
 
@@ -121,20 +121,11 @@ fn fewer(addr: &ProviderAddr, step: &Step, hashes: &PackageHashes) -> Option<Fin
     (new < old).then(|| Finding::new(Rule::UnknownPlatformHash, message).about(addr))
 }
 
-/// Who signed a release; none if it comes from a mirror.
-pub fn signer_of(facts: &ReleaseFacts) -> Option<Signer> {
-    match &facts.origin {
-        Origin::Registry { signer: Signature::By(fingerprint), .. } => Some(Signer::Key(fingerprint.clone())),
-        Origin::Registry { signer: Signature::Unsigned, .. } => Some(Signer::Unsigned),
-        Origin::Mirror => None,
-    }
-}
-
 /// What the release lacks: errors, or warnings where the settings call it optional.
-fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut Vec<Finding>) -> Vec<Error> {
+fn lacks(addr: &ProviderAddr, step: &Step, facts: &Selected, findings: &mut Vec<Finding>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (platform, newest) in &facts.missing {
-        let message = format!("provider {addr} {} is not available for {platform}", facts.version);
+        let message = format!("provider {addr} {} is not available for {platform}", facts.version());
         if step.rules.optional.contains(platform) || step.rules.unnamed.contains(platform) {
             findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
             continue;
@@ -147,7 +138,7 @@ fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut 
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
     }
     if !facts.supported_protocol {
-        let message = format!("provider {addr} {} speaks no protocol that is supported (5 or 6)", facts.version);
+        let message = format!("provider {addr} {} speaks no protocol that is supported (5 or 6)", facts.version());
         let hint = match &facts.newest_supported {
             Some(version) => format!("the newest version with a supported protocol is {version}"),
             None => format!("no version of {addr} speaks a supported protocol"),
@@ -157,18 +148,18 @@ fn lacks(addr: &ProviderAddr, step: &Step, facts: &ReleaseFacts, findings: &mut 
     errors
 }
 
-fn is_signed(facts: &ReleaseFacts) -> bool {
-    matches!(facts.origin, Origin::Registry { signer: Signature::By(_), .. })
+fn is_signed(facts: &Selected) -> bool {
+    facts.release.key().is_some()
 }
 
-fn is_of_looked_at_package(facts: &ReleaseFacts, hash: &PackageHash) -> bool {
+fn is_of_looked_at_package(facts: &Selected, hash: &PackageHash) -> bool {
     facts.packages.values().any(|package| package.h1.as_ref() == Some(hash) || package.zh_hash().as_ref() == Some(hash))
 }
 
-fn recorded_under<'a>(step: &'a Step, facts: &ReleaseFacts) -> Option<&'a LockEntry> {
+fn recorded_under<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
     match &step.selection {
-        Selection::Keep(version) if *version == facts.version => step.recorded_release(),
-        _ => step.recorded.as_ref().filter(|entry| entry.version == facts.version),
+        Selection::Keep(version) if *version == *facts.version() => step.recorded_release(),
+        _ => step.recorded.as_ref().filter(|entry| entry.version == *facts.version()),
     }
 }
 
@@ -177,11 +168,11 @@ fn continuity_findings(
     addr: &ProviderAddr,
     entry: &LockEntry,
     step: &Step,
-    facts: &ReleaseFacts,
+    facts: &Selected,
     claims: &Claims,
     findings: &mut Vec<Finding>,
 ) -> bool {
-    match judge(addr, entry, facts) {
+    match judge(entry, facts) {
         Verdict::FirstUse => {
             let message = format!("{addr} {} records no hash of a known scheme: this is a first use", entry.version);
             findings.push(Finding::new(Rule::FirstUse, message).about(addr));
@@ -213,19 +204,15 @@ fn continuity_findings(
     }
 }
 
-fn judge(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Verdict {
-    match &facts.origin {
-        Origin::Registry { signer: Signature::By(_), sums } => {
-            continuity::judge(&entry.hashes, &offered(addr, facts, sums))
-        }
-        Origin::Registry { signer: Signature::Unsigned, .. } | Origin::Mirror => {
-            let verdicts = facts.packages.values().map(|package| {
-                let own: Vec<PackageHash> = package.h1.iter().cloned().chain(package.zh_hash()).collect();
-                continuity::judge_package(&entry.hashes, &own)
-            });
-            verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
-        }
+fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
+    if is_signed(facts) {
+        return continuity::judge(&entry.hashes, &facts.release);
     }
+    let verdicts = facts.packages.values().map(|package| {
+        let own: Vec<PackageHash> = package.h1.iter().cloned().chain(package.zh_hash()).collect();
+        continuity::judge_package(&entry.hashes, &own)
+    });
+    verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
 }
 
 fn severity(verdict: &Verdict) -> u8 {
@@ -236,39 +223,22 @@ fn severity(verdict: &Verdict) -> u8 {
     }
 }
 
-/// The lines of the sums that name archives: by their conventional name, or by the one the registry gives.
-pub fn offered(addr: &ProviderAddr, facts: &ReleaseFacts, sums: &Sums) -> Offered {
-    let mut offered = Offered::default();
-    let given: BTreeSet<&str> = facts.packages.values().map(|package| package.file_name.as_str()).collect();
-    offered.archives = sums.archives(addr.kind(), &facts.version).map(|(_, digest)| digest).collect();
-    for (name, digest) in sums.lines() {
-        if given.contains(name) {
-            offered.archives.insert(digest);
-        } else if !offered.archives.contains(&digest) {
-            offered.others.insert(digest);
-        }
-    }
-    let computed = facts.packages.values().filter(|package| package.computed);
-    offered.computed = computed.filter_map(|package| package.h1.clone()).collect();
-    offered
-}
-
 fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) -> Finding {
     let message =
         format!("recorded hash {hash} of {addr} {} stands nowhere in its signed checksums; kept", entry.version);
     Finding::new(Rule::UnexplainedHash, message).about(addr)
 }
 
-fn signature_words(facts: &ReleaseFacts) -> String {
-    match &facts.origin {
-        Origin::Registry { signer: Signature::By(key), .. } => format!("signature by {key} verifies"),
-        Origin::Registry { signer: Signature::Unsigned, .. } => "checksums are not signed".to_owned(),
-        Origin::Mirror => "source is a mirror, which signs nothing".to_owned(),
+fn signature_words(facts: &Selected) -> String {
+    match &facts.release.signer {
+        Some(Signer::Key(key)) => format!("signature by {key} verifies"),
+        Some(Signer::Unsigned) => "checksums are not signed".to_owned(),
+        None => "source is a mirror, which signs nothing".to_owned(),
     }
 }
 
 /// Only `h1:` are recorded, and no package on offer has one of them.
-fn not_reproduced(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) -> Finding {
+fn not_reproduced(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Finding {
     let mut recorded = entry.hashes.of(HashScheme::H1);
     let (first, others) = (recorded.next().map(ToString::to_string).unwrap_or_default(), recorded.count());
     let recorded = match others {
@@ -289,7 +259,7 @@ fn not_reproduced(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts) 
 fn republished(
     addr: &ProviderAddr,
     entry: &LockEntry,
-    facts: &ReleaseFacts,
+    facts: &Selected,
     claims: &Claims,
     gone: &[PackageHash],
     new: usize,
@@ -313,7 +283,7 @@ fn republished(
 }
 
 /// Recorded `h1:` hashes that nobody attributed: unexplained if all packages are known, else merely unknown.
-fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts, sums: &Sums) -> Vec<Finding> {
+fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
     let known: BTreeSet<&PackageHash> = facts
         .packages
         .values()
@@ -322,13 +292,12 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &ReleaseFacts, su
         .chain(facts.known.values())
         .collect();
     let unknown: Vec<&PackageHash> = entry.hashes.of(HashScheme::H1).filter(|hash| !known.contains(hash)).collect();
-    let archives = sums.archives(addr.kind(), &facts.version);
-    let mut platforms = archives.map(|(platform, _)| platform);
-    let all_known = platforms.all(|platform| {
-        facts.packages.get(&platform).is_some_and(|package| package.h1.is_some())
-            || facts.reported.contains_key(&platform)
-            || facts.known.contains_key(&platform)
-    });
+    let is_known = |platform: &Platform| {
+        facts.packages.get(platform).is_some_and(|package| package.h1.is_some())
+            || facts.reported.contains_key(platform)
+            || facts.known.contains_key(platform)
+    };
+    let all_known = facts.release.platforms().all(is_known);
     if unknown.is_empty() {
         return Vec::new();
     }

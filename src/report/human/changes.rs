@@ -6,10 +6,12 @@ use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Signer, TrustChange};
+use crate::outcome::{AddedHash, Change, ChangeKind, Changes, TrustChange};
 use crate::report::item::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::{Detail, Style, printable, slashed};
+use crate::trust::pins::Signer;
+use crate::trust::words::by;
 
 /// One line for each entry, the signers of releases new to the file, and the diff if there is one.
 pub(super) fn changes(changes: &Changes, style: Style) -> String {
@@ -69,14 +71,10 @@ fn learned(text: &mut String, changes: &Changes, trust: &TrustChange, style: Sty
     let told =
         |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
     for (addr, signer) in trust.pinned.iter().filter(|(addr, _)| !told(addr)) {
-        let signer = match signer {
-            Signer::Key(fingerprint) => format!("signed by {}", printable(fingerprint)),
-            Signer::Unsigned => "not signed by anybody".to_owned(),
-        };
-        let _ = writeln!(text, "{would}remembered: {} is {signer}", style.addr(addr));
+        let _ = writeln!(text, "{would}remembered: {} is {}", style.addr(addr), by(signer));
     }
     for key in &trust.denied {
-        let _ = writeln!(text, "{would}denied from now on: {} (revoked)", printable(key));
+        let _ = writeln!(text, "{would}denied from now on: {key} (revoked)");
     }
     for (addr, version) in &trust.republished {
         let _ = writeln!(text, "{would}recorded: another release of {} {version} was accepted", style.addr(addr));

@@ -10,6 +10,7 @@ use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider
 use crate::platform::Platform;
 use crate::report::slashed;
 use crate::trust::pins::Signer;
+use crate::trust::words::by;
 
 pub(super) fn explained(explained: &Explained) -> String {
     match explained {
@@ -57,7 +58,7 @@ fn hash(explained: &ExplainedHash) -> String {
     for release in &explained.releases {
         let (what, why) = origin(&release.origin);
         let (addr, version) = (&release.address, &release.version);
-        let _ = writeln!(text, "  {what} of {addr} {version}{why}; {}", signer(&release.signer));
+        let _ = writeln!(text, "  {what} of {addr} {version}{why}{}", signed(release.signer.as_ref()));
     }
     if explained.releases.is_empty() {
         text.push_str("  where it comes from is not known here; `tflock verify` asks the registry\n");
@@ -104,9 +105,10 @@ fn origin(origin: &HashOrigin) -> (String, String) {
     }
 }
 
+fn signed(signer: Option<&Signer>) -> String {
+    signer.map(|signer| format!("; {}", self::signer(signer))).unwrap_or_default()
+}
+
 fn signer(signer: &Signer) -> String {
-    match signer {
-        Signer::Key(key) => format!("checksums signed by {key}"),
-        Signer::Unsigned => "checksums not signed".to_owned(),
-    }
+    format!("checksums {}", by(signer))
 }

@@ -9,6 +9,8 @@ use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
 use crate::report::{Detail, Style, printable, slashed};
 use crate::requirements::{Origin, OriginKind};
+use crate::trust::Fingerprint;
+use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// How many places that only use a provider are listed for it.
@@ -31,7 +33,7 @@ fn entry(listed: &Listed, style: Style) -> [String; 7] {
         listed.entry.version.to_string(),
         if style.detail == Detail::Verbose { listed.entry.constraints.to_string() } else { String::new() },
         counts(listed),
-        listed.signer.as_deref().map(short_key).unwrap_or_default(),
+        listed.signer.as_ref().map(short_key).unwrap_or_default(),
         if listed.required == Some(false) { "not required".to_owned() } else { String::new() },
         printable(&platforms.join(", ")).into_owned(),
     ]
@@ -67,9 +69,8 @@ fn versions(row: &Outdated, style: Style) -> [String; 5] {
 }
 
 /// The last 16 digits, as keys are commonly called.
-fn short_key(fingerprint: &str) -> String {
-    let start = fingerprint.char_indices().rev().nth(15).map_or(0, |(at, _)| at);
-    printable(&fingerprint[start..]).into_owned()
+fn short_key(signer: &Signer) -> String {
+    signer.key().map_or(Signer::UNSIGNED, Fingerprint::short).to_owned()
 }
 
 /// Each provider with the places that ask for it.

@@ -37,7 +37,7 @@ fn hash(hash: &ExplainedHash) -> Value {
         json!({
             "address": release.address.to_string(),
             "version": release.version.to_string(),
-            "signer": trust::pinned(&release.signer),
+            "signer": release.signer.as_ref().map(trust::signer),
             "origin": origin(&release.origin),
         })
     };
@@ -54,7 +54,7 @@ fn entry(explained: &ExplainedEntry) -> Value {
     let hashes: Value =
         hashes.map(|(hash, from)| json!({ "hash": hash.as_str(), "origin": from.as_ref().map(origin) })).collect();
     let mut entry = recorded(&explained.entry);
-    entry["signer"] = json!(explained.signer.as_ref().map(trust::pinned));
+    entry["signer"] = json!(explained.signer.as_ref().map(trust::signer));
     entry["hashes"] = hashes;
     entry
 }

@@ -174,7 +174,7 @@ fn listed(listed: &Listed) -> Value {
         "required": listed.required,
         "hashes": { "h1": of(HashScheme::H1), "zh": of(HashScheme::Zh), "other": of(HashScheme::Other) },
         "platforms": listed.platforms.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "signer": listed.signer,
+        "signer": listed.signer.as_ref().map(trust::signer),
     })
 }
 

@@ -2,20 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::outcome::{Signer, TrustChange, TrustReport};
+use crate::outcome::{TrustChange, TrustReport};
 use crate::report::slashed;
-use crate::trust::pins::{self, Pin};
+use crate::trust::Fingerprint;
+use crate::trust::pins::{Pin, Signer};
 
 /// A fingerprint, or `unsigned`.
-pub(super) fn signer(signer: &Signer) -> &str {
-    match signer {
-        Signer::Key(fingerprint) => fingerprint,
-        Signer::Unsigned => pins::Signer::UNSIGNED,
-    }
-}
-
-/// A fingerprint, or `unsigned`.
-pub(super) fn pinned(signer: &pins::Signer) -> String {
+pub(super) fn signer(signer: &Signer) -> String {
     signer.to_string()
 }
 
@@ -31,7 +24,7 @@ pub(super) fn learned(trust: &TrustChange) -> Value {
         "path": slashed(&trust.path),
         "written": trust.written,
         "pinned": pinned,
-        "denied": trust.denied,
+        "denied": trust.denied.iter().map(Fingerprint::as_str).collect::<Vec<_>>(),
         "republished": republished,
     })
 }

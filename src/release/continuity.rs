@@ -1,24 +1,14 @@
 //! Hash continuity: is the release on offer the one that was recorded?
 //!
 //! Before anything is added to a recorded address and version, the release must be shown to be the recorded one. The
-//! judgment is pure; what it is shown comes from `facts`.
+//! judgment is pure; what it is shown is a [`Release`].
 //!
 //! Source: our own rule, stricter than the tools, which add whatever is served.
 
 use std::collections::BTreeSet;
 
-use crate::hash::{HashScheme, PackageHash, PackageHashes, Sha256Digest};
-
-/// A signed release, as far as continuity looks at it.
-#[derive(Debug, Clone, Default)]
-pub struct Offered {
-    /// The digests on lines of the sums that name archives.
-    pub archives: BTreeSet<Sha256Digest>,
-    /// The digests on all other lines, such as manifests.
-    pub others: BTreeSet<Sha256Digest>,
-    /// The `h1:` hashes computed from archives of the release.
-    pub computed: BTreeSet<PackageHash>,
-}
+use super::Release;
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
 
 /// What continuity says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,31 +37,25 @@ pub enum Verdict {
 }
 
 /// Judges a signed release against what is recorded under its version.
-pub fn judge(recorded: &PackageHashes, offered: &Offered) -> Verdict {
+pub fn judge(recorded: &PackageHashes, release: &Release) -> Verdict {
     let zh: BTreeSet<&PackageHash> = recorded.of(HashScheme::Zh).collect();
     let h1: BTreeSet<&PackageHash> = recorded.of(HashScheme::H1).collect();
     match (zh.is_empty(), h1.is_empty()) {
         (true, true) => Verdict::FirstUse,
-        (true, false) if offered.computed.iter().any(|hash| h1.contains(hash)) => {
+        (true, false) if release.computed().any(|(hash, _)| h1.contains(hash)) => {
             Verdict::Shown { unexplained: Vec::new() }
         }
         (true, false) => Verdict::NotReproduced,
-        (false, _) => judge_sums(&zh, offered),
+        (false, _) => judge_sums(&zh, release),
     }
 }
 
-fn judge_sums(recorded: &BTreeSet<&PackageHash>, offered: &Offered) -> Verdict {
-    let hashes = |digests: &BTreeSet<Sha256Digest>| -> BTreeSet<PackageHash> {
-        digests.iter().map(|digest| PackageHash::zh(*digest)).collect()
-    };
-    let (archives, others) = (hashes(&offered.archives), hashes(&offered.others));
+fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
+    let archives: BTreeSet<PackageHash> = release.archives().copied().map(PackageHash::zh).collect();
     let known = archives.iter().filter(|hash| recorded.contains(hash)).count();
     let new = archives.len() - known;
-    let gone: Vec<PackageHash> = recorded
-        .iter()
-        .filter(|hash| !archives.contains(hash) && !others.contains(hash))
-        .map(|hash| (*hash).clone())
-        .collect();
+    let gone: Vec<PackageHash> =
+        recorded.iter().filter(|hash| !release.lists(hash)).map(|hash| (*hash).clone()).collect();
     match (known, new, gone.is_empty()) {
         (0, _, _) | (_, 1.., false) => Verdict::Republished { gone, new },
         (_, 0, _) => Verdict::Shown { unexplained: gone },
@@ -82,9 +66,9 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, offered: &Offered) -> Verdict {
 /// True if a signed release at another address has the archives of an entry: every recorded `zh:` stands in its sums.
 ///
 /// What only `h1:` says is not enough: equal contents of one package tell nothing of the others.
-pub fn has_same_archives(recorded: &PackageHashes, offered: &Offered) -> bool {
+pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {
     let recorded: BTreeSet<&PackageHash> = recorded.of(HashScheme::Zh).collect();
-    match judge_sums(&recorded, offered) {
+    match judge_sums(&recorded, release) {
         Verdict::Shown { unexplained } => unexplained.is_empty(),
         Verdict::Grew { .. } => true,
         Verdict::FirstUse | Verdict::Republished { .. } | Verdict::NotReproduced => false,
@@ -105,7 +89,13 @@ pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Line, Vouched};
     use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::evidence::Evidence;
+    use crate::hash::Sha256Digest;
+    use crate::version::Version;
 
     fn digest(byte: u8) -> Sha256Digest {
         Sha256Digest::from_bytes([byte; 32])
@@ -115,12 +105,16 @@ mod tests {
         PackageHash::zh(digest(byte))
     }
 
-    fn offer(archives: &[u8], others: &[u8]) -> Offered {
-        Offered {
-            archives: archives.iter().map(|byte| digest(*byte)).collect(),
-            others: others.iter().map(|byte| digest(*byte)).collect(),
-            computed: BTreeSet::new(),
-        }
+    fn offer(archives: &[u8], others: &[u8]) -> Release {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let archives = archives.iter().map(|byte| (digest(*byte), Line::Archive(None)));
+        let others = others.iter().map(|byte| (digest(*byte), Line::Other));
+        Release { lines: others.chain(archives).collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
+    }
+
+    fn computed(h1: &PackageHash) -> Release {
+        let vouched = Vouched { platform: None, evidence: Evidence::Computed };
+        Release { h1: [(h1.clone(), vouched)].into(), ..offer(&[1], &[]) }
     }
 
     fn recorded(bytes: &[u8]) -> PackageHashes {
@@ -169,8 +163,7 @@ mod tests {
             assert_eq!(has_same_archives(&recorded(zh), &offer(archives, others)), same, "{zh:?} {archives:?}");
         }
         let h1: PackageHash = "h1:a".parse().unwrap();
-        let computed = Offered { computed: [h1.clone()].into_iter().collect(), ..offer(&[1], &[]) };
-        assert!(!has_same_archives(&[h1].into_iter().collect(), &computed));
+        assert!(!has_same_archives(&[h1.clone()].into_iter().collect(), &computed(&h1)));
     }
 
     #[test]
@@ -178,8 +171,7 @@ mod tests {
         let h1: PackageHash = "h1:a".parse().unwrap();
         let recorded: PackageHashes = [h1.clone()].into_iter().collect();
         assert_eq!(judge(&recorded, &offer(&[1], &[])), Verdict::NotReproduced);
-        let computed = Offered { computed: [h1].into_iter().collect(), ..offer(&[1], &[]) };
-        assert_eq!(judge(&recorded, &computed), Verdict::Shown { unexplained: vec![] });
+        assert_eq!(judge(&recorded, &computed(&h1)), Verdict::Shown { unexplained: vec![] });
     }
 
     #[test]
