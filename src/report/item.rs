@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::slashed;
+use super::{slashed, summary};
 use crate::diff::{Risk, explain, explain_text, headline, risk, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
@@ -54,6 +54,11 @@ fn of_root(root: &RootOutcome) -> Vec<Item> {
     let mut items = Vec::new();
     match &root.body {
         Ok(Body::Changes(changes)) => items.extend(of_changes(changes)),
+        Ok(Body::Verified(verified)) => {
+            let file = root.path.join(FILE_NAME);
+            let (told, _) = summary::unanswered(verified.inconclusive.iter().map(|it| &it.error));
+            items.extend(told.into_iter().map(|error| unanswered(error, &file)));
+        }
         Ok(_) => {}
         Err(error) => items.extend(error.each().map(|error| of_error(error, &root.path))),
     }

@@ -1,6 +1,6 @@
 //! An outcome in a few lines, as formats end with.
 
-use super::slashed;
+use super::{human, slashed};
 use crate::diff::{Risk, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
@@ -29,6 +29,10 @@ fn of_root(root: &RootOutcome) -> String {
     let findings = findings(root);
     match &root.body {
         Ok(Body::Changes(changes)) => [of_changes(changes)].into_iter().chain(findings).collect::<Vec<_>>().join("; "),
+        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => {
+            let inconclusive = format!("inconclusive: {} unknown", human::hashes(verified.unknown));
+            [inconclusive].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
+        }
         Ok(_) => findings.unwrap_or_else(|| "no findings".to_owned()),
         Err(error) => format!("failed: {}", error.message),
     }
@@ -73,9 +77,9 @@ pub(super) fn of_changes(changes: &Changes) -> String {
 const MOST_UNANSWERED: usize = 3;
 
 /// The first sources that gave no answer, each once, and how many others did not either.
-pub(super) fn unanswered(changes: &Changes) -> (Vec<&Error>, usize) {
+pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Vec<&'a Error>, usize) {
     let mut told: Vec<&Error> = Vec::new();
-    for error in &changes.inconclusive {
+    for error in errors {
         if !told.contains(&error) {
             told.push(error);
         }

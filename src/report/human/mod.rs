@@ -9,6 +9,7 @@ mod tools;
 mod totals;
 mod trust;
 mod verified;
+pub(super) use verified::hashes;
 
 use std::fmt::Write;
 

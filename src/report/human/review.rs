@@ -55,7 +55,7 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
 /// The last lines: how much of what, and how to see more.
 pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
-    let (unanswered, others) = unanswered(changes);
+    let (unanswered, others) = unanswered(&changes.inconclusive);
     for error in unanswered {
         let told = format!("not checked: {}", printable(&error.message));
         paragraph(&mut text, "", &told, Paint::Careful, style);

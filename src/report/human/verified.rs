@@ -39,7 +39,7 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
     text
 }
 
-fn hashes(count: usize) -> String {
+pub(in crate::report) fn hashes(count: usize) -> String {
     if count == 1 { "1 hash".to_owned() } else { format!("{count} hashes") }
 }
 

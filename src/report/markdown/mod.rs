@@ -75,6 +75,9 @@ fn of_root(root: &RootOutcome, command: &str, budget: usize, style: Style) -> Op
         Ok(body) => {
             let shown = human::body(body, root, style);
             let _ = writeln!(text, "{}", escape::fenced("", &shown));
+            if let Body::Verified(verified) = body {
+                text.push_str(&review::silent(verified.inconclusive.iter().map(|it| &it.error)));
+            }
             text.push_str(&findings(&root.findings, style));
         }
         Err(error) => text.push_str(&failure(error)),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::escape::{code, escaped, fenced, sentences, target};
 use crate::diff::{Risk, explain, explain_text, headline, risk};
+use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
 use crate::report::item::{signed, versions};
@@ -27,7 +28,7 @@ const HEAD: &str = "| | Provider | Version | What changed |\n|---|---|---|---|\n
 pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
     let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
     page.add(&intro(changes)).then_some(())?;
-    if !page.add(&silent(changes)) {
+    if !page.add(&silent(&changes.inconclusive)) {
         page.left_out.push("why some checksums were not checked".to_owned());
     }
     table(&mut page, changes, style);
@@ -92,8 +93,8 @@ fn intro(changes: &Changes) -> String {
 }
 
 /// The sources that gave no answer.
-fn silent(changes: &Changes) -> String {
-    let (told, others) = unanswered(changes);
+pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String {
+    let (told, others) = unanswered(errors);
     let mut text = String::new();
     for error in told {
         let _ = write!(text, "**Not checked:** {}", escaped(&error.message));
