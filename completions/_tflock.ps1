@@ -341,6 +341,8 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit 1 if a file would change')
+            [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Format every lock file below')
+            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Format every lock file below')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')

@@ -483,7 +483,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__fmt)
-            opts="-C -q -v -h --check --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --check --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -327,6 +327,8 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --report 'Also write the result to a file in another form; may be repeated'
             cand --color 'Colours'
             cand --check 'Write nothing; exit 1 if a file would change'
+            cand -r 'Format every lock file below'
+            cand --recursive 'Format every lock file below'
             cand --offline 'Ask nobody; a question that the work needs is exit code 4'
             cand --no-cache 'Neither read nor write the index of known hashes'
             cand -q 'No progress, no notes'

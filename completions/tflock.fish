@@ -388,6 +388,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l check -d 'Write nothing; exit 1 if a file would change'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s r -l recursive -d 'Format every lock file below'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s q -l quiet -d 'No progress, no notes'

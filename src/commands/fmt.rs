@@ -6,6 +6,7 @@ use super::Services;
 use super::text::{absent, refused};
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
+use crate::disk::below::survey;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::disk::worktree::boundary;
@@ -22,6 +23,8 @@ pub struct Request {
     pub check: bool,
     /// The files; the lock file of the root module if there are none. `-` is standard input.
     pub files: Vec<PathBuf>,
+    /// All lock files below, in place of named ones.
+    pub recursive: bool,
 }
 
 /// Writes lock files in their canonical text.
@@ -29,8 +32,10 @@ pub struct Request {
 /// Standard input gives its canonical text; files give a line for each that was changed, or would be. A file that cannot
 /// be formatted does not stop the others.
 pub fn fmt(request: &Request, services: &Services<'_>) -> Outcome {
-    let (mut formatted, mut errors) = (Vec::new(), Vec::new());
-    for path in files(request, &services.scope) {
+    let mut formatted = Vec::new();
+    let (files, mut errors) =
+        if request.recursive { files_below(&services.scope) } else { (files(request, &services.scope), Vec::new()) };
+    for path in files {
         match one(&path, request.check, services) {
             Ok(file) => formatted.push(file),
             Err(error) => errors.push(error),
@@ -75,6 +80,23 @@ fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
         named.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) }).collect()
     };
     scope.directories().iter().flat_map(in_directory).collect()
+}
+
+/// The lock files below the directories of a run, and where nobody could look.
+fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    for directory in scope.directories() {
+        let start = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
+        match survey(start) {
+            Ok(found) => {
+                let locked = found.places.iter().filter(|place| place.has_lock);
+                files.extend(locked.map(|place| directory.join(&place.path).join(FILE_NAME)));
+                errors.extend(found.unreadable.into_iter().map(Error::from));
+            }
+            Err(error) => errors.push(error.into()),
+        }
+    }
+    (files, errors)
 }
 
 /// Formats one file. Standard input is never written; its canonical text is part of the result.

@@ -24,6 +24,16 @@ fn fmt_writes_as_the_tools_do() {
 }
 
 #[test]
+fn fmt_of_every_lock_file_below() {
+    let workspace = Workspace::with_files(&[("a/.terraform.lock.hcl", UNTIDY), ("b/c/.terraform.lock.hcl", UNTIDY)]);
+    let check = workspace.tflock(None, ["fmt", "--check", "-r"]).ended_with(1);
+    assert_eq!(check.stdout, "a/.terraform.lock.hcl\nb/c/.terraform.lock.hcl\n");
+    let run = workspace.tflock(None, ["-C", "b", "fmt", "--recursive"]).ended_with(0);
+    assert_eq!(run.touched(), ["b/c/.terraform.lock.hcl"]);
+    workspace.tflock(None, ["fmt", "-r", "a/.terraform.lock.hcl"]).ended_with(2);
+}
+
+#[test]
 fn fmt_of_standard_input() {
     let workspace = Workspace::with_files(&[]);
     let run = workspace.tflock_reading(UNTIDY, ["fmt", "-"]).ended_with(0);

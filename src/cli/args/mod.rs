@@ -114,7 +114,7 @@ pub(super) enum ProvidersCommand {
 /// Without FILE the lock file of the root module; `-` reads standard input and writes standard output.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check modules/*/.terraform.lock.hcl\n  git show HEAD:.terraform.lock.hcl | tflock fmt -"
+    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check -r\n  git show HEAD:.terraform.lock.hcl | tflock fmt -"
 )]
 pub(super) struct FmtArgs {
     /// Write nothing; exit 1 if a file would change.
@@ -123,6 +123,9 @@ pub(super) struct FmtArgs {
     /// The lock files, or - for standard input.
     #[arg(value_name = "FILE|-")]
     pub(super) files: Vec<PathBuf>,
+    /// Format every lock file below.
+    #[arg(short, long, conflicts_with = "files")]
+    pub(super) recursive: bool,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -213,7 +216,7 @@ pub(super) struct CompletionsArgs {
 
 impl FmtArgs {
     pub(super) fn request(&self) -> fmt::Request {
-        fmt::Request { check: self.check, files: self.files.clone() }
+        fmt::Request { check: self.check, files: self.files.clone(), recursive: self.recursive }
     }
 }
 
