@@ -25,6 +25,7 @@ mod policy;
 mod readme;
 mod recursive;
 mod same_versions;
+mod ship;
 mod support;
 mod thousand_roots;
 mod trust;

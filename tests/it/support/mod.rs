@@ -9,5 +9,7 @@ pub mod packages;
 pub mod proposal;
 pub mod registry;
 pub mod run;
+pub mod tools;
 pub mod workspace;
 pub mod worlds;
+pub mod yaml;

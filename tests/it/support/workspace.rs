@@ -9,11 +9,13 @@ use tempfile::TempDir;
 
 use super::registry::Registry;
 use super::run::{Invocation, Run};
+use super::tools::found;
 
 /// Where test data lies.
 pub const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 
-const TFLOCK: &str = env!("CARGO_BIN_EXE_tflock");
+/// The program under test.
+pub const TFLOCK: &str = env!("CARGO_BIN_EXE_tflock");
 
 /// Files below `work`, and beside it `home`, `cache` and `tmp`.
 ///
@@ -132,7 +134,7 @@ impl Workspace {
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
-        Some(self.invocation(&terraform()?, registry.into(), args).run())
+        Some(self.invocation(&found("terraform")?, registry.into(), args).run())
     }
 
     /// Runs `git` at the top, as somebody, and expects success.
@@ -153,6 +155,14 @@ impl Workspace {
             ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com", "-c", "init.defaultBranch=main"];
         let args = somebody.iter().map(OsString::from).chain(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self.invocation(Path::new("git"), None, args).run()
+    }
+
+    /// Runs another program at the top, with the environment that `tflock` has.
+    pub fn program<'r, I>(&self, program: &Path, registry: impl Into<Option<&'r Registry>>, args: I) -> Run
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        self.invocation(program, registry.into(), args).run()
     }
 
     fn invocation<'a, I>(&'a self, program: &Path, registry: Option<&'a Registry>, args: I) -> Invocation<'a>
@@ -183,17 +193,6 @@ impl Workspace {
             input: String::new(),
         }
     }
-}
-
-/// Where `terraform` is; a line on stderr if it is not.
-fn terraform() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join("terraform")).find(|file| file.is_file());
-    if found.is_none() {
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
-    }
-    found
 }
 
 fn host_blocks(registry: &Registry) -> String {
