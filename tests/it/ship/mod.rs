@@ -2,5 +2,7 @@
 
 mod action;
 mod expression;
+mod first_run;
 mod history;
 mod pre_commit;
+mod release;
