@@ -1,0 +1,96 @@
+//! A team with 40 old root modules begins: what `docs/first-run.md` shows is what is printed.
+
+use std::fmt::Write;
+
+use crate::support::keys;
+use crate::support::locked::{LOCK, block, hashes};
+use crate::support::registry::{Endpoint, Registry};
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{EMPTY_LOCK, PLATFORMS};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/first-run.md");
+const HOST: &str = "registry.terraform.io";
+
+/// Releases that root modules lock, each with its constraint and signer.
+const RELEASES: [(&str, &str, &str, keys::Key); 7] = [
+    ("acme/cloud", "5.80.0", "~> 5.0", keys::GOOD),
+    ("acme/cloud", "4.67.0", "~> 4.0", keys::GOOD),
+    ("acme/dns", "2.3.1", "~> 2.1", keys::GOOD),
+    ("acme/random", "3.6.0", ">= 3.0.0", keys::GOOD),
+    ("globex/monitor", "1.9.0", "~> 1.4", keys::OTHER),
+    ("globex/postgres", "1.4.2", "~> 1.4", keys::OTHER),
+    ("globex/vault", "0.9.0", "~> 0.9.0", keys::OTHER),
+];
+
+fn registry() -> Registry {
+    RELEASES.iter().fold(Registry::start().standing_for(HOST), |registry, (provider, version, _, signer)| {
+        registry.release(provider, version, PLATFORMS).signed_by(*signer)
+    })
+}
+
+/// A root module as `terraform init` has left it on somebody's machine: one `h1:`, and the `zh:` of all platforms.
+fn root(registry: &Registry, number: usize) -> (String, String) {
+    let mut main = String::from("terraform {\n  required_providers {\n");
+    let mut lock = EMPTY_LOCK.to_owned();
+    let mut chosen: Vec<_> = [number, number / 7 + 2, number / 3 + 4].map(|at| RELEASES[at % RELEASES.len()]).into();
+    chosen.sort_by_key(|release| release.0);
+    chosen.dedup_by_key(|release| release.0);
+    for (provider, version, constraint, _) in chosen {
+        let name = provider.split_once('/').unwrap().1;
+        writeln!(main, "    {name} = {{\n      source  = \"{provider}\"\n      version = \"{constraint}\"\n    }}")
+            .unwrap();
+        let head = format!("  version     = \"{version}\"\n  constraints = \"{constraint}\"\n");
+        let other = registry.package(provider, version, PLATFORMS[1]).h1;
+        let recorded: Vec<String> =
+            hashes(registry, provider, version).into_iter().filter(|hash| *hash != other).collect();
+        lock.push_str(&block(registry, provider, &head, &recorded).replace(&registry.host(), HOST));
+    }
+    main.push_str("  }\n}\n");
+    (main, lock)
+}
+
+#[test]
+fn forty_old_root_modules_in_two_commands() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[]);
+    for number in 0..40 {
+        let (main, lock) = root(&registry, number);
+        let team = ["data", "network", "payments", "web"][number % 4];
+        workspace.write(&format!("{team}/root-{number:02}/main.tf"), &main);
+        workspace.write(&format!("{team}/root-{number:02}/{LOCK}"), &lock);
+    }
+    workspace.git(["init", "--quiet"]);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "forty root modules"]);
+    let mut shown = String::new();
+    let mut step = |program: &str, args: &[&str]| {
+        let run = match program {
+            "git" => workspace.git(args),
+            _ => workspace.tflock(&registry, args).ended_with(0),
+        };
+        // Packages arrive in any order.
+        let mut notes: Vec<&str> = run.stderr.split_inclusive('\n').collect();
+        notes.sort_by_key(|line| line.strip_prefix("fetched "));
+        let printed = run.filtered(&format!("{}{}", run.stdout, notes.concat()));
+        let printed = printed.replace("<key GOOD>", "<key of acme>").replace("<key OTHER>", "<key of globex>");
+        let args = args.iter().map(|arg| if arg.contains(' ') { format!("'{arg}'") } else { (*arg).to_owned() });
+        write!(shown, "$ {program} {}\n{printed}", args.collect::<Vec<_>>().join(" ")).unwrap();
+        run
+    };
+    let first = step("tflock", &["trust", "init", "-r"]);
+    assert_eq!(first.touched(), [".tflock.trust.hcl"]);
+    assert_eq!(registry.count(Endpoint::Zip), 0, "no package is downloaded for it");
+    step("git", &["add", ".tflock.trust.hcl"]);
+    step("git", &["commit", "--quiet", "-m", "Remember who signs our providers"]);
+    assert!(step("tflock", &["verify", "-r"]).touched().is_empty());
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (before, after) = ("<!-- begin transcript -->\n", "<!-- end transcript -->");
+    let start = page.find(before).unwrap() + before.len();
+    let end = start + page[start..].find(after).unwrap();
+    let wanted = format!("```console\n{shown}```\n");
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        std::fs::write(PAGE, format!("{}{wanted}{}", &page[..start], &page[end..])).unwrap();
+        return;
+    }
+    assert_eq!(page[start..end], wanted, "UPDATE=1 writes the page anew");
+}
