@@ -78,24 +78,8 @@ pub(super) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
         return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
-    let (until, now) = (http_date(value)?, http_date(date?)?);
-    Some(Duration::from_secs(u64::try_from(until - now).unwrap_or(0)))
-}
-
-/// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, the form that servers must write.
-fn http_date(text: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-    let &[_, day, month, year, clock, "GMT"] = words.as_slice() else { return None };
-    let month = i64::try_from(MONTHS.iter().position(|name| *name == month)?).ok()? + 1;
-    let number = |text: &str, range: std::ops::RangeInclusive<i64>| text.parse().ok().filter(|n| range.contains(n));
-    let (day, year) = (number(day, 1..=31)?, number(year, 1970..=9999)?);
-    let clock: Option<Vec<i64>> = clock.split(':').map(|part| number(part, 0..=60)).collect();
-    let &[hours, minutes, seconds] = clock?.as_slice() else { return None };
-    // Years that begin in March, so that the leap day is the last one.
-    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1 - 719_468;
-    Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+    let (until, now) = (httpdate::parse_http_date(value).ok()?, httpdate::parse_http_date(date?).ok()?);
+    Some(until.duration_since(now).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -160,6 +144,8 @@ mod tests {
             assert_eq!(seconds(nonsense, now), None, "{nonsense:?}");
         }
         assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT", None), None);
-        assert_eq!(http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        // The older forms that a client must take.
+        assert_eq!(seconds("Sunday, 06-Nov-94 08:50:07 GMT", now), Some(30));
+        assert_eq!(seconds("Sun Nov  6 08:50:07 1994", now), Some(30));
     }
 }

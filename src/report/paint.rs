@@ -1,6 +1,8 @@
-//! The few colours of human output, as plain control sequences.
+//! The few colours of human output.
 
 use std::fmt;
+
+use anstyle::{AnsiColor, Style};
 
 /// What a piece of text is, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +20,13 @@ pub(crate) enum Paint {
 }
 
 impl Paint {
-    fn codes(self) -> &'static str {
+    fn style(self) -> Style {
         match self {
-            Paint::Bad => "1;31",
-            Paint::Careful => "33",
-            Paint::Good => "32",
-            Paint::Aside => "36",
-            Paint::Strong => "1",
+            Paint::Bad => AnsiColor::Red.on_default().bold(),
+            Paint::Careful => AnsiColor::Yellow.on_default(),
+            Paint::Good => AnsiColor::Green.on_default(),
+            Paint::Aside => AnsiColor::Cyan.on_default(),
+            Paint::Strong => Style::new().bold(),
         }
     }
 }
@@ -36,7 +38,7 @@ pub(crate) struct Painted<T>(pub(crate) T, pub(crate) Option<Paint>);
 impl<T: fmt::Display> fmt::Display for Painted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.1 {
-            Some(paint) => write!(f, "\x1b[{}m{}\x1b[0m", paint.codes(), self.0),
+            Some(paint) => write!(f, "{style}{}{style:#}", self.0, style = paint.style()),
             None => self.0.fmt(f),
         }
     }
@@ -49,6 +51,6 @@ mod tests {
     #[test]
     fn plain_or_painted() {
         assert_eq!(Painted("a", None).to_string(), "a");
-        assert_eq!(Painted("a", Some(Paint::Bad)).to_string(), "\x1b[1;31ma\x1b[0m");
+        assert_eq!(Painted("a", Some(Paint::Bad)).to_string(), "\x1b[1m\x1b[31ma\x1b[0m");
     }
 }

@@ -1,9 +1,8 @@
 //! Columns of text under headings.
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::Style;
 use super::paint::Paint;
+use super::wrap::width;
 
 /// Lays out rows under headings: two spaces between columns, nothing at the ends of lines. A column without any text
 /// in its cells is left out.
@@ -47,13 +46,16 @@ fn line(cells: &[&str], widths: &[Option<usize>]) -> String {
     })
 }
 
-fn width(text: &str) -> usize {
-    text.graphemes(true).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let cells = |row: [&str; 2]| row.map(str::to_owned);
+        let text = rows("", &[cells(["日本", "1"]), cells(["Köln", "2"])]);
+        assert_eq!(text, "日本  1\nKöln  2\n");
+    }
 
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {

@@ -1,10 +1,10 @@
 //! Text broken into lines at spaces.
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
-/// How wide a text is, in characters as people count them.
+/// How many columns of a terminal a text takes; letters of East Asia take two.
 pub(super) fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.graphemes(true).count() }
+    text.width()
 }
 
 /// Words that belong to the one behind them.
@@ -57,6 +57,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7, 7), ["one two", "three"]);
         assert_eq!(wrap("one  two", 3, 9), ["one", "two"]);
         assert_eq!(wrap("longest of all", 3, 10), ["", "longest of", "all"]);
+        assert_eq!(wrap("日本 語", 6, 6), ["日本", "語"]);
         assert_eq!(wrap("unbreakable", 4, 4), ["unbreakable"]);
         assert_eq!(wrap("", 4, 4), [""]);
         assert_eq!(wrap("now ~> 5.0, >= 4", 9, 9), ["now", "~> 5.0,", ">= 4"]);

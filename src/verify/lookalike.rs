@@ -1,52 +1,10 @@
 //! Addresses that people take for others: letters of other scripts in the place of Latin ones.
 //!
-//! Source: our own short list, of the lower-case letters whose shapes are the same in common fonts (Unicode TR 39).
+//! Source: Unicode TR 39, section 4: two texts are confusable if their skeletons are the same.
+
+use unicode_security::skeleton;
 
 use crate::addr::ProviderAddr;
-
-const ALIKE: &[(char, char)] = &[
-    ('а', 'a'),
-    ('в', 'b'),
-    ('с', 'c'),
-    ('ԁ', 'd'),
-    ('е', 'e'),
-    ('һ', 'h'),
-    ('і', 'i'),
-    ('ј', 'j'),
-    ('ӏ', 'l'),
-    ('о', 'o'),
-    ('р', 'p'),
-    ('ԛ', 'q'),
-    ('ѕ', 's'),
-    ('т', 't'),
-    ('ս', 'u'),
-    ('ѵ', 'v'),
-    ('ԝ', 'w'),
-    ('х', 'x'),
-    ('у', 'y'),
-    ('к', 'k'),
-    ('м', 'm'),
-    ('н', 'h'),
-    ('ɡ', 'g'),
-    ('ո', 'n'),
-    ('օ', 'o'),
-    ('α', 'a'),
-    ('ε', 'e'),
-    ('ι', 'i'),
-    ('κ', 'k'),
-    ('ν', 'v'),
-    ('ο', 'o'),
-    ('ρ', 'p'),
-    ('τ', 't'),
-    ('υ', 'u'),
-    ('χ', 'x'),
-    ('ı', 'i'),
-    ('ɑ', 'a'),
-    ('ց', 'g'),
-    ('զ', 'q'),
-    ('հ', 'h'),
-    ('ւ', 'l'),
-];
 
 /// The plain address that an address looks like, if it looks like one and is another.
 pub(super) fn looks_like(addr: &ProviderAddr) -> Option<String> {
@@ -54,12 +12,17 @@ pub(super) fn looks_like(addr: &ProviderAddr) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
-    let plain = |letter: char| match ALIKE.iter().find(|(other, _)| *other == letter) {
-        Some((_, latin)) => *latin,
-        None => letter,
-    };
-    let seen: String = text.chars().map(plain).collect();
-    seen.is_ascii().then_some(seen)
+    text.chars().map(|letter| if letter.is_ascii() { Some(letter) } else { plain(letter) }).collect()
+}
+
+/// The Latin letter or digit that another character looks like, itself or in upper case: Unicode compares shapes in one
+/// case only, and many letters differ from the Latin ones in the shape of small capitals alone.
+fn plain(letter: char) -> Option<char> {
+    let same = |a: &str, b: &str| skeleton(a).eq(skeleton(b));
+    let (lower, upper) = (letter.to_string(), letter.to_uppercase().to_string());
+    let mut latin = ('a'..='z').chain('0'..='9');
+    let in_lower = latin.clone().find(|plain| same(&lower, plain.encode_utf8(&mut [0; 4])));
+    in_lower.or_else(|| latin.find(|plain| same(&upper, plain.to_ascii_uppercase().encode_utf8(&mut [0; 4]))))
 }
 
 #[cfg(test)]
@@ -73,6 +36,10 @@ mod tests {
         assert_eq!(seen("registry.terraform.io/acme/widget"), None);
         assert_eq!(seen("registry.terrаform.io/acme/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
         assert_eq!(seen("registry.terraform.io/асмe/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
+        for alike in ["haѕhicorp", "hаshiсоrр", "haꜱhicᴏrp", "hashicoгp", "ηashicorp"] {
+            let address = format!("registry.terraform.io/{alike}/aws");
+            assert_eq!(seen(&address).as_deref(), Some("registry.terraform.io/hashicorp/aws"), "{alike}");
+        }
         // Honest names of other languages look like nothing else.
         assert_eq!(seen("münchen.example/acme/widget"), None);
         assert_eq!(seen("пример.example/acme/widget"), None);
