@@ -25,8 +25,8 @@ use scan::{NumberError, Scan};
 
 /// A release of a provider. Prints exactly as a lock file must hold it.
 ///
-/// Identity covers everything, build metadata too. The order is by precedence, then by metadata bytes, so that it
-/// agrees with identity; [`Version::precedence`] leaves metadata out.
+/// Identity covers everything, build metadata too. The order is by precedence, then by metadata as the tools sort it in
+/// constraints, so that it agrees with identity; [`Version::precedence`] leaves metadata out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Version {
     major: u64,
@@ -120,15 +120,20 @@ impl Version {
     }
 }
 
-/// The absence of a pre-release is higher than any; one with fewer parts is lower without a look at the parts.
+/// The absence of a pre-release is higher than any.
 fn compare_prerelease(a: &str, b: &str) -> Ordering {
-    match (a.is_empty(), b.is_empty()) {
-        (true, true) => return Ordering::Equal,
-        (true, false) => return Ordering::Greater,
-        (false, true) => return Ordering::Less,
-        (false, false) => {}
-    }
-    let (mut a, mut b) = (a, b);
+    a.is_empty().cmp(&b.is_empty()).then_with(|| compare_parts(a, b))
+}
+
+/// The absence of metadata is lower than any.
+///
+/// Source: `VersionExtra.LessThan` of go-versions, by which the tools sort constraints with one boundary.
+fn compare_metadata(a: &str, b: &str) -> Ordering {
+    b.is_empty().cmp(&a.is_empty()).then_with(|| compare_parts(a, b))
+}
+
+/// Part by part between dots; fewer parts are lower without a look at the rest of them.
+fn compare_parts(mut a: &str, mut b: &str) -> Ordering {
     loop {
         match (a.split_once('.'), b.split_once('.')) {
             (None, None) => return compare_identifiers(a, b),
@@ -155,14 +160,9 @@ fn compare_identifiers(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// How constraints with one boundary are sorted by its metadata: empty first, then as identifiers.
-fn compare_metadata(a: &str, b: &str) -> Ordering {
-    b.is_empty().cmp(&a.is_empty()).then_with(|| compare_identifiers(a, b))
-}
-
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.precedence(other).then_with(|| self.build.cmp(&other.build))
+        self.precedence(other).then_with(|| compare_metadata(&self.build, &other.build))
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Constraints, Version};
 /// The newest version that the constraints allow.
 ///
 /// Versions that differ in build metadata only have one precedence; the tools' choice among them is not defined. Here
-/// the greatest metadata wins, bytewise.
+/// the greatest metadata wins, in the order in which the tools sort constraints.
 pub fn newest_allowed<'a>(
     versions: impl IntoIterator<Item = &'a Version>,
     constraints: &Constraints,

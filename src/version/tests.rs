@@ -46,6 +46,20 @@ fn prereleases_are_not_ordered_as_in_semver() {
     assert_ne!(version("1.0.0+a"), version("1.0.0+b"));
 }
 
+/// As terraform 1.11.4 writes them.
+#[test]
+fn metadata_is_sorted_by_dotted_parts() {
+    let order = ["1.0.0", "1.0.0+9", "1.0.0+10", "1.0.0+b", "1.0.0+a.b.c", "1.0.0+build.2", "1.0.0+build.11"];
+    assert!(order.windows(2).all(|pair| version(pair[0]) < version(pair[1])));
+    let canonical = |text: &str| text.parse::<Constraints>().unwrap().to_string();
+    assert_eq!(
+        canonical("!= 1.0.0+build.11, != 1.0.0+a.b.c, != 1.0.0+build.2, != 1.0.0, != 1.0.0+b"),
+        "!= 1.0.0, != 1.0.0+b, != 1.0.0+a.b.c, != 1.0.0+build.2, != 1.0.0+build.11"
+    );
+    let versions = ["1.0.0+build.2", "1.0.0+build.11", "1.0.0"].map(version);
+    assert_eq!(newest_allowed(&versions, &Constraints::default()), Some(&versions[1]));
+}
+
 #[test]
 fn the_lock_files_grammar_is_lenient() {
     let canonical = |text: &str| text.parse::<Constraints>().unwrap().to_string();
@@ -161,7 +175,28 @@ fn versions() -> impl Strategy<Value = Version> {
     "[0-3]\\.[0-3]\\.[0-3](-[a-c0-2.]{1,4})?(\\+[ab]{0,2})?".prop_map(|text| text.parse().unwrap())
 }
 
+/// Versions that semantic versioning knows as well.
+fn strict() -> impl Strategy<Value = String> {
+    const NUMBERS: &str = "(0|[1-9]|1[0-9])(\\.(0|[1-9])){2}";
+    const PART: &str = "(0|[1-9][0-9]{0,3}|[0-9]{0,2}[a-zA-Z-][0-9a-zA-Z-]{0,2})";
+    proptest::string::string_regex(&format!("{NUMBERS}(-{PART}(\\.{PART}){{0,2}})?(\\+{PART}(\\.{PART}){{0,2}})?"))
+        .unwrap()
+}
+
 proptest! {
+    /// The same texts, and the same order but for pre-releases of unequal numbers of identifiers.
+    #[test]
+    fn strict_versions_are_those_of_semver(a in strict(), b in strict()) {
+        let (strict_a, strict_b) = (semver::Version::parse(&a).unwrap(), semver::Version::parse(&b).unwrap());
+        let (a, b) = (version(&a), version(&b));
+        prop_assert_eq!(a.to_string(), strict_a.to_string());
+        let parts = |version: &Version| version.pre().split('.').count();
+        if a.pre().is_empty() || b.pre().is_empty() || parts(&a) == parts(&b) {
+            prop_assert_eq!(a.precedence(&b), strict_a.cmp_precedence(&strict_b));
+        }
+        prop_assert_eq!(a == b, strict_a == strict_b);
+    }
+
     #[test]
     fn parsing_never_panics(text in ".{0,40}") {
         let _ = text.parse::<Version>();

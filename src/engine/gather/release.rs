@@ -267,9 +267,11 @@ struct Gathering<'a> {
 impl<'a> Gathering<'a> {
     fn new(addr: &'a ProviderAddr, step: &'a Step, version: &'a Version, offers: &'a [Offer]) -> Self {
         let mut findings = Vec::new();
-        let ties = offers.iter().filter(|offer| offer.version.precedence(version).is_eq()).count();
-        if ties > 1 && matches!(step.selection, Selection::Newest(_)) {
-            let message = format!("{ties} versions of {addr} differ from {version} in build metadata only");
+        let ties = offers.iter().filter(|offer| offer.version.precedence(version).is_eq()).count().saturating_sub(1);
+        if ties > 0 && matches!(step.selection, Selection::Newest(_)) {
+            let others = if ties == 1 { "another version".to_owned() } else { format!("{ties} other versions") };
+            let verb = if ties == 1 { "differs" } else { "differ" };
+            let message = format!("{others} of {addr} {verb} from {version} in build metadata only");
             findings.push(Finding::new(Rule::AmbiguousVersion, message).about(addr));
         }
         let (supported_protocol, missing, passed_over) = (true, Vec::new(), Vec::new());
