@@ -16,7 +16,7 @@ use idna::uts46::{DnsLength, Hyphens, Uts46};
 pub struct Hostname {
     ascii: String,
     display: String,
-    port: Option<i64>,
+    port: Option<u16>,
 }
 
 /// Why a text is not a service hostname.
@@ -31,6 +31,9 @@ pub enum HostnameError {
     /// The text after `:` is no number.
     #[error("port portion contains non-digit characters")]
     PortNotANumber,
+    /// A port below 1, which the tools take, though nobody can listen there.
+    #[error("port number is less than 1")]
+    PortTooSmall,
     /// A port above 65535.
     #[error("port number is greater than 65535")]
     PortTooLarge,
@@ -104,8 +107,8 @@ impl Hostname {
         &self.display
     }
 
-    /// The port, unless it is 443. As in the tools it may be zero or negative, and then nobody listens there.
-    pub fn port(&self) -> Option<i64> {
+    /// The port, unless it is 443.
+    pub fn port(&self) -> Option<u16> {
         self.port
     }
 }
@@ -117,11 +120,11 @@ enum Spelling {
 }
 
 /// Ports are decimal numbers as Go's `Atoi` reads them: a sign and leading zeros are allowed.
-fn parse_port(name: &str, text: &str) -> Result<Option<i64>, HostnameError> {
-    match text.parse() {
+fn parse_port(name: &str, text: &str) -> Result<Option<u16>, HostnameError> {
+    match text.parse::<i64>() {
         Ok(443) => Ok(None),
-        Ok(port) if port > 65535 => Err(HostnameError::PortTooLarge),
-        Ok(port) => Ok(Some(port)),
+        Ok(..1) => Err(HostnameError::PortTooSmall),
+        Ok(port) => u16::try_from(port).map(Some).map_err(|_| HostnameError::PortTooLarge),
         Err(_) if matches!(name, "http" | "https") => Err(HostnameError::Url),
         Err(_) => Err(HostnameError::PortNotANumber),
     }
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!(host.as_ascii(), "xn--x-9fa.com:8443");
         assert_eq!(Hostname::parse("example.com:443").unwrap().as_ascii(), "example.com");
         assert_eq!(Hostname::parse("example.com:08443").unwrap().as_ascii(), "example.com:8443");
-        assert_eq!(Hostname::parse("example.com:-0").unwrap().as_ascii(), "example.com:0");
+        assert_eq!(Hostname::parse("example.com:+8443").unwrap().as_ascii(), "example.com:8443");
         assert_eq!(Hostname::parse_any_spelling("xn--caf-dma.fr").unwrap().as_display(), "café.fr");
     }
 
@@ -190,7 +193,9 @@ mod tests {
         assert_eq!(error("example.com:"), HostnameError::PortNotANumber);
         assert_eq!(error("example.com:-"), HostnameError::PortNotANumber);
         assert_eq!(error("example.com:99999999999999999999"), HostnameError::PortNotANumber);
-        assert_eq!(error("example.com:70000"), HostnameError::PortTooLarge);
+        assert_eq!(error("example.com:65536"), HostnameError::PortTooLarge);
+        assert_eq!(error("example.com:0"), HostnameError::PortTooSmall);
+        assert_eq!(error("example.com:-5"), HostnameError::PortTooSmall);
         assert_eq!(error("a..b"), HostnameError::EmptyLabel);
         assert_eq!(error(""), HostnameError::Empty);
         assert!(matches!(error("xn--caf-dma.fr"), HostnameError::Punycode(_)));
