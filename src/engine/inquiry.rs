@@ -38,7 +38,7 @@ impl Inquiry {
     /// Takes in the same question of another root module: of what both say, the stricter.
     pub fn join(&mut self, other: Self) {
         self.rules.signature = self.rules.signature.max(other.rules.signature);
-        self.rules.expired_key = self.rules.expired_key.max(other.rules.expired_key);
+        self.rules.expiry = self.rules.expiry.stricter(other.rules.expiry);
         self.believe &= other.believe;
         self.platforms.extend(other.platforms);
         self.h1.extend(other.h1);

@@ -15,8 +15,8 @@ pub struct Rules {
     pub signature: SignatureRule,
     /// What is made of the hashes that the origin reports beside the signed ones.
     pub reported: ReportedRule,
-    /// What a signature by an expired key means.
-    pub expired_key: ExpiredKeyRule,
+    /// What the expiry of keys and signatures means.
+    pub expiry: ExpiryRules,
     /// Platforms that the provider may lack.
     pub optional: BTreeSet<Platform>,
     /// Wanted platforms that nobody named and that this provider was not locked for: a package that is not there is only
@@ -24,6 +24,36 @@ pub struct Rules {
     pub unnamed: BTreeSet<Platform>,
     /// Which releases are not selected anew.
     pub barred: Barred,
+}
+
+/// What the expiry of keys and signatures means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ExpiryRules {
+    /// A key that had expired when it signed.
+    pub at_signing: ExpiredKeyRule,
+    /// A key that has expired since.
+    pub since: ExpiredKeyRule,
+    /// A signature that has expired itself, or is dated in the future.
+    pub signature: ExpiredKeyRule,
+}
+
+impl Default for ExpiryRules {
+    /// What Terraform makes of them, with a word about the first.
+    fn default() -> Self {
+        Self { at_signing: ExpiredKeyRule::Warn, since: ExpiredKeyRule::Allow, signature: ExpiredKeyRule::Deny }
+    }
+}
+
+impl ExpiryRules {
+    /// Of each, the stricter.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        Self {
+            at_signing: self.at_signing.max(other.at_signing),
+            since: self.since.max(other.since),
+            signature: self.signature.max(other.signature),
+        }
+    }
 }
 
 /// Which releases are not selected anew, whatever the constraints say.
@@ -76,7 +106,7 @@ impl Default for Rules {
         Self {
             signature: SignatureRule::Always,
             reported: ReportedRule::Ignore,
-            expired_key: ExpiredKeyRule::Warn,
+            expiry: ExpiryRules::default(),
             optional: BTreeSet::new(),
             unnamed: BTreeSet::new(),
             barred: Barred::default(),

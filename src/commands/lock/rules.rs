@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::engine::rules::{Barred, ReportedRule, Rules};
+use crate::engine::rules::{Barred, ExpiryRules, ReportedRule, Rules};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
 use crate::settings::{Age, ExpiredKeyRule, H1Rule, Settings, SignatureRule};
@@ -62,7 +62,7 @@ impl RuleBook {
         Rules {
             signature: self.signature(addr),
             reported: self.reported(addr),
-            expired_key: self.expired_key(),
+            expiry: self.expiry(),
             optional: self.optional(addr, platforms),
             unnamed: BTreeSet::new(),
             barred: self.barred(addr),
@@ -107,9 +107,20 @@ impl RuleBook {
         }
     }
 
-    fn expired_key(&self) -> ExpiredKeyRule {
+    /// Source: `package_authentication.go` of both tools. Terraform says nothing of expired keys and refuses expired
+    /// signatures; `OpenTofu` takes both for one thing, warns, and refuses where the environment says so.
+    fn expiry(&self) -> ExpiryRules {
         let stated = self.settings.policy.expired_key.unwrap_or_default();
-        if self.enforce_expiry { ExpiredKeyRule::Deny } else { stated }
+        if self.enforce_expiry {
+            let deny = ExpiredKeyRule::Deny;
+            return ExpiryRules { at_signing: deny, since: deny, signature: deny };
+        }
+        match self.dialect {
+            Dialect::Terraform => ExpiryRules { at_signing: stated, ..ExpiryRules::default() },
+            Dialect::OpenTofu => {
+                ExpiryRules { at_signing: stated, since: stated.min(ExpiredKeyRule::Warn), signature: stated }
+            }
+        }
     }
 
     /// Terraform accepts no unsigned release of any registry, so that a lock file of its must not hold one.

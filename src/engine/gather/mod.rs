@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 
 use super::facts::{Answer, Refusal};
 use super::plan::Step;
+use super::rules::ExpiryRules;
 use super::{Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
@@ -30,7 +31,7 @@ use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::platform::Platform;
-use crate::settings::{ExpiredKeyRule, SignatureRule};
+use crate::settings::SignatureRule;
 use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
@@ -48,7 +49,7 @@ pub struct Gatherer {
     now: SystemTime,
     offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, NoOffers>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
-    signed: Shared<(SignedUrls, SignatureRule, ExpiredKeyRule), Result<Arc<SignedSums>, Refusal>>,
+    signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
     releases: Shared<(ProviderAddr, Step), Answer>,
 }

@@ -14,7 +14,7 @@ use crate::net::Kind;
 use crate::settings::{ExpiredKeyRule, SignatureRule};
 use crate::source::{Package, SourceError};
 use crate::trust::Fingerprint;
-use crate::trust::openpgp::{self, SignatureError};
+use crate::trust::openpgp::{self, Lapse, SignatureError, Verified};
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
@@ -52,7 +52,7 @@ impl Gatherer {
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
             self.check(addr, version, rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
         };
-        let key = (urls.clone(), rules.signature, rules.expired_key);
+        let key = (urls.clone(), rules.signature, rules.expiry);
         self.signed.answer(key, ask).await
     }
 
@@ -77,9 +77,7 @@ impl Gatherer {
         } else {
             let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
                 .map_err(|error| bad_signature(addr, version, &error))?;
-            if verified.expired {
-                findings.extend(expired(addr, version, rules, &verified.fingerprint));
-            }
+            findings.extend(expired(addr, version, rules, &verified));
             (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
         };
         Ok(SignedSums {
@@ -126,10 +124,27 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
     }
 }
 
-fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, key: &Fingerprint) -> Option<Finding> {
-    let message = format!("the signing key {key} had expired when it signed {addr} {version}");
+/// What has expired about a signature, if it is to be told: the worst first, and one thing only.
+fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, verified: &Verified) -> Option<Finding> {
+    let key = &verified.fingerprint;
+    let (message, rule) = match verified {
+        Verified { lapse: Some(Lapse::Expired), .. } => {
+            (format!("the signature of {addr} {version} by the signing key {key} has expired"), rules.expiry.signature)
+        }
+        Verified { lapse: Some(Lapse::Future), .. } => (
+            format!("the signature of {addr} {version} by the signing key {key} is dated in the future"),
+            rules.expiry.signature,
+        ),
+        Verified { expired: true, .. } => {
+            (format!("the signing key {key} had expired when it signed {addr} {version}"), rules.expiry.at_signing)
+        }
+        Verified { expired_now: true, .. } => {
+            (format!("the signing key {key} has expired since it signed {addr} {version}"), rules.expiry.since)
+        }
+        _ => return None,
+    };
     let finding = Finding::new(Rule::ExpiredKey, message).about(addr);
-    match rules.expired_key {
+    match rule {
         ExpiredKeyRule::Allow => None,
         ExpiredKeyRule::Warn => Some(finding),
         ExpiredKeyRule::Deny => Some(Finding { level: Level::Deny, ..finding }),

@@ -1,6 +1,7 @@
 //! The signature document: one or more signature packets.
 
 use sequoia_openpgp::KeyHandle;
+use sequoia_openpgp::packet::signature::subpacket::{SubpacketTag, SubpacketValue};
 use sequoia_openpgp::packet::{Packet, Signature};
 use sequoia_openpgp::parse::{PacketParser, PacketParserResult, Parse};
 use sequoia_openpgp::types::SignatureType;
@@ -28,11 +29,17 @@ impl Signatures {
         let bytes = with_canonical_numbers(bytes);
         let mut next = PacketParser::from_bytes(&bytes).map_err(malformed)?;
         while let PacketParserResult::Some(parser) = next {
-            let (packet, after) = parser.next().map_err(malformed)?;
-            if let Some(signature) = accept(packet)? {
-                signatures.push(signature);
+            match accept(parser.packet.clone()) {
+                Ok(signature) => signatures.extend(signature),
+                // The tools read as far as the signature that counts; what follows it says nothing.
+                Err(_) if !signatures.is_empty() => break,
+                Err(error) => return Err(error),
             }
-            next = after;
+            next = match parser.next() {
+                Ok((_, after)) => after,
+                Err(_) if !signatures.is_empty() => break,
+                Err(error) => return Err(malformed(error)),
+            };
         }
         if signatures.is_empty() {
             return Err(SignatureError::Malformed("it holds no signature".to_owned()));
@@ -70,5 +77,47 @@ fn accept(packet: Packet) -> Result<Option<Signature>, SignatureError> {
     if signature.signature_creation_time().is_none() {
         return Err(malformed("it does not say when it was made"));
     }
-    Ok(Some(signature))
+    match critical(&signature) {
+        Some(what) => Err(SignatureError::Critical(what)),
+        None => Ok(Some(signature)),
+    }
 }
+
+/// What a signature says that whoever does not know it must not pass over, and that the tools do not know.
+///
+/// Source: RFC 9580, 5.2.3.7; `parseSignatureSubpacket` and `checkSignatureDetails` of go-crypto.
+fn critical(signature: &Signature) -> Option<String> {
+    signature.hashed_area().iter().filter(|subpacket| subpacket.critical()).find_map(|subpacket| {
+        match subpacket.value() {
+            SubpacketValue::NotationData(notation) => Some(format!("the notation {:?}", one_line(&notation.name()))),
+            _ if KNOWN.contains(&subpacket.tag()) => None,
+            _ => Some(format!("the subpacket {}", one_line(&subpacket.tag()))),
+        }
+    })
+}
+
+/// The subpackets that the tools know.
+const KNOWN: [SubpacketTag; 22] = [
+    SubpacketTag::SignatureCreationTime,
+    SubpacketTag::SignatureExpirationTime,
+    SubpacketTag::ExportableCertification,
+    SubpacketTag::TrustSignature,
+    SubpacketTag::RegularExpression,
+    SubpacketTag::KeyExpirationTime,
+    SubpacketTag::PreferredSymmetricAlgorithms,
+    SubpacketTag::Issuer,
+    SubpacketTag::PreferredHashAlgorithms,
+    SubpacketTag::PreferredCompressionAlgorithms,
+    SubpacketTag::KeyServerPreferences,
+    SubpacketTag::PreferredKeyServer,
+    SubpacketTag::PrimaryUserID,
+    SubpacketTag::PolicyURI,
+    SubpacketTag::KeyFlags,
+    SubpacketTag::SignersUserID,
+    SubpacketTag::ReasonForRevocation,
+    SubpacketTag::Features,
+    SubpacketTag::EmbeddedSignature,
+    SubpacketTag::IssuerFingerprint,
+    SubpacketTag::IntendedRecipient,
+    SubpacketTag::PreferredAEADCiphersuites,
+];

@@ -17,6 +17,12 @@ pub enum SignatureError {
     /// The signature is no sequence of signature packets.
     #[error("the signature is malformed: {0}")]
     Malformed(String),
+    /// The signature bears something that whoever does not know it must not pass over.
+    #[error("the signature bears {0}, which is marked critical and not known: terraform and tofu refuse it too")]
+    Critical(String),
+    /// The signature is dated before its key.
+    #[error("the signature is dated before the signing key {0} was made")]
+    Predates(Fingerprint),
     /// A listed key cannot be decoded, and no key before it made the signature.
     #[error("signing key number {number} of the list does not decode: {reason}")]
     Key {
@@ -68,11 +74,17 @@ impl SignatureError {
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
         match self {
             Self::Bad(key)
+            | Self::Predates(key)
             | Self::Revoked(key)
             | Self::RevokedSubkey { key, .. }
             | Self::Weak { key, .. }
             | Self::Unsupported { key, .. } => Some(key),
-            Self::NoKeys | Self::Armored | Self::Malformed(_) | Self::Key { .. } | Self::UnknownIssuer { .. } => None,
+            Self::NoKeys
+            | Self::Armored
+            | Self::Malformed(_)
+            | Self::Critical(_)
+            | Self::Key { .. }
+            | Self::UnknownIssuer { .. } => None,
         }
     }
 
@@ -81,6 +93,8 @@ impl SignatureError {
             Self::NoKeys => "ask the registry to list the signing key of the release",
             Self::Armored => "ask the publisher to sign with `gpg --detach-sign`, without `--armor`",
             Self::Malformed(_) => "try again later; if it stays, ask the publisher to sign the release again",
+            Self::Critical(_) => "ask the publisher to sign the release without it",
+            Self::Predates(_) => "ask the publisher to sign the release again",
             Self::Key { .. } => "ask the registry to list its signing keys as ASCII-armored public keys",
             Self::UnknownIssuer { .. } => "ask the registry to list the signing key, or the publisher who signed",
             Self::Bad(_) => {

@@ -13,9 +13,9 @@ use sequoia_openpgp::policy::{AsymmetricAlgorithm, HashAlgoSecurity, StandardPol
 use sequoia_openpgp::types::{HashAlgorithm, PublicKeyAlgorithm, SignatureType};
 use sequoia_openpgp::{Error as OpenPgpError, Result as OpenPgpResult};
 
-use super::Verified;
 use super::document::Signatures;
 use super::error::{SignatureError, one_line};
+use super::{Lapse, Verified};
 use crate::trust::Fingerprint;
 
 /// How far the signer's clock may be ahead of ours. A release may be signed while we ask for it.
@@ -123,6 +123,11 @@ fn judge(
     now: SystemTime,
 ) -> Result<Verified, SignatureError> {
     let primary = fingerprint(&key.cert().fingerprint().to_hex())?;
+    let made = signature.signature_creation_time().unwrap_or(now);
+    // Nobody can have signed then, and the backend refuses to check it.
+    if made < key.key().creation_time() {
+        return Err(SignatureError::Predates(primary));
+    }
     check(document, signature, key.key()).map_err(|error| refusal(&error, &primary))?;
     if is_revoked(key) {
         return Err(SignatureError::Revoked(primary));
@@ -134,18 +139,18 @@ fn judge(
     if let Some(weakness) = weakness(signature, key) {
         return Err(SignatureError::Weak { key: primary, weakness });
     }
-    let made = signature.signature_creation_time().unwrap_or(now);
     let subkey = (!key.primary()).then(|| fingerprint(&key.key().fingerprint().to_hex()));
     let signing_subkey = subkey.transpose()?;
     let over = signature.signature_expiration_time().is_some_and(|end| end <= now);
-    let expired = over || made > now + CLOCK_SKEW || had_expired(key, made);
-    let expired_now = expired || had_expired(key, now);
+    let ahead = made > now + CLOCK_SKEW;
+    let lapse = if over { Some(Lapse::Expired) } else { ahead.then_some(Lapse::Future) };
     Ok(Verified {
         key_id: primary.short().to_owned(),
         fingerprint: primary,
         made,
-        expired,
-        expired_now,
+        lapse,
+        expired: had_expired(key, made),
+        expired_now: had_expired(key, now),
         signing_subkey,
     })
 }

@@ -1,15 +1,16 @@
 //! The listed keys: decoded, and copies of one key taken together.
 
-use std::io::Read;
+use std::collections::BTreeMap;
 
-use sequoia_openpgp::armor::{Kind, Reader, ReaderMode};
 use sequoia_openpgp::cert::{Cert, CertParser};
 use sequoia_openpgp::parse::Parse;
 
+use super::armor;
 use super::canonical::with_canonical_numbers;
 use super::error::{SignatureError, one_line};
 
-const BEGIN: &str = "-----BEGIN PGP ";
+/// The most keys of one document, all its texts together: many times what registries list.
+const MOST: usize = 100;
 
 /// The listed keys in their order.
 pub(super) struct Keyring(Vec<Result<Vec<Cert>, SignatureError>>);
@@ -17,12 +18,18 @@ pub(super) struct Keyring(Vec<Result<Vec<Cert>, SignatureError>>);
 impl Keyring {
     /// Decodes all keys; one that does not decode is kept as its error, for its turn.
     pub(super) fn decode(keys: &[&str]) -> Self {
+        let mut room = MOST;
         let decode = |(at, key): (usize, &&str)| {
-            decode_key(key).map_err(|reason| SignatureError::Key { number: at + 1, reason })
+            decode_key(key, &mut room).map_err(|reason| SignatureError::Key { number: at + 1, reason })
         };
-        let listed: Vec<_> = keys.iter().enumerate().map(decode).collect();
-        let copies: Vec<Cert> = listed.iter().flatten().flatten().cloned().collect();
-        Self(listed.into_iter().map(|key| key.map(|certs| with_copies(certs, &copies))).collect())
+        let mut listed: Vec<_> = keys.iter().take(MOST + 1).enumerate().map(decode).collect();
+        let merged = merged(listed.iter().flatten().flatten());
+        for cert in listed.iter_mut().flatten().flatten() {
+            if let Some(whole) = merged.get(&cert.fingerprint().to_hex()) {
+                whole.clone_into(cert);
+            }
+        }
+        Self(listed)
     }
 
     /// The keys as listed, each with all that its other copies say.
@@ -31,40 +38,29 @@ impl Keyring {
     }
 }
 
-fn with_copies(certs: Vec<Cert>, copies: &[Cert]) -> Vec<Cert> {
-    let merge = |cert: Cert| {
-        let own = cert.fingerprint();
-        copies.iter().filter(|copy| copy.fingerprint() == own).fold(cert, |merged, copy| {
-            let before = merged.clone();
-            merged.merge_public(copy.clone()).unwrap_or(before)
-        })
-    };
-    certs.into_iter().map(merge).collect()
-}
-
-/// The keys of one armored text: those of the first block, which must decode, and of further blocks that do.
-fn decode_key(text: &str) -> Result<Vec<Cert>, String> {
-    let starts: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let mut blocks = starts.iter().zip(ends).map(|(start, end)| decode_block(&text[*start..end]));
-    let mut certs = blocks.next().unwrap_or_else(|| Err("it is not in ASCII armor".to_owned()))?;
-    // The tools read no further than the first block.
-    certs.extend(blocks.flatten().flatten());
-    Ok(certs)
-}
-
-fn decode_block(text: &str) -> Result<Vec<Cert>, String> {
-    let mut bytes = Vec::new();
-    let mut reader = Reader::from_bytes(text.as_bytes(), ReaderMode::Tolerant(None));
-    reader.read_to_end(&mut bytes).map_err(|error| one_line(&error))?;
-    match reader.kind() {
-        Some(Kind::PublicKey | Kind::SecretKey) => {}
-        _ => return Err("it is armored, but not as a key".to_owned()),
+/// Each key once, by its fingerprint, with all that its copies say.
+fn merged<'a>(copies: impl Iterator<Item = &'a Cert>) -> BTreeMap<String, Cert> {
+    let mut merged: BTreeMap<String, Cert> = BTreeMap::new();
+    for copy in copies {
+        let key = copy.fingerprint().to_hex();
+        let whole = match merged.remove(&key) {
+            // Fails for another fingerprint only.
+            Some(before) => before.clone().merge_public(copy.clone()).unwrap_or(before),
+            None => copy.clone(),
+        };
+        merged.insert(key, whole);
     }
+    merged
+}
+
+/// The keys of one armored text, as many as there is room for.
+fn decode_key(text: &str, room: &mut usize) -> Result<Vec<Cert>, String> {
+    let bytes = armor::decode_key(text)?;
     let bytes = with_canonical_numbers(&bytes);
     let parser = CertParser::from_bytes(&bytes).map_err(|error| one_line(&error))?;
     let (mut certs, mut error) = (Vec::new(), None);
     for cert in parser {
+        *room = room.checked_sub(1).ok_or_else(|| format!("more than {MOST} keys are listed"))?;
         match cert {
             Ok(cert) => certs.push(cert),
             Err(reason) => error = Some(one_line(&reason)),

@@ -1,13 +1,16 @@
 //! The detached signature over the SHA256SUMS document of a release: the only use of `sequoia`.
 //!
-//! The semantics are those of the tools, with three differences on purpose: weak signatures (SHA-1, RSA-1024) are
-//! refused; expiry is judged at the time of signing and reported, not decided; and copies of one key are taken
-//! together, so that a renewed copy makes a key un-expired and a revoked copy makes it revoked, in whatever order they
-//! are listed.
+//! The semantics are those of the tools, with differences on purpose. Refused, though the tools take it: weak
+//! signatures (over MD5, SHA-1 or RIPEMD, by RSA or DSA keys of less than 2048 bits), keys that cannot be checked here
+//! (RSA of more than 4096 bits, curves such as secp256k1 and brainpool), signatures dated before their key, more than
+//! 100 listed keys. Expiry is reported, not decided. Copies of one key are taken together, so that a renewed copy makes
+//! a key un-expired and a revoked copy makes it revoked, in whatever order they are listed. Taken as by the tools:
+//! bytes behind the signature.
 //!
 //! Source: `internal/getproviders/package_authentication.go` in both tools, and `CheckDetachedSignature` of
 //! `github.com/ProtonMail/go-crypto/openpgp`.
 
+mod armor;
 mod canonical;
 mod certify;
 mod document;
@@ -36,16 +39,24 @@ pub struct Verified {
     pub key_id: String,
     /// When the signature was made, by its own word.
     pub made: SystemTime,
-    /// True if the signature should not have been made any more, or does not count any more.
-    ///
-    /// That is: when it was made, its key or the primary key had expired by the newest self-signature among all copies
-    /// of the key; or it bears an expiry of its own that has passed by now; or it is dated more than ten minutes after now. False for a key
-    /// that has expired since: what it signed before stays signed.
+    /// Why the signature itself does not count now, whatever its key: Terraform refuses it.
+    pub lapse: Option<Lapse>,
+    /// True if its key or the primary key had expired when it was made, by the newest self-signature among all copies of
+    /// the key. False for a key that has expired since: what it signed before stays signed.
     pub expired: bool,
-    /// True if `expired`, or if the key has expired by now: what `OpenTofu` asks about when it enforces expiry.
+    /// True if the key has expired by now: what `OpenTofu` warns about, and refuses where it enforces expiry.
     pub expired_now: bool,
     /// The subkey that signed, if it was not the primary key.
     pub signing_subkey: Option<Fingerprint>,
+}
+
+/// Why a signature that verifies does not count now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lapse {
+    /// It was to count until a time that has passed.
+    Expired,
+    /// It is dated more than ten minutes after now.
+    Future,
 }
 
 /// Verifies a detached signature against ASCII-armored keys, in the order in which they are listed.

@@ -79,7 +79,10 @@ fn expiry_is_judged_at_signing_time() {
     assert!(!expired(day(99), day(5000)));
     assert!(expired(day(100), day(100)));
     assert!(expired(day(200), day(5000)));
-    assert!(expired(day(50), day(49)), "dated after now");
+    let lapse = |now| verify(DOCUMENT, &sign(&author, day(50)), &[&armored], now).unwrap().lapse;
+    assert_eq!(lapse(day(49)), Some(Lapse::Future));
+    assert_eq!(lapse(day(50) - Duration::from_secs(599)), None);
+    assert!(!expired(day(50), day(49)), "the key has no part in it");
 
     let expired_now = |made, now| verify(DOCUMENT, &sign(&author, made), &[&armored], now).unwrap().expired_now;
     assert!(!expired_now(day(1), day(99)));
@@ -105,9 +108,10 @@ fn expired_subkeys_and_signatures() {
     let author = cert();
     let short = binary().set_signature_validity_period(Duration::from_secs(86_400)).unwrap();
     let signature = sign_with(primary_pair(&author), day(1), short, DOCUMENT);
-    let expired = |now| verify(DOCUMENT, &signature, &[&armor(&[&author])], now).unwrap().expired;
-    assert!(!expired(day(1)));
-    assert!(expired(day(3)));
+    let judged = |now| verify(DOCUMENT, &signature, &[&armor(&[&author])], now).unwrap();
+    assert_eq!(judged(day(1)).lapse, None);
+    assert_eq!(judged(day(3)).lapse, Some(Lapse::Expired));
+    assert!(!judged(day(3)).expired && !judged(day(3)).expired_now, "the key has no expiry");
 }
 
 #[test]
@@ -155,7 +159,9 @@ fn the_order_of_keys() {
     let judge = |keys: &[&str]| verify(DOCUMENT, &signature, keys, day(2));
     assert!(judge(&[&wrong, &key]).is_ok());
     assert!(judge(&[&armor(&[&other, &author])]).is_ok());
-    assert!(judge(&[&format!("{wrong}\n{key}")]).is_ok());
+    assert!(judge(&[&format!("{key}\n{wrong}")]).is_ok());
+    let second = judge(&[&format!("{wrong}\n{key}")]);
+    assert!(matches!(second, Err(SignatureError::UnknownIssuer { .. })), "the tools read one block of a text");
     assert!(judge(&[&key, "garbage"]).is_ok());
     assert!(matches!(judge(&["garbage", &key]), Err(SignatureError::Key { number: 1, .. })));
     assert!(matches!(judge(&[&wrong, "", &key]), Err(SignatureError::Key { number: 2, .. })));
@@ -167,6 +173,21 @@ fn the_order_of_keys() {
         matches!(judge(&[&wrong]), Err(SignatureError::UnknownIssuer { issuer }) if issuer == fingerprint(&author).as_str())
     );
     assert_eq!(judge(&[]), Err(SignatureError::NoKeys));
+}
+
+#[test]
+fn the_same_key_many_times() {
+    let author = cert();
+    let (key, signature) = (armor(&[&author]), sign(&author, day(1)));
+    let copies = vec![key.as_str(); 100];
+    assert!(verify(DOCUMENT, &signature, &copies, day(2)).is_ok());
+    let other = armor(&[&cert()]);
+    let strangers: Vec<&str> = std::iter::repeat_n(other.as_str(), 100).chain([key.as_str()]).collect();
+    let error = verify(DOCUMENT, &signature, &strangers, day(2)).unwrap_err();
+    assert!(matches!(&error, SignatureError::Key { number: 101, reason } if reason.contains("100 keys")), "{error}");
+    // Within one text as well.
+    let many = armor(&vec![&author; 101]);
+    assert!(matches!(verify(DOCUMENT, &signature, &[&many], day(2)), Err(SignatureError::Key { number: 1, .. })));
 }
 
 #[test]
