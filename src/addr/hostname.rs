@@ -5,8 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use idna::AsciiDenyList;
-use idna::uts46::{DnsLength, Hyphens, Uts46};
+use super::idna;
 
 /// The host of a registry, with its port where that is not 443.
 ///
@@ -85,14 +84,8 @@ impl Hostname {
             }
         }
         let refused = || HostnameError::Idna(name.to_owned());
-        let ascii = Uts46::new()
-            .to_ascii(name.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Ignore)
-            .map_err(|_| refused())?;
-        let (display, valid) = Uts46::new().to_unicode(ascii.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast);
-        valid.map_err(|_| refused())?;
-        if ascii.is_empty() || ascii.contains('/') {
-            return Err(refused());
-        }
+        let ascii = idna::to_ascii(name).ok_or_else(refused)?;
+        let display = idna::to_unicode(&ascii).ok_or_else(refused)?;
         let suffix = port.map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self { ascii: format!("{ascii}{suffix}"), display: format!("{display}{suffix}"), port })
     }
@@ -200,5 +193,6 @@ mod tests {
         assert_eq!(error(""), HostnameError::Empty);
         assert!(matches!(error("xn--caf-dma.fr"), HostnameError::Punycode(_)));
         assert!(matches!(error("my_host.example"), HostnameError::Idna(_)));
+        assert!(matches!(error("pr--1.example.com"), HostnameError::Idna(_)));
     }
 }

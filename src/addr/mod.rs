@@ -6,6 +6,7 @@
 //! Source: `github.com/hashicorp/terraform-registry-address` v0.2.3 and `github.com/opentofu/registry-address/v2`.
 
 mod hostname;
+mod idna;
 mod part;
 mod pattern;
 #[cfg(test)]

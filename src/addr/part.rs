@@ -1,7 +1,6 @@
 //! The namespace and type parts of an address.
 
-use idna::AsciiDenyList;
-use idna::uts46::{Hyphens, Uts46};
+use super::idna;
 
 /// Why a namespace or type is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -38,11 +37,7 @@ pub fn normalise_part(part: &str) -> Result<String, PartError> {
     if part.contains("--") {
         return Err(PartError::ConsecutiveDashes);
     }
-    let (normal, valid) = Uts46::new().to_unicode(part.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast);
-    if valid.is_err() || normal.contains('/') || normal.split('.').any(str::is_empty) {
-        return Err(PartError::Characters);
-    }
-    Ok(normal.into_owned())
+    idna::to_unicode(part).filter(|normal| !normal.split('.').any(str::is_empty)).ok_or(PartError::Characters)
 }
 
 #[cfg(test)]
