@@ -9,6 +9,7 @@ use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION};
 use url::Url;
 
 use super::document::{Ask, Document, Kind};
+use super::down::Down;
 use super::download::Download;
 use super::error::{Fault, NetError};
 use super::options::ClientOptions;
@@ -19,8 +20,11 @@ use super::retry::{Retry, retry_after};
 use super::tls::{self, Purpose};
 use super::watch::{Doing, Watch};
 
-/// The most redirects of one request.
+/// The most redirects of one request, but for discovery.
 const MAX_REDIRECTS: usize = 10;
+
+/// The most redirects of service discovery. Source: `maxRedirects` of terraform-svchost.
+const MAX_DISCOVERY_REDIRECTS: usize = 3;
 
 /// Asks servers. Cheap to clone; all clones share connections and permits.
 ///
@@ -41,6 +45,7 @@ struct Inner {
     plain: Mutex<HashSet<String>>,
     document_permits: Permits,
     download_permits: Permits,
+    down: Down,
 }
 
 impl Client {
@@ -59,6 +64,7 @@ impl Client {
             download_permits: Permits::new(options.downloads_per_host),
             options,
             watch,
+            down: Down::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -84,10 +90,21 @@ impl Client {
         loop {
             // On the heap: it is large, and every question that waits for it would be as well.
             match Box::pin(self.attempt(ask)).await {
-                Ok(document) => return Ok(document),
-                Err(fault) => Box::pin(retry.again(NetError::new(&ask.url, fault), self.watch())).await?,
+                Ok(document) => {
+                    self.ended(&ask.url, None);
+                    return Ok(document);
+                }
+                Err(fault) => {
+                    let again = Box::pin(retry.again(NetError::new(&ask.url, fault), self.watch())).await;
+                    again.inspect_err(|error| self.ended(&ask.url, Some(&error.fault)))?;
+                }
             }
         }
+    }
+
+    /// Remembers how a request ended, with all its attempts.
+    pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
+        self.inner.down.ended(url, fault);
     }
 
     /// Starts the download of an archive. Never with a token.
@@ -98,6 +115,7 @@ impl Client {
     async fn attempt(&self, ask: &Ask) -> Result<Document, Fault> {
         let client = self.http(Purpose::Documents)?;
         let _permit = self.inner.document_permits.take(&ask.url).await;
+        self.inner.down.check(&ask.url)?;
         let patience = self.inner.options.timeout;
         let answer = tokio::time::timeout(patience, self.read(&client, ask)).await;
         answer.unwrap_or(Err(Fault::Timeout(patience)))
@@ -116,6 +134,7 @@ impl Client {
     pub(super) async fn open(&self, url: &Url) -> Result<super::download::Body, Fault> {
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
+        self.inner.down.check(url)?;
         let patience = self.inner.options.idle_timeout;
         // The kind gives no header and no bound here. Compression would hide the length.
         let ask = Ask::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
@@ -151,7 +170,8 @@ impl Client {
             return Err(Fault::Scheme(ask.url.scheme().to_owned()));
         }
         let bearer = ask.token.as_ref().map(|token| bearer(token.reveal())).transpose()?;
-        let mut trail = Trail::new(ask.url.clone(), bearer.is_some(), MAX_REDIRECTS);
+        let most = if ask.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
+        let mut trail = Trail::new(ask.url.clone(), bearer.is_some(), most);
         loop {
             self.watch().tell(|| Doing::Asking(ShownUrl::new(trail.url())));
             let mut request = client.get(trail.url().clone());

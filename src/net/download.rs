@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use reqwest::Response;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 use url::Url;
 
 use super::client::Client;
@@ -28,6 +29,15 @@ use super::retry::Retry;
 
 /// The most bytes of an archive: many times the largest package, and little enough for a disk.
 const LIMIT: u64 = 4 << 30;
+
+/// The least that a body brings on average, in bytes a second, once it has had [`GRACE`].
+const LEAST_RATE: u64 = 1024;
+
+/// The time before the rate of a body counts.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// The most time for one body.
+const LONGEST: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// How many bytes a piece has at least, unless it is the last.
 const PIECE: usize = 128 * 1024;
@@ -61,8 +71,14 @@ impl Download {
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
             match Box::pin(self.client.open(&self.url)).await {
-                Ok(body) => return Ok(body),
-                Err(fault) => self.again(NetError::new(&self.url, fault)).await?,
+                Ok(body) => {
+                    self.client.ended(&self.url, None);
+                    return Ok(body);
+                }
+                Err(fault) => {
+                    let again = self.again(NetError::new(&self.url, fault)).await;
+                    again.inspect_err(|error| self.client.ended(&self.url, Some(&error.fault)))?;
+                }
             }
         }
     }
@@ -86,6 +102,7 @@ pub struct Body {
     media_type: Option<String>,
     received: u64,
     patience: Duration,
+    since: Instant,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -93,7 +110,7 @@ impl Body {
     pub(super) fn new(response: Response, patience: Duration, permit: Option<OwnedSemaphorePermit>) -> Self {
         let (length, shown) = (response.content_length(), ShownUrl::new(response.url()));
         let media_type = media_type(response.headers());
-        Self { response, shown, length, media_type, received: 0, patience, _permit: permit }
+        Self { response, shown, length, media_type, received: 0, patience, since: Instant::now(), _permit: permit }
     }
 
     /// The number of bytes that the server announced.
@@ -116,8 +133,8 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// [`NetError`] if the body ends before its announced length, stays silent too long, has more than 4 GiB or the
-    /// connection breaks. What was appended to the buffer is lost; see [`Download::again`].
+    /// [`NetError`] if the body ends before its announced length, stays silent too long, comes too slowly (less than 1
+    /// KiB/s after a minute, more than two hours), has more than 4 GiB or the connection breaks. What was appended to the buffer is lost; see [`Download::again`].
     pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
         if self.length.unwrap_or_default().max(self.received) > LIMIT {
             return Err(NetError { url: self.shown.clone(), attempts: 0, fault: Fault::TooLarge(LIMIT) });
@@ -129,12 +146,22 @@ impl Body {
                 Ok(Some(chunk)) => {
                     self.received += chunk.len() as u64;
                     buffer.extend_from_slice(&chunk);
+                    self.keeps_pace()?;
                 }
                 Ok(None) => break,
                 Err(error) => return Err(self.broken(error)),
             }
         }
         Ok(buffer.len() > before)
+    }
+
+    fn keeps_pace(&self) -> Result<(), NetError> {
+        let (received, elapsed) = (self.received, self.since.elapsed());
+        if is_too_slow(received, elapsed) {
+            let fault = Fault::TooSlow { received, elapsed };
+            return Err(NetError { url: self.shown.clone(), attempts: 0, fault });
+        }
+        Ok(())
     }
 
     fn silent(&self) -> NetError {
@@ -144,5 +171,25 @@ impl Body {
     fn broken(&self, error: reqwest::Error) -> NetError {
         let fault = Fault::of_body(error, self.received, self.length, self.patience);
         NetError { url: self.shown.clone(), attempts: 0, fault }
+    }
+}
+
+/// True for a body that has come so far in this time, and would never end.
+fn is_too_slow(received: u64, elapsed: Duration) -> bool {
+    elapsed > LONGEST || (elapsed > GRACE && received < elapsed.as_secs() * LEAST_RATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trickles_end() {
+        let slow = |received, seconds| is_too_slow(received, Duration::from_secs(seconds));
+        assert!(!slow(1, 60), "everybody has a minute");
+        assert!(slow(122, 61), "a byte each half second");
+        assert!(!slow(61 * 1024, 61));
+        assert!(!slow(600 << 20, 7200));
+        assert!(slow(4 << 30, 7201));
     }
 }

@@ -55,6 +55,17 @@ pub enum Fault {
         /// Why.
         reason: String,
     },
+    /// The body comes so slowly that it would never end.
+    #[error("the answer came too slowly: {received} bytes in {} s", elapsed.as_secs())]
+    TooSlow {
+        /// Bytes that came.
+        received: u64,
+        /// In how much time.
+        elapsed: Duration,
+    },
+    /// The host failed so often that it is not asked any more.
+    #[error("the host gave no answer to {0} requests in a row and is not asked any more in this run")]
+    Down(u32),
     /// The body is larger than such a document may be.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(u64),
@@ -142,6 +153,11 @@ impl NetError {
 }
 
 impl Fault {
+    /// True if the host gave no answer at all.
+    pub(super) fn is_silence(&self) -> bool {
+        matches!(self, Fault::Connect(_) | Fault::Timeout(_) | Fault::Stalled(_))
+    }
+
     /// True if another attempt may help: no connection, no answer in time, 429, and 5xx but 501.
     pub(super) fn is_transient(&self) -> bool {
         match self {
@@ -185,10 +201,17 @@ fn root_cause(error: &reqwest::Error) -> String {
     bounded(&chain.last().map_or_else(|| error.to_string(), ToString::to_string), 200)
 }
 
+/// What is wrong with a certificate that may sign others, as many that are signed by themselves may.
+const OF_AUTHORITY: &str = "it is the certificate of an authority (CA:TRUE), presented as that of a server";
+
 fn certificate_fault(error: &reqwest::Error) -> Option<String> {
     let mut chain = std::iter::successors(error.source(), |&error| error.source());
     match chain.find_map(tls_error) {
-        Some(rustls::Error::InvalidCertificate(reason)) => Some(bounded(&reason.to_string(), 200)),
+        Some(rustls::Error::InvalidCertificate(reason)) => {
+            let told = reason.to_string();
+            let of_authority = told.contains("CaUsedAsEndEntity");
+            Some(if of_authority { OF_AUTHORITY.to_owned() } else { bounded(&told, 200) })
+        }
         _ => None,
     }
 }
@@ -222,11 +245,13 @@ fn hint(fault: &Fault) -> Option<&'static str> {
         Fault::Status { status: 429 | 500.., .. } | Fault::Wait { .. } | Fault::Broken { .. } => {
             Some("wait, then run the command again")
         }
-        Fault::Certificate(reason) if reason.contains("CaUsedAsEndEntity") => {
+        Fault::Certificate(reason) if reason == OF_AUTHORITY => {
             Some("the server presents a CA certificate as its own: issue it one with CA:FALSE")
         }
         Fault::Certificate(_) => Some("if a private authority signed it, name its certificate in SSL_CERT_FILE"),
-        Fault::Stalled(_) => Some("check the network and proxies, then run the command again"),
+        Fault::Stalled(_) | Fault::TooSlow { .. } | Fault::Down(_) => {
+            Some("check the network and proxies, then run the command again")
+        }
         Fault::Timeout(_) => Some("set TF_REGISTRY_CLIENT_TIMEOUT to more seconds"),
         Fault::Connect(_) => Some("check the host name, the network and HTTPS_PROXY"),
         _ => None,

@@ -8,6 +8,7 @@ mod client;
 mod credentials;
 mod discovery;
 mod document;
+mod down;
 mod download;
 mod error;
 mod options;
