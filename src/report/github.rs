@@ -22,8 +22,8 @@ const LEVELS: [(Level, &str, &str); 3] =
 pub(super) fn render(outcome: &Outcome) -> String {
     let mut text = annotations(&items(outcome));
     for line in summary::lines(outcome) {
-        // Writing to a string cannot fail, here and below. A line that begins with two colons would be a command.
-        let _ = writeln!(text, "{}", printable(line.trim_start_matches(':')));
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "{}", printable(&line));
     }
     text
 }

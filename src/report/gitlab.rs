@@ -33,7 +33,7 @@ fn document(items: &[Item]) -> String {
             remark(item, &fingerprint)
         })
         .collect();
-    format!("{:#}\n", Value::Array(remarks))
+    super::json::harmless(&Value::Array(remarks))
 }
 
 fn remark(item: &Item, fingerprint: &str) -> Value {

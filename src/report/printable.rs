@@ -7,23 +7,44 @@ use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
 
 /// The same text with every character escaped that a terminal would obey or hide: control characters, directions,
-/// zero-width and unassigned ones. One line stays one line.
+/// zero-width and unassigned ones. One line stays one line. A backslash breaks what CI systems take for commands
+/// wherever the text may come to stand: `::` at the beginning of a word, `##[` and `##vso[` anywhere.
 ///
 /// Registries, configurations and file names may hold anything; a report must show what is there.
+///
+/// Source: `ActionCommand.cs` of actions/runner, which takes `::` after white space at the beginning of a line and
+/// `##[` anywhere in it; `##vso[` is that of Azure Pipelines.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(hidden) {
+    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(hidden);
+    if plain && !text.contains("::") && !text.contains("##") {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
+    let mut before = ' ';
+    for (at, character) in text.char_indices() {
+        if is_command(before, &text[at..]) {
+            shown.push('\\');
+        }
         if hidden(character) {
             // Writing to a string cannot fail.
             let _ = write!(shown, "{}", character.escape_default());
+            before = '\\';
         } else {
             shown.push(character);
+            before = character;
         }
     }
     Cow::Owned(shown)
+}
+
+/// True if a command to a CI system begins here: its second character is broken off for those that count anywhere.
+fn is_command(before: char, rest: &str) -> bool {
+    if before == '#' {
+        let name = rest.strip_prefix('#').unwrap_or_default();
+        let azure = name.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("vso["));
+        return name.starts_with('[') || azure;
+    }
+    before.is_whitespace() && rest.starts_with("::")
 }
 
 /// True for a character that a terminal would obey, or not show.
@@ -46,6 +67,18 @@ mod tests {
     fn harmless_text_is_not_copied() {
         for text in ["", "a b ~ 'x'", "Köln", "日本", "a\\nb"] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_to_ci_systems_are_broken() {
+        assert_eq!(printable("::set-output name=a::true"), r"\::set-output name=a::true");
+        assert_eq!(printable(" \u{a0}::stop-commands::x"), " \u{a0}\\::stop-commands::x");
+        assert_eq!(printable("a\n::b ::c"), r"a\n::b \::c");
+        assert_eq!(printable("x##[group]"), r"x#\#[group]");
+        assert_eq!(printable("###[a] ##VSO[task.x] ##vso["), r"##\#[a] #\#VSO[task.x] #\#vso[");
+        for harmless in ["git::https://x", "a::b", "2001:db8::1", "## heading", "#1", "##vs"] {
+            assert_eq!(printable(harmless), harmless);
         }
     }
 

@@ -48,7 +48,7 @@ fn document(items: &[Item]) -> String {
             "results": results,
         }],
     });
-    format!("{document:#}\n")
+    super::json::harmless(&document)
 }
 
 fn rule(item: &Item) -> Value {

@@ -25,7 +25,7 @@ pub(super) fn changes(changes: &Changes, style: Style) -> String {
     if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
         for line in diff.lines() {
             // Writing to a string cannot fail, here and below.
-            let _ = writeln!(text, "{}", painted(line, style));
+            let _ = writeln!(text, "{}", painted(&printable(line), style));
         }
     }
     text

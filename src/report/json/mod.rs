@@ -58,11 +58,18 @@ fn start(command: Option<&str>) -> Map<String, Value> {
 }
 
 fn text(document: Map<String, Value>) -> String {
-    let text = format!("{:#}\n", Value::Object(document));
+    harmless(&Value::Object(document))
+}
+
+/// The text of any document, in which nothing is obeyed: strings hold what they hold, but neither what a terminal would
+/// obey nor `##`, with which commands to CI systems begin, stands in them as it is.
+pub(super) fn harmless(document: &Value) -> String {
+    let text = format!("{document:#}\n");
+    // Only strings have such characters.
+    let text = text.replace("##", "#\\u0023");
     if text.is_ascii() {
         return text;
     }
-    // Beyond ASCII only strings have characters; what a terminal would obey is escaped in them.
     let mut units = [0; 2];
     text.chars().fold(String::with_capacity(text.len()), |mut text, character| {
         if !character.is_ascii() && hidden(character) {

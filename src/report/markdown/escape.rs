@@ -4,6 +4,9 @@ use url::Url;
 
 use crate::report::printable;
 
+/// A space of no width, which no name has.
+const NOTHING: char = '\u{200b}';
+
 /// Plain text: no markup, no mention, no reference to an issue, no link.
 pub(super) fn escaped(text: &str) -> String {
     let text = printable(text);
@@ -13,8 +16,9 @@ pub(super) fn escaped(text: &str) -> String {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            '@' => shown.push_str("&#64;"),
-            '#' => shown.push_str("&#35;"),
+            // Code hosts look for mentions and references in what has been rendered, where an entity is the character.
+            '@' | '#' => shown.extend([character, NOTHING]),
+            '-' if text[..at].ends_with("GH") => shown.extend([character, NOTHING]),
             // What would be taken for a link has a scheme, or begins with `www.`.
             ':' if text[at..].starts_with("://") => shown.push_str("&#58;"),
             '.' if is_www(&text[..at]) => shown.push_str("&#46;"),
@@ -91,10 +95,11 @@ mod tests {
         assert_eq!(escaped("a <b> & *c* | `d`"), "a &lt;b&gt; &amp; \\*c\\* \\| \\`d\\`");
         assert_eq!(
             escaped("@me #1 [x](https://y) wWw.z new.w"),
-            "&#64;me &#35;1 \\[x\\](https&#58;//y) wWw&#46;z new.w"
+            "@\u{200b}me #\u{200b}1 \\[x\\](https&#58;//y) wWw&#46;z new.w"
         );
         assert_eq!(escaped("~> 5.0\n"), "\\~&gt; 5.0\\\\n");
         assert_eq!(escaped("5.0"), "5.0");
+        assert_eq!(escaped("a@b.com GH-1 x-1"), "a@\u{200b}b.com GH-\u{200b}1 x-1");
     }
 
     #[test]
