@@ -129,6 +129,9 @@ rules! {
     PinChanged, "pin-changed", Deny, Trust, "The trust file accepts other signers of a provider than before.", "Ask the publisher whether the key is theirs; have the owner of the trust file approve it, and run `tflock verify` with --allow-trust-change.";
     PinRemoved, "pin-removed", Deny, Trust, "The trust file forgets the signer of a provider, or no longer denies a key.", "Take the change back; or have the owner of the file approve it, and run `tflock verify` with --allow-trust-change.";
     RepublicationAccepted, "republication-accepted", Deny, Trust, "The trust file accepts a release that is not the one that was recorded.", "Take the change back; or have the owner of the file approve it, and run `tflock verify` with --allow-trust-change.";
+    LinkChanged, "link-changed", Deny, Trust, "A symbolic link or a submodule is new or changed at or above a root module or a file that is read for it.", "Put a file or a directory in its place; or have the change approved, and run `tflock verify` with --allow-trust-change.";
+    RootModuleMovedOut, "root-module-moved-out", Deny, Trust, "A directory with root modules became a link or a submodule that leads to where none is judged.", "Take the change back; or have it approved, and run `tflock verify` with --allow-trust-change.";
+    DialectChanged, "dialect-changed", Deny, Trust, "A lock file, or the settings, name the other tool than at the base.", "If the move is meant, set `tool` in `.tflock.hcl` at the base; or have it approved, and run `tflock verify` with --allow-trust-change.";
     PinAdded, "pin-added", Warn, Trust, "The trust file remembers a signer of a provider that had none.", "Compare the fingerprint with what the publisher announces.";
 }
 

@@ -21,7 +21,7 @@ pub struct Changes {
     paths: BTreeSet<String>,
     /// The links and submodules among them, as far as they are there now.
     crossings: BTreeMap<String, Kind>,
-    /// What git tracks now of links and submodules.
+    /// What git tracks now.
     tracked: BTreeMap<String, Kind>,
 }
 
@@ -72,16 +72,14 @@ impl Git {
         paths.extend(new.cloned());
         let crossings = paths.iter().filter_map(|path| {
             let tracked = listed.tracked.get(path).map(|(kind, ..)| *kind);
-            let kind = match disk.kind(path)? {
-                Found::Link => Kind::Link,
-                Found::Directory if tracked == Some(Kind::Submodule) => Kind::Submodule,
-                _ => return None,
-            };
-            Some((path.clone(), kind))
+            match (tracked, disk.kind(path)) {
+                (Some(Kind::Submodule), _) => Some((path.clone(), Kind::Submodule)),
+                (_, Some(Found::Link)) => Some((path.clone(), Kind::Link)),
+                _ => None,
+            }
         });
         let crossings = crossings.collect();
-        let tracked = listed.tracked.into_iter().filter(|(_, (kind, ..))| *kind != Kind::File);
-        let tracked = tracked.map(|(path, (kind, ..))| (path, kind)).collect();
+        let tracked = listed.tracked.into_iter().map(|(path, (kind, ..))| (path, kind)).collect();
         Ok(Changes { top: self.top.clone(), paths, crossings, tracked })
     }
 
@@ -212,9 +210,14 @@ impl Changes {
         first(&self.crossings, path)
     }
 
-    /// The first link or submodule that git tracks and that stands at a path or above it.
-    pub fn tracked_crossing(&self, path: &str) -> Option<(&str, Kind)> {
-        first(&self.tracked, path)
+    /// What git tracks now, from the top.
+    pub fn tracked(&self) -> impl Iterator<Item = (&str, Kind)> {
+        self.tracked.iter().map(|(path, kind)| (path.as_str(), *kind))
+    }
+
+    /// True if git tracks a file now.
+    pub fn is_tracked(&self, path: &str) -> bool {
+        self.tracked.contains_key(path)
     }
 
     /// True if something stands at a path of the work tree and no link leads there.

@@ -29,7 +29,7 @@ pub use error::GitError;
 pub use history::Last;
 pub use launch::{Answer, Launcher, Running, Transports};
 pub use names::Commit;
-pub use packages::TrackedPackages;
+pub use packages::{PACKAGE_FOLDERS, TrackedPackages, package_folder};
 pub use tracked::Question;
 pub use tree::{Kind, Tree};
 

@@ -9,6 +9,18 @@ use super::{Git, worktree};
 /// The directories of a root module whose packages the tools take before those of any registry.
 const PLACES: [&str; 2] = ["terraform.d/plugins", ".terraform"];
 
+/// The names of folders in which packages are installed, or from which they are; the last one may hold such a folder.
+pub const PACKAGE_FOLDERS: [&str; 4] = ["terraform.d/plugins", ".terraform", ".terragrunt-cache", "terraform.d"];
+
+/// The folder of packages that a path leads into, or is; none if there is none on its way.
+pub fn package_folder(path: &str) -> Option<&str> {
+    let ends = || path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+    let is_one = |end: usize, name: &str| {
+        path[..end].strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    PACKAGE_FOLDERS.iter().find_map(|name| ends().find(|end| is_one(*end, name)).map(|end| &path[..end]))
+}
+
 /// What git tracks in such directories, asked once for each work tree, and only where one of them is there.
 #[derive(Debug, Default)]
 pub struct TrackedPackages {
@@ -57,6 +69,22 @@ fn tracked(top: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_of_packages() {
+        let rows = [
+            ("a/terraform.d/plugins/x/y", Some("a/terraform.d/plugins")),
+            ("terraform.d", Some("terraform.d")),
+            ("terraform.d/notes", Some("terraform.d")),
+            ("a/.terraform/x/terraform.d/plugins/y", Some("a/.terraform/x/terraform.d/plugins")),
+            (".terragrunt-cache", Some(".terragrunt-cache")),
+            ("a.terraform/x", None),
+            ("a/.terraform.lock.hcl", None),
+        ];
+        for (path, folder) in rows {
+            assert_eq!(package_folder(path), folder, "{path}");
+        }
+    }
 
     #[test]
     fn only_what_git_tracks_counts() {

@@ -41,10 +41,11 @@ pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSett
     Ok(RunSettings { path: shown.to_owned(), ..settings })
 }
 
-/// The same root module under settings that do not stand in the work tree.
-pub fn under(root: RunSettings, settings: Settings, scope: &Scope) -> RunSettings {
+/// The same root module under settings that do not stand in the work tree. Where they name no tool, it is that of the
+/// lock file `before`, if there was one.
+pub fn under(root: RunSettings, settings: Settings, before: Option<Dialect>, scope: &Scope) -> RunSettings {
     let clues = || Clues::gather(&root.root, &lock_text(&root.root), &root.variables).dialect();
-    let dialect = stated(&settings, scope).unwrap_or_else(clues);
+    let dialect = stated(&settings, scope).or(before).unwrap_or_else(clues);
     RunSettings { dialect, settings, ..root }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Root;
 use super::base::{AskedBase, Base, Gone};
+use super::{Root, Roots};
 use crate::commands::memory::{Memory, TrustPlace};
 use crate::commands::targets::Targets;
 use crate::disk::worktree;
@@ -11,9 +11,9 @@ use crate::engine::abreast;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Verified};
-use crate::trust::pins::Pins;
+use crate::trust::pins::{FILE_NAME, Pins};
 use crate::verify;
-use crate::workspace::{RunSettings, Scope, shown_from, under};
+use crate::workspace::{RunSettings, Scope, ToolChoice, shown_from, under};
 
 /// The bases of the work trees that a run is about; none if the work trees vouch for themselves.
 #[derive(Debug, Default)]
@@ -34,7 +34,11 @@ impl Bases {
             if bases.iter().any(|(known, _)| *known == top) {
                 continue;
             }
-            let base = Base::open(&place, asked)?;
+            let (top, base) = match around(&top, asked) {
+                Some(base) if bases.iter().any(|(known, _)| known == base.top()) => continue,
+                Some(base) => (base.top().to_owned(), base),
+                None => (top, Base::open(&place, asked)?),
+            };
             if scope.trust_file.is_none() {
                 base.one_trust_file()?;
             }
@@ -63,9 +67,17 @@ impl Bases {
     /// # Errors
     ///
     /// All that is wrong with them.
-    pub fn settings(&self, root: RunSettings, scope: &Scope) -> Result<RunSettings, Error> {
-        match self.of(&root.root).map(|base| base.settings(&root.root)).transpose()?.flatten() {
-            Some(believed) => Ok(under(root, believed, scope)),
+    pub fn settings(&self, mut root: RunSettings, scope: &Scope) -> Result<RunSettings, Error> {
+        let Some(base) = self.of(&root.root) else { return Ok(root) };
+        // Of a submodule the signers are those of the work tree that the run is about.
+        if scope.trust_file.is_none() && base.top() != root.boundary {
+            root.trust = TrustPlace { path: base.top().join(FILE_NAME), shown: FILE_NAME.into() };
+        }
+        match base.settings(&root.root)? {
+            Some(believed) => {
+                let before = base.tool_before(&base.way(&root.root));
+                Ok(under(root, believed, before, scope))
+            }
             None => Ok(root),
         }
     }
@@ -128,7 +140,7 @@ impl Bases {
             let own = |at: &usize| bases[*at].is_some_and(|(own, concerned)| concerned && std::ptr::eq(own, base));
             let numbers: Vec<usize> = (0..roots.len()).filter(own).collect();
             let read: Vec<&Root> = numbers.iter().filter_map(|at| roots[*at].1.as_ref().ok()).collect();
-            locks.extend(numbers.iter().copied().zip(base.before(&read)?));
+            locks.extend(numbers.iter().copied().zip(base.before(&read)));
         }
         let mut locks: std::collections::BTreeMap<usize, _> = locks.into_iter().collect();
         for (at, (path, root)) in roots.into_iter().enumerate() {
@@ -152,11 +164,15 @@ impl Bases {
     /// # Errors
     ///
     /// All that is wrong with settings, at the revision or in the work tree.
-    pub fn findings(&self, pins: Vec<Finding>, scope: &Scope) -> Result<Vec<Finding>, Error> {
+    pub fn findings(&self, pins: Vec<Finding>, roots: &Roots, scope: &Scope) -> Result<Vec<Finding>, Error> {
         let Some((_, first)) = self.0.first() else { return Ok(Vec::new()) };
         let mut findings = Vec::new();
         for (_, base) in &self.0 {
-            findings.extend(verify::of_tree(base.policy()?, &base.top_settings()?, scope.environment.now));
+            let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
+            let own = opened.filter(|root| self.of(&root.settings().root).is_some_and(|it| std::ptr::eq(it, base)));
+            let mut about = base.policy()?;
+            about.extend(base.sight(&own.collect::<Vec<_>>(), scope.tool.and_then(ToolChoice::dialect)));
+            findings.extend(verify::of_tree(about, &base.top_settings()?, scope.environment.now));
         }
         findings.extend(verify::of_tree(pins, &first.top_settings()?, scope.environment.now));
         Ok(findings)
@@ -181,6 +197,13 @@ impl Bases {
         let verified = Verified { base: Some(base.compared()), ..Verified::default() };
         roots.insert(0, RootOutcome { path: PathBuf::new(), body: Ok(Body::Verified(verified)), findings });
     }
+}
+
+/// The base of the work tree around another one, if that became one with the change: a submodule in the place of what was
+/// a directory. Its own history would vouch for it.
+fn around(top: &Path, asked: &AskedBase) -> Option<Base> {
+    let outer = worktree::top(top.parent()?)?;
+    Base::open(&outer, asked).ok().filter(|base| base.tells_of(top))
 }
 
 /// What is told of a root module without configuration whose lock file is gone.

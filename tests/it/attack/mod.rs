@@ -12,6 +12,8 @@ mod networks;
 mod oversized;
 mod releases;
 mod repositories;
+#[cfg(unix)]
+mod sight;
 mod stories;
 
 use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};

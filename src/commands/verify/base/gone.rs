@@ -6,7 +6,6 @@ use super::{Base, name_of};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::text;
-use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
 
@@ -54,17 +53,13 @@ impl Base {
     }
 
     /// What the lock files said that are no more.
-    pub(super) fn moved_away(&self) -> Result<Vec<LockFile>, Error> {
-        let paths: Vec<String> = self.removed().map(str::to_owned).collect();
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        let texts = self.texts(&self.before, &paths)?;
-        let read = |text: Vec<u8>| {
-            let dialect = lockfile::detect_dialect(&text).unwrap_or(Dialect::Terraform);
-            lockfile::salvage(&text, dialect).lock
+    pub(super) fn moved_away(&self) -> Vec<LockFile> {
+        let texts = self.removed().filter_map(|path| self.locks.get(path));
+        let read = |text: &Vec<u8>| {
+            let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
+            lockfile::salvage(text, dialect).lock
         };
-        Ok(texts.into_iter().flatten().map(read).collect())
+        texts.map(read).collect()
     }
 }
 

@@ -6,8 +6,10 @@
 mod gone;
 mod pins;
 mod policy;
+mod sight;
 mod snapshot;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use gone::Gone;
@@ -16,7 +18,7 @@ use super::Root;
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::git::{Changes, Commit, Git, GitError};
+use crate::git::{Changes, Commit, Git, GitError, Kind};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::Compared;
 use crate::settings::Settings;
@@ -46,6 +48,8 @@ pub struct Base {
     changes: Changes,
     believed: Snapshot,
     before: Snapshot,
+    /// The texts of the lock files of the merge base, by their paths.
+    locks: BTreeMap<String, Vec<u8>>,
 }
 
 impl Base {
@@ -72,7 +76,16 @@ impl Base {
             if parted.id == revision.id { believed.clone() } else { Snapshot::load(&git, &parted).map_err(failed)? };
         let changes = git.changes_since(before.tree()).map_err(failed)?;
         let top = git.top().to_owned();
-        Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before })
+        let paths: Vec<&str> = before.paths(lockfile::FILE_NAME).collect();
+        let texts = git.files_of(before.tree(), &paths).map_err(failed)?;
+        let locks = paths.into_iter().zip(texts).filter_map(|(path, text)| Some((path.to_owned(), text?))).collect();
+        Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before, locks })
+    }
+
+    /// True if a directory of the work tree is not as it was: it held files at the base, or what leads there changed.
+    pub fn tells_of(&self, directory: &Path) -> bool {
+        let way = slashed(&self.way_to(directory));
+        self.before.tree().is_directory(&way) || self.changes.crossing(&way).is_some()
     }
 
     /// The top of the work tree, without symbolic links.
@@ -124,11 +137,19 @@ impl Base {
         self.believed.effective(&self.way_to(&worktree::absolute(root))).map(Some)
     }
 
-    /// True if a file that is read for a root module changed, or any settings or trust file.
-    pub fn concerns(&self, root: &Root) -> bool {
+    /// True if a settings or trust file changed, or what one led to that is a link.
+    fn settings_changed(&self) -> bool {
         let is_settings =
             |path: &str| name_of(path).strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
-        if self.changes.paths().any(is_settings) {
+        let tree = self.before.tree();
+        let links = tree.paths().filter(|path| is_settings(path) && tree.kind(path) == Some(Kind::Link));
+        let mut targets = links.filter_map(|path| tree.resolve(path));
+        self.changes.paths().any(is_settings) || targets.any(|target| self.changes.paths().any(|path| path == target))
+    }
+
+    /// True if a file that is read for a root module changed, or any settings or trust file.
+    pub fn concerns(&self, root: &Root) -> bool {
+        if self.settings_changed() {
             return true;
         }
         let (files, directories) = root.read();
@@ -141,27 +162,21 @@ impl Base {
 
     /// What each of some lock files said at the merge base. One that was not there yet is compared with the one that
     /// was moved away, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// What git says.
-    pub fn before(&self, roots: &[&Root]) -> Result<Vec<LockFile>, Error> {
-        let paths: Vec<String> = roots.iter().map(|root| self.lock_path(root)).collect();
-        let texts = self.texts(&self.before, &paths)?;
+    pub fn before(&self, roots: &[&Root]) -> Vec<LockFile> {
         let mut left = None;
         let mut locks = Vec::new();
-        for (root, text) in roots.iter().zip(texts) {
-            if let Some(text) = text {
-                locks.push(lockfile::salvage(&text, root.settings().dialect).lock);
+        for root in roots {
+            if let Some(text) = self.locks.get(&self.lock_path(root)) {
+                locks.push(lockfile::salvage(text, root.settings().dialect).lock);
                 continue;
             }
             let left = match &left {
                 Some(left) => left,
-                None => left.insert(self.moved_away()?),
+                None => left.insert(self.moved_away()),
             };
             locks.push(gone::predecessor(root.lock(), left).cloned().unwrap_or_default());
         }
-        Ok(locks)
+        locks
     }
 
     /// Files of one of the commits; none for those that are not there.
@@ -203,6 +218,11 @@ impl Base {
     /// All that is wrong with those of the revision.
     pub fn top_settings(&self) -> Result<Settings, Error> {
         self.believed.effective(Path::new(""))
+    }
+
+    /// A directory from the top, with slashes between its parts.
+    pub fn way(&self, directory: &Path) -> String {
+        slashed(&self.way_to(&worktree::absolute(directory)))
     }
 
     fn way_to(&self, place: &Path) -> PathBuf {

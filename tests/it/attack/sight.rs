@@ -1,0 +1,246 @@
+//! Pull requests that put a root module, or what is installed for it, where the gate would not look.
+
+use std::os::unix::fs::symlink;
+
+use crate::support::locked::{LOCK, honest};
+use crate::support::proposal::{GATE, SETTINGS, commit, edit, repository, without_last_line_with};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+/// What a pull request does, and the rule by which it is denied; true if an approval lifts it.
+type Row = (&'static str, fn(&Workspace), &'static str, bool);
+
+fn evil(workspace: &Workspace, directory: &str) {
+    edit(workspace, &format!("{directory}/{LOCK}"), |text| without_last_line_with(text, "h1:"));
+}
+
+fn link(workspace: &Workspace, target: &str, name: &str) {
+    symlink(target, workspace.path(name)).unwrap();
+}
+
+/// A repository of its own in a directory, which the outer one takes for a submodule.
+fn submodule(workspace: &Workspace, directory: &str) {
+    workspace.git(["rm", "-r", "--quiet", "--cached", "--ignore-unmatch", directory]);
+    workspace.git(["-C", directory, "init", "--quiet"]);
+    workspace.git(["-C", directory, "add", "--all", "--force"]);
+    workspace.git(["-C", directory, "commit", "--quiet", "--message", "sub"]);
+    workspace.git(["-C", directory, "update-ref", "refs/remotes/origin/main", "HEAD"]);
+}
+
+const ROWS: &[Row] = &[
+    (
+        "a root module in a folder that is skipped, and a link to it",
+        |it| {
+            it.git(["mv", "app", ".terragrunt-cache"]);
+            evil(it, ".terragrunt-cache");
+            link(it, ".terragrunt-cache", "app");
+        },
+        "root-module-moved-out",
+        true,
+    ),
+    (
+        "the same below .terraform",
+        |it| {
+            it.write(".terraform/x", "");
+            it.git(["mv", "app", ".terraform/app"]);
+            link(it, ".terraform/app", "app");
+        },
+        "tracked-packages",
+        false,
+    ),
+    (
+        "a link to the root module",
+        |it| {
+            it.git(["mv", "app", "moved"]);
+            link(it, "moved", "app");
+        },
+        "link-changed",
+        true,
+    ),
+    ("a lock file that is a link", |it| it_links_lock(it), "link-changed", true),
+    (
+        "settings that are a link",
+        |it| {
+            it.write("policy.hcl", &it.read(SETTINGS));
+            std::fs::remove_file(it.path(SETTINGS)).unwrap();
+            link(it, "policy.hcl", SETTINGS);
+        },
+        "link-changed",
+        true,
+    ),
+    (
+        "a submodule in the place of a root module",
+        |it| {
+            evil(it, "app");
+            submodule(it, "app");
+        },
+        "root-module-moved-out",
+        true,
+    ),
+    (
+        "the same, ignored",
+        |it| {
+            evil(it, "app");
+            submodule(it, "app");
+            it.git(["add", "app"]);
+            it.write(".gitignore", "app/\n");
+        },
+        "root-module-moved-out",
+        true,
+    ),
+    (
+        "packages by way of a link",
+        |it| {
+            it.write("vendored/plugins/registry.example.com/x", "");
+            link(it, "../vendored", "app/terraform.d");
+        },
+        "tracked-packages",
+        false,
+    ),
+    (
+        "packages by way of a link below",
+        |it| {
+            it.write("vendored/registry.example.com/x", "");
+            it.write("app/terraform.d/x", "");
+            link(it, "../../vendored", "app/terraform.d/plugins");
+        },
+        "tracked-packages",
+        false,
+    ),
+    (
+        "packages where no root module is",
+        |it| {
+            it.write("a/.terraform/providers/x", "");
+            it.git(["add", "--force", "a"]);
+        },
+        "tracked-packages",
+        false,
+    ),
+    (
+        "the folder of the tools as a link",
+        |it| {
+            it.write("cache/providers/x", "");
+            link(it, "../cache", "app/.terraform");
+        },
+        "tracked-packages",
+        false,
+    ),
+    (
+        "a lock file that is there and no longer tracked",
+        |it| {
+            it.git(["rm", "--cached", "--quiet", &format!("app/{LOCK}")]);
+            it.write(".gitignore", &format!("app/{LOCK}\n"));
+        },
+        "lock-file-removed",
+        false,
+    ),
+    (
+        "the header of the other tool",
+        |it| edit(it, &format!("app/{LOCK}"), |text| text.replace("terraform init", "tofu init")),
+        "dialect-changed",
+        true,
+    ),
+    (
+        "settings that name the other tool",
+        |it| edit(it, SETTINGS, |text| format!("tool = \"tofu\"\n{text}")),
+        "dialect-changed",
+        true,
+    ),
+];
+
+fn it_links_lock(workspace: &Workspace) {
+    workspace.git(["mv", &format!("app/{LOCK}"), "shared.hcl"]);
+    link(workspace, "../shared.hcl", &format!("app/{LOCK}"));
+}
+
+fn denies(run: &Run, rule: &str) -> bool {
+    let part = format!("\"rule\": \"{rule}\",\n");
+    run.stdout
+        .match_indices(&part)
+        .any(|(at, _)| run.stdout[at + part.len()..].trim_start().starts_with("\"level\": \"deny\""))
+}
+
+fn all(workspace: &Workspace, registry: &Registry, more: &[&str]) -> Run {
+    workspace.tflock(registry, GATE.iter().chain(&["-r", "--offline", "--format", "json"]).chain(more))
+}
+
+#[test]
+fn what_leaves_the_sight_of_the_gate_is_told() {
+    let registry = honest();
+    let mut wrong = Vec::new();
+    for (name, change, rule, liftable) in ROWS {
+        let workspace = repository(&registry);
+        change(&workspace);
+        commit(&workspace, "harmless");
+        let run = all(&workspace, &registry, &[]);
+        let approved = all(&workspace, &registry, &["--allow-trust-change"]);
+        if run.code != Some(3) || !denies(&run, rule) {
+            wrong.push(format!("{name}: {run}"));
+        } else if denies(&approved, rule) == *liftable {
+            wrong.push(format!("{name}, approved: {approved}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_history_of_a_submodule_does_not_vouch_for_it() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    evil(&workspace, "app");
+    submodule(&workspace, "app");
+    commit(&workspace, "harmless");
+    for args in [&["-C", "app", "verify"][..], &["-C", "app", "verify", "-r"]] {
+        let args = args.iter().chain(&["--base", "origin/main", "--offline", "--format", "json"]);
+        let run = workspace.tflock(&registry, args).ended_with(3);
+        assert!(denies(&run, "root-module-moved-out"), "{run}");
+    }
+}
+
+#[test]
+fn rules_do_not_stay_behind() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let ban = format!("ban \"{}/acme/widget\" {{\n  versions = \"= 1.4.0\"\n}}\n", registry.host());
+    workspace.write("other/.tflock.hcl", &ban);
+    workspace.write("shared.hcl", &ban);
+    link(&workspace, "../shared.hcl", "app/.tflock.hcl");
+    commit(&workspace, "ban");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    // What a link led to at the base counts.
+    workspace.write("shared.hcl", "# nothing\n");
+    commit(&workspace, "harmless");
+    let run = all(&workspace, &registry, &[]).ended_with(3);
+    assert!(denies(&run, "policy-weakened") && denies(&run, "banned"), "{run}");
+    workspace.git(["reset", "--quiet", "--hard", "HEAD~"]);
+    // Moved, with a link in its place.
+    workspace.git(["mv", "other", "moved"]);
+    link(&workspace, "moved", "other");
+    commit(&workspace, "move");
+    let run = all(&workspace, &registry, &[]).ended_with(3);
+    assert!(denies(&run, "policy-weakened"), "{run}");
+}
+
+#[test]
+fn links_and_submodules_that_stood_there_before_are_nothing_new() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write("modules/net/main.tf", "locals {}\n");
+    submodule(&workspace, "modules");
+    edit(&workspace, "app/main.tf", |text| text.to_owned() + "module \"net\" {\n  source = \"../modules/net\"\n}\n");
+    it_links_lock(&workspace);
+    workspace.git(["mv", "other", "moved"]);
+    link(&workspace, "moved", "other");
+    commit(&workspace, "shared");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    all(&workspace, &registry, &[]).ended_with(0);
+    // A new commit of the submodule is no root module's way.
+    workspace.write("modules/net/more.tf", "# more\n");
+    workspace.git(["-C", "modules", "add", "--all"]);
+    workspace.git(["-C", "modules", "commit", "--quiet", "--message", "more"]);
+    workspace.write("app/more.tf", "# more\n");
+    commit(&workspace, "more");
+    let run = all(&workspace, &registry, &[]).ended_with(0);
+    assert!(!run.stdout.contains("link-changed"), "{run}");
+}
