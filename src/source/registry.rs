@@ -337,7 +337,7 @@ impl From<SourceError> for Error {
             SourceError::Discovery(error) => error.into(),
             SourceError::NoProvider { addr, .. } => Error::new(ErrorKind::UnknownProvider, message)
                 .about(addr)
-                .hint("check the source address in required_providers; `tflock why` shows where it stands"),
+                .hint("check its source address; `tflock why` shows every place that asks for it"),
             SourceError::NoRelease { .. } | SourceError::NoPackage { .. } => Error::new(ErrorKind::NotFound, message),
             SourceError::NoDocument { url, .. } | SourceError::WrongTarget { url, .. } => {
                 Error::new(ErrorKind::NotFound, message).about_url(url.as_str())

@@ -32,13 +32,19 @@ impl Judged<'_> {
             match requirements.get(self.addr) {
                 Some(requirement) => findings.extend(self.requirement(requirement)),
                 None if self.subject.complete => {
-                    let message = format!("{} is not required by the configuration, possibly from state", self.name());
+                    let message = format!(
+                        "{} is not required by the configuration, possibly from state: unless the state needs it, `{} init` \
+                         removes it, and refuses the file with -lockfile=readonly",
+                        self.name(),
+                        self.subject.dialect.program()
+                    );
                     findings.push(self.find(Rule::PossiblyFromState, message).at(self.spans.block));
                 }
                 None => {}
             }
         }
         findings.extend(self.policy());
+        findings.extend(self.foreign_schemes());
         findings.extend(self.pins_nothing());
         findings.extend(self.platforms());
         findings
@@ -72,6 +78,17 @@ impl Judged<'_> {
         let of_release = policy::of_release(self.addr, &self.entry.version, settings).into_iter();
         let placed = of_address.map(|finding| finding.at(self.spans.block));
         placed.chain(of_release.map(|finding| finding.at(self.version_at()))).collect()
+    }
+
+    /// Hashes that `init` does not keep.
+    fn foreign_schemes(&self) -> Option<Finding> {
+        self.entry.hashes.of(HashScheme::Other).next()?;
+        let program = self.subject.dialect.program();
+        let message = format!(
+            "`{program} init` drops the hashes of {} whose scheme it does not know when it installs the package",
+            self.name()
+        );
+        Some(self.find(Rule::InitChanges, message).at(self.hashes_at()))
     }
 
     /// An entry that any package would satisfy, or nearly any.

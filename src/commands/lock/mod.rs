@@ -9,6 +9,7 @@ mod prepared;
 mod root;
 mod rules;
 mod settlement;
+mod unknown_provider;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

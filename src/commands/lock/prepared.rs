@@ -8,6 +8,7 @@ use super::super::git_history::Earlier;
 use super::memories::{Memories, Stored};
 use super::root::Edit;
 use super::settlement::Settlement;
+use super::unknown_provider;
 use super::{Mode, Root, Run, failed, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -233,6 +234,8 @@ impl Prepared {
             _ => false,
         };
         if let Some(error) = Error::all(std::mem::take(&mut settlement.errors)) {
+            let folder = self.root.shown.parent().unwrap_or(Path::new(""));
+            let error = unknown_provider::placed(error, self.root.requirements(), folder, self.dialect());
             let findings = self.root.placed_findings(settlement.findings);
             return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
         }

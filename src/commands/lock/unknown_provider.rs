@@ -1,0 +1,90 @@
+//! A provider that its registry does not have: which line asks for it, and what that line may have meant.
+
+use std::path::Path;
+
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::roots;
+use crate::error::{Error, ErrorKind};
+use crate::requirements::{OriginKind, Requirements};
+
+/// The error at the first place that asks for its provider; files are told from `folder`.
+pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Path, dialect: Dialect) -> Error {
+    let others = std::mem::take(&mut error.others);
+    error.others = others.into_iter().map(|error| placed(error, requirements, folder, dialect)).collect();
+    let asked = error.kind == ErrorKind::UnknownProvider && error.file.is_none();
+    let Some(addr) = error.address.as_deref().filter(|_| asked).cloned() else { return error };
+    let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
+    let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else { return error };
+    let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
+    if implied {
+        error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect));
+    }
+    error.in_file(roots::join(folder, &first.file.to_string_lossy())).at(first.position)
+}
+
+/// What to write where nothing gives a local name a source.
+fn meant(addr: &ProviderAddr, name: &str, requirements: &Requirements, dialect: Dialect) -> String {
+    let shown = addr.short(dialect);
+    let namesake = requirements.iter().filter(|(other, _)| other.kind() == addr.kind()).find_map(|(other, needed)| {
+        let mut entries = needed.origins.iter().filter(|origin| origin.kind == OriginKind::RequiredProviders);
+        entries.next().map(|entry| (other.short(dialect), &entry.local_name))
+    });
+    match namesake {
+        Some((other, local)) => format!(
+            "no entry of required_providers is named {name:?}, which so means {shown}; for {other} write `provider = {local}`"
+        ),
+        None => format!(
+            "no entry of required_providers is named {name:?}, which so means {shown}; add one with the source that is meant"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Position;
+    use crate::requirements::Origin;
+    use crate::version::Constraints;
+
+    fn addr(text: &str) -> ProviderAddr {
+        ProviderAddr::parse(text, Dialect::Terraform).unwrap()
+    }
+
+    fn told(asking: &[(&str, OriginKind, &str)], unknown: &str) -> Error {
+        let mut requirements = Requirements::new();
+        for (line, (required, kind, local_name)) in (1..).zip(asking) {
+            let origin = Origin {
+                module: String::new(),
+                file: "main.tf".into(),
+                position: Position { line, column: 1 },
+                kind: *kind,
+                local_name: (*local_name).to_owned(),
+                constraint: None,
+                in_tests: false,
+            };
+            requirements.add(&addr(required), &Constraints::default(), origin);
+        }
+        let error = Error::new(ErrorKind::UnknownProvider, "none").about(addr(unknown)).hint("look");
+        placed(error, &requirements, Path::new("prod"), Dialect::Terraform)
+    }
+
+    #[test]
+    fn the_line_that_asks_is_named() {
+        use OriginKind::{RequiredProviders, Resource};
+        let error = told(&[("integrations/github", RequiredProviders, "gh"), ("github", Resource, "github")], "github");
+        assert_eq!(error.file.as_deref(), Some(Path::new("prod/main.tf")));
+        assert_eq!(error.position, Some(Position { line: 2, column: 1 }));
+        assert_eq!(
+            error.hints[0],
+            "no entry of required_providers is named \"github\", which so means hashicorp/github; for \
+             integrations/github write `provider = gh`"
+        );
+        let error = told(&[("github", Resource, "github")], "github");
+        assert!(error.hints[0].ends_with("add one with the source that is meant"), "{:?}", error.hints);
+        let error = told(&[("acme/x", RequiredProviders, "x")], "acme/x");
+        assert_eq!((error.hints, error.position.unwrap().line), (vec!["look".to_owned()], 1));
+        // What was typed stands in no file.
+        assert_eq!(told(&[], "acme/x").file, None);
+    }
+}
