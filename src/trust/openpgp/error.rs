@@ -18,7 +18,7 @@ pub enum SignatureError {
     #[error("the signature is malformed: {0}")]
     Malformed(String),
     /// The signature bears something that whoever does not know it must not pass over.
-    #[error("the signature bears {0}, which is marked critical and not known: terraform and tofu refuse it too")]
+    #[error("the signature bears {0}, which is marked critical and not known: terraform refuses it too")]
     Critical(String),
     /// The signature is dated before its key.
     #[error("the signature is dated before the signing key {0} was made")]
