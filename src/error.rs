@@ -4,10 +4,10 @@
 //! code, and its hints.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::finding::{Finding, Level, Position};
+use crate::finding::{Class, Finding, Level, Position};
 
 /// What went wrong, for the exit code and for machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,14 +158,23 @@ impl Error {
 
     /// Findings at level deny that keep the work from being done, as one error. None if there are none.
     ///
-    /// A lock file that cannot be read is both: `verify` finds it, for all others it is an error.
+    /// A lock file that cannot be read is both: `verify` finds it, for all others it is an error. Findings of class trust
+    /// or policy keep their class, whatever the kind.
     pub fn of_findings(kind: ErrorKind, findings: &[Finding]) -> Option<Self> {
         let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
+        let kind = |finding: &Finding| if finding.rule.class() == Class::Other { kind } else { ErrorKind::Trust };
         Self::all(denied.map(|finding| Self {
             file: finding.file.clone(),
             position: finding.position,
-            ..Self::new(kind, &finding.message).hint(finding.help())
+            ..Self::new(kind(finding), &finding.message).hint(finding.help())
         }))
+    }
+
+    /// A lock file that cannot be used for what stands in it: all its findings at level deny.
+    pub fn of_lock_file(findings: Vec<Finding>, shown: &Path) -> Self {
+        let findings: Vec<Finding> = findings.into_iter().map(|finding| finding.in_file(shown)).collect();
+        let unknown = || Self::new(ErrorKind::LockFile, "the lock file is refused").in_file(shown);
+        Self::of_findings(ErrorKind::LockFile, &findings).unwrap_or_else(unknown)
     }
 
     /// This error and the others of the same run.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::text::{absent, refused};
+use super::restore::refused;
+use super::text::absent;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
 use crate::disk::below::survey;
@@ -123,7 +124,8 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
 
 fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Result<Formatted, Error> {
     let dialect = dialect_of_text(directory, text, scope)?;
-    format(text, Some(dialect)).map_err(|findings| refused(&findings, shown))
+    format(text, Some(dialect))
+        .map_err(|findings| refused(findings, &directory.join(shown.file_name().unwrap_or_default()), shown))
 }
 
 #[cfg(test)]

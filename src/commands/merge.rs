@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::resolve::resolve;
+use super::resolve::{refuse_not_literal, resolve};
 use crate::disk::atomic::{Mode, store};
 use crate::disk::worktree::boundary;
 use crate::error::{Error, ErrorKind};
@@ -57,6 +57,7 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     let texts = [&base, &ours, &theirs].map(|path| read(path));
     let [base, ours_text, theirs] = texts;
     let (base, ours_text, theirs) = (base?, ours_text?, theirs?);
+    refuse_not_literal(shown, document, [&ours_text, &theirs], options)?;
     let merged = merge_texts(document, Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
     Ok(outcome(vec![merged_file(shown, Some(merged))]))

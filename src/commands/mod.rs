@@ -34,6 +34,7 @@ pub mod outdated;
 #[cfg(feature = "online")]
 pub mod remove;
 pub mod resolve;
+mod restore;
 pub mod rotation;
 mod services;
 #[cfg(feature = "online")]

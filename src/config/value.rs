@@ -9,6 +9,7 @@ use hcl::edit::template::Element;
 use hcl::edit::{Ident, Span};
 
 use super::error::ConfigErrorKind;
+use crate::hcl::normal;
 
 /// A value and where it begins in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +112,7 @@ fn convert(expression: &Expression, base: usize, fallback: usize) -> Node {
         Expression::Null(_) => Value::Null,
         Expression::Bool(value) => Value::Bool(*value.value()),
         Expression::Number(number) => Value::Number(number_text(&number.value().to_string())),
-        Expression::String(text) => Value::Text(compose(text)),
+        Expression::String(text) => Value::Text(normal(text).into_owned()),
         Expression::StringTemplate(template) => join(template.iter(), at),
         Expression::HeredocTemplate(heredoc) => {
             let mut heredoc = heredoc.clone();
@@ -161,7 +162,7 @@ fn join<'a>(elements: impl Iterator<Item = &'a Element>, at: usize) -> Value {
     let mut single = None;
     for (count, element) in elements.enumerate() {
         let value = match element {
-            Element::Literal(text) => Value::Text(compose(text.value())),
+            Element::Literal(text) => Value::Text(normal(text.value()).into_owned()),
             Element::Interpolation(interpolation) => {
                 let inner = convert(&interpolation.expr, at, at).value;
                 single = (count == 0).then(|| inner.clone());
@@ -206,14 +207,6 @@ pub(super) fn number_text(written: &str) -> String {
         (_, Ok(number)) => number.to_string(),
         _ => written.to_owned(),
     }
-}
-
-/// Strings are values in normal form C.
-fn compose(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_owned();
-    }
-    icu_normalizer::ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
 #[cfg(test)]

@@ -234,6 +234,13 @@ fn place(origin: &Origin) -> String {
 
 /// What changed beside the entries, in words; nothing if nothing did.
 pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
+    if text.not_literal {
+        let cause = "An expression, an escape or a template stands where the tools write one quoted string.";
+        let consequence = "Tools that evaluate it may select another version, or take other packages, than the file \
+                           seems to record. Do not merge it before somebody has explained it.";
+        let explanation = Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() };
+        return Some(("VALUES THAT NO TOOL WRITES".to_owned(), explanation));
+    }
     if text.removed {
         let cause = "The lock file was deleted, emptied, or is no longer tracked.";
         let consequence = "`init` selects the newest versions that the modules allow, and records whatever it is given: \

@@ -55,6 +55,9 @@ pub fn risk(change: &Change) -> Risk {
 
 /// The risk of what changed beside the entries.
 pub fn risk_of_text(text: TextChange) -> Option<Risk> {
+    if text.not_literal {
+        return Some(Risk::Dangerous);
+    }
     match (text.removed, text.formatting || text.header.is_some()) {
         (true, _) => Some(Risk::Notable),
         (false, true) => Some(Risk::Routine),

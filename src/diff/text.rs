@@ -11,7 +11,7 @@ pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool) -> TextChange {
     let [is, was] = [new, old].map(|text| !text.trim_ascii().is_empty());
     let header = (headers[0] != headers[1] && is && was).then_some(headers);
     let formatting = entries_equal && behind_header(old, headers[0]) != behind_header(new, headers[1]);
-    TextChange { header, removed: was && !is, formatting }
+    TextChange { header, removed: was && !is, formatting, not_literal: false }
 }
 
 /// The text without the lines before the first blank one, if those are a tool's header.

@@ -64,6 +64,7 @@ macro_rules! rules {
 
 rules! {
     LockSyntax, "lock-syntax", Deny, Other, "The lock file is not valid HCL, or holds what cannot stand in one.", "Restore the file from version control, or resolve its conflict markers.";
+    LockNotLiteral, "lock-not-literal", Deny, Trust, "A value of the lock file is not one plain quoted string: no tool writes such a value, and two tools may read it as two.", "Find out who wrote it (`git log --patch -- PATH`), and take the file of a revision before: `git checkout REV -- PATH`.";
     LockSchema, "lock-schema", Deny, Other, "The lock file has a block or argument that does not belong there, or lacks one.", "Remove the part, or restore the file from version control.";
     LockAddress, "lock-address", Deny, Other, "The label of a block is not the canonical address of a provider that can be locked.", "Write the full address, host/namespace/type, in lower case.";
     LockVersion, "lock-version", Deny, Other, "The version of an entry is not one exact version in canonical form.", "Write all three numbers, without a prefix.";

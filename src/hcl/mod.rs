@@ -8,6 +8,8 @@ pub(crate) mod document;
 pub mod hcl1;
 mod heredoc;
 pub mod scan;
+mod string;
 
 pub use document::Shape;
 pub(crate) use heredoc::ends_heredoc;
+pub(crate) use string::{is_plain, literal, normal, push_escaped};

@@ -3,13 +3,13 @@
 //! Nearly every lock file is one, and 878 KB of it are read in a few milliseconds. The scanner compares line by line and
 //! gives up on anything else, however harmless; then the text goes the long way, which also knows what to say.
 
-use super::encode::is_plain;
 use super::header::header;
 use super::{EntrySpans, LockEntry, LockFile, Spans};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::Position;
 use crate::hash::PackageHash;
+use crate::hcl::is_plain;
 use crate::version::Constraints;
 
 /// A text that `encode` would write again, byte for byte.

@@ -1,24 +1,33 @@
 //! What the blocks and arguments of a lock file say, and the rules for it.
 //!
+//! A value is one quoted string that stands for itself, and the hashes are a list of such: no tool writes anything else,
+//! and of an expression two readers might make two things. All that is wrong is told, whatever is wrong before it.
+//!
 //! Source: `internal/depsfile/locks_file.go`, `decodeLocksFromHCL` and below; which findings are told beside each other
 //! is as there, except that one broken value is one finding.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::ops::Range;
 
-use super::syntax::{Attribute, Block, Body, Expr, Label, Node};
-use super::value::{Evaluator, NoValue};
+use hcl::edit::Span;
+use hcl::edit::expr::Expression;
+use hcl::edit::structure::{Attribute, Body};
+
+use super::syntax::{self, Problem, Tree};
 use super::{EntrySpans, LockEntry, LockFile, Spans};
 use crate::addr::{ProviderAddr, ProviderSource};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
+use crate::hcl::literal;
+use crate::hcl::scan::{Block, Label};
 use crate::version::{Constraints, Version};
 
 /// More findings than anybody reads.
 const MOST_FINDINGS: usize = 10_000;
 
-/// There is no value, and why was told.
-struct Told;
+/// The arguments of an entry.
+const ARGUMENTS: [&str; 3] = ["version", "constraints", "hashes"];
 
 /// What was read so far.
 pub(super) struct Content<'s> {
@@ -28,23 +37,20 @@ pub(super) struct Content<'s> {
     text: &'s str,
     index: &'s LineIndex<'s>,
     dialect: Dialect,
-    evaluator: Evaluator<'s>,
-    /// Lines with something that could not be read: what is missing there is told already.
-    told: BTreeSet<usize>,
+}
+
+/// A body that was parsed, and where in the text it stands.
+struct Inner<'b> {
+    body: &'b Body,
+    /// Offset of the text that the spans of the body count from.
+    start: usize,
+    /// Where the tools say that something is missing.
+    at: usize,
 }
 
 impl<'s> Content<'s> {
     pub(super) fn new(text: &'s str, index: &'s LineIndex<'s>, dialect: Dialect) -> Self {
-        Self {
-            lock: LockFile::new(),
-            spans: Spans::default(),
-            findings: Vec::new(),
-            text,
-            index,
-            dialect,
-            evaluator: Evaluator::new(),
-            told: BTreeSet::new(),
-        }
+        Self { lock: LockFile::new(), spans: Spans::default(), findings: Vec::new(), text, index, dialect }
     }
 
     fn position(&self, at: usize) -> Position {
@@ -62,28 +68,33 @@ impl<'s> Content<'s> {
     }
 
     /// Takes in what could not be read.
-    pub(super) fn unreadable(&mut self, at: usize, message: impl Into<String>) {
-        self.told.insert(self.position(at).line);
-        self.find(Rule::LockSyntax, at, message);
+    pub(super) fn unreadable(&mut self, problem: &Problem) {
+        match conflict_marker(self.text, problem.at) {
+            Some((at, message)) => self.find(Rule::LockSyntax, at, message),
+            None => self.find(problem.rule, problem.at, &problem.message),
+        }
     }
 
     /// Reads the whole file.
-    pub(super) fn read(&mut self, body: &Body<'s>) {
+    pub(super) fn read(&mut self, tree: &Tree<'s>) {
         let mut modules = 0;
-        self.unexpected_arguments(&body.attributes, &[]);
-        for block in &body.blocks {
-            match (block.keyword, &block.labels[..]) {
-                ("provider", [label]) => self.provider(block, label),
+        for argument in &tree.outline.arguments {
+            self.unexpected_argument(argument.name, argument.at, &[]);
+        }
+        for block in &tree.outline.blocks {
+            match (block.kind, &block.labels[..]) {
+                ("provider", [label]) => self.provider(tree, block, label),
                 ("module", [_]) => {
                     modules += 1;
                     if modules == 1 {
                         self.find(Rule::LockModules, block.at, "locks for modules are not supported and are left out");
                     }
+                    self.module(tree, block);
                 }
                 ("provider", labels) => self.wrong_labels(block, labels, "the address of the provider"),
                 ("module", labels) => self.wrong_labels(block, labels, "the path of the module"),
-                (keyword, _) => {
-                    let message = format!("a lock file has no block `{keyword}`{}", meant(keyword, &["provider"]));
+                (kind, _) => {
+                    let message = format!("a lock file has no block `{kind}`{}", meant(kind, &["provider"]));
                     self.find(Rule::LockSchema, block.at, message);
                 }
             }
@@ -91,34 +102,57 @@ impl<'s> Content<'s> {
     }
 
     fn wrong_labels(&mut self, block: &Block<'s>, labels: &[Label<'s>], wanted: &str) {
-        let (at, what) = labels.get(1).map_or((block.open, "lacks its"), |second| (second.at, "has one"));
-        self.find(Rule::LockSchema, at, format!("a block `{}` {what} label: {wanted}", block.keyword));
+        let brace = block.body.start - 1;
+        let (at, what) = labels.get(1).map_or((brace, "lacks its"), |second| (second.at, "has one"));
+        self.find(Rule::LockSchema, at, format!("a block `{}` {what} label: {wanted}", block.kind));
     }
 
-    fn unexpected_arguments(&mut self, attributes: &[Attribute<'s>], known: &[&str]) {
-        for attribute in attributes.iter().filter(|attribute| !known.contains(&attribute.name)) {
-            let message = format!("there is no argument `{}` here{}", attribute.name, meant(attribute.name, known));
-            self.find(Rule::LockSchema, attribute.at, message);
+    fn unexpected_argument(&mut self, name: &str, at: usize, known: &[&str]) {
+        self.find(Rule::LockSchema, at, format!("there is no argument `{name}` here{}", meant(name, known)));
+    }
+
+    /// Nothing reads a block for a module; but what it holds must be such that nobody could read it in two ways.
+    fn module(&mut self, tree: &Tree<'s>, block: &Block<'s>) {
+        match tree.body(block.body.clone()) {
+            Ok(body) => self.only_literals(&body, block.body.start),
+            Err(problem) => self.unreadable(&problem),
         }
     }
 
-    fn provider(&mut self, block: &Block<'s>, label: &Label<'s>) {
-        const ARGUMENTS: [&str; 3] = ["version", "constraints", "hashes"];
-        let addr = match address(&label.text, self.dialect) {
+    fn only_literals(&mut self, body: &Body, start: usize) {
+        for Attribute { key, value, .. } in body.attributes() {
+            match value {
+                Expression::Array(items) if key.as_str() == "hashes" => {
+                    for item in items {
+                        self.literal(item, start, "a hash");
+                    }
+                }
+                _ => drop(self.literal(value, start, &format!("the value of `{}`", key.as_str()))),
+            }
+        }
+        for block in body.blocks() {
+            self.only_literals(&block.body, start);
+        }
+    }
+
+    fn provider(&mut self, tree: &Tree<'s>, block: &Block<'s>, label: &Label<'s>) {
+        let addr = match syntax::label(label) {
+            Ok(text) => address(&text, self.dialect),
+            Err(problem) => return self.unreadable(&problem),
+        };
+        let addr = match addr {
             Ok(addr) => addr,
             Err(message) => return self.find(Rule::LockAddress, label.at, message),
         };
         let before = self.findings.len();
-        self.unexpected_arguments(&block.body.attributes, &ARGUMENTS);
-        for nested in &block.body.blocks {
-            let message =
-                format!("an entry has no block `{}`{}", nested.keyword, argument_meant(nested.keyword, &ARGUMENTS));
-            self.find(Rule::LockSchema, nested.at, message);
-        }
         let mut spans = EntrySpans { block: self.position(block.at), ..EntrySpans::default() };
-        let version = self.version(&block.body, &mut spans);
-        let constraints = self.constraints(&block.body, &mut spans);
-        let hashes = self.hashes(&block.body, &mut spans);
+        let entry = match tree.body(block.body.clone()) {
+            Ok(body) => self.entry(&inner(self.text, block, &body), &mut spans),
+            Err(problem) => {
+                self.unreadable(&problem);
+                None
+            }
+        };
         for finding in &mut self.findings[before..] {
             finding.address = Some(addr.clone());
         }
@@ -130,126 +164,148 @@ impl<'s> Content<'s> {
             self.spans.entries.insert(addr.clone(), spans);
         }
         // A text with two entries is refused; where it is looked at nevertheless, the last one counts.
-        if let Some(version) = version {
-            self.lock.insert(addr, LockEntry { version, constraints, hashes });
+        if let Some(entry) = entry {
+            self.lock.insert(addr, entry);
         }
     }
 
-    /// The value of an argument as a string, or null.
-    fn text(&mut self, rule: Rule, node: &Node<'s>) -> Result<Option<String>, Told> {
-        match self.evaluator.text(node) {
-            Ok(text) => Ok(text),
-            Err(NoValue { at, message }) => {
-                let told = message.is_none() && self.told.contains(&self.position(at).line);
-                if !told {
-                    self.find(rule, at, message.unwrap_or_else(|| "this is no value".to_owned()));
-                }
-                Err(Told)
-            }
+    /// Reads an entry; none without a version.
+    fn entry(&mut self, of: &Inner<'_>, spans: &mut EntrySpans) -> Option<LockEntry> {
+        for attribute in of.body.attributes().filter(|attribute| !ARGUMENTS.contains(&attribute.key.as_str())) {
+            self.unexpected_argument(attribute.key.as_str(), of.start + start(&attribute.key), &ARGUMENTS);
         }
+        for nested in of.body.blocks() {
+            let kind = nested.ident.as_str();
+            let message = format!("an entry has no block `{kind}`{}", argument_meant(kind, &ARGUMENTS));
+            self.find(Rule::LockSchema, of.start + start(&nested.ident), message);
+        }
+        let version = self.version(of, spans);
+        let constraints = self.constraints(of, spans);
+        let hashes = self.hashes(of, spans);
+        version.map(|version| LockEntry { version, constraints, hashes })
     }
 
-    fn version(&mut self, body: &Body<'s>, spans: &mut EntrySpans) -> Option<Version> {
-        let Some(Attribute { value, .. }) = argument(body, "version") else {
-            self.find(Rule::LockSchema, body.at, "the entry has no `version`");
+    /// The text of a value that is one quoted string and stands for itself, in NFC. Anything else is told.
+    fn literal(&mut self, value: &Expression, from: usize, what: &str) -> Option<String> {
+        let span = value.span().unwrap_or_default();
+        let (at, end) = (from + span.start, from + span.end);
+        let text = literal(&self.text[at..end]).map(Cow::into_owned);
+        if text.is_none() {
+            let message = format!("{what} is not one quoted string without escapes and template sequences");
+            self.find(Rule::LockNotLiteral, at, message);
+        }
+        text
+    }
+
+    fn version(&mut self, of: &Inner<'_>, spans: &mut EntrySpans) -> Option<Version> {
+        let Some(value) = of.value("version") else {
+            self.find(Rule::LockSchema, of.at, "the entry has no `version`");
             return None;
         };
-        spans.version = Some(self.position(value.at));
-        let Some(text) = self.text(Rule::LockVersion, value).ok()? else {
-            self.find(Rule::LockSchema, value.at, "the entry has no `version`: it is null");
-            return None;
-        };
+        let at = of.start + start(value);
+        spans.version = Some(self.position(at));
+        let text = self.literal(value, of.start, "the version")?;
         match text.parse::<Version>() {
             Ok(version) if version.to_string() == text => return Some(version),
             Ok(version) => {
-                self.find(
-                    Rule::LockVersion,
-                    value.at,
-                    format!("version {text:?} must be written {:?}", version.to_string()),
-                );
+                let message = format!("version {text:?} must be written {:?}", version.to_string());
+                self.find(Rule::LockVersion, at, message);
             }
-            Err(error) => self.find(Rule::LockVersion, value.at, format!("version {text:?} is not a version: {error}")),
+            Err(error) => self.find(Rule::LockVersion, at, format!("version {text:?} is not a version: {error}")),
         }
         None
     }
 
-    fn constraints(&mut self, body: &Body<'s>, spans: &mut EntrySpans) -> Constraints {
-        let Some(Attribute { value, .. }) = argument(body, "constraints") else {
+    fn constraints(&mut self, of: &Inner<'_>, spans: &mut EntrySpans) -> Constraints {
+        let Some(value) = of.value("constraints") else { return Constraints::default() };
+        let at = of.start + start(value);
+        spans.constraints = Some(self.position(at));
+        let Some(text) = self.literal(value, of.start, "the value of `constraints`") else {
             return Constraints::default();
         };
-        spans.constraints = Some(self.position(value.at));
-        match self.text(Rule::LockConstraints, value) {
-            Ok(Some(text)) => match text.parse::<Constraints>() {
-                Ok(constraints) if constraints.to_string() == text => return constraints,
-                Ok(constraints) => {
-                    let message = format!("constraints {text:?} must be written {:?}", constraints.to_string());
-                    self.find(Rule::LockConstraints, value.at, message);
-                }
-                Err(error) => {
-                    self.find(Rule::LockConstraints, value.at, format!("constraints {text:?} are none: {error}"));
-                }
-            },
-            Ok(None) => self.find(Rule::LockConstraints, value.at, "constraints are a string, not null"),
-            Err(Told) => {}
+        match text.parse::<Constraints>() {
+            Ok(constraints) if constraints.to_string() == text => return constraints,
+            Ok(constraints) => {
+                let message = format!("constraints {text:?} must be written {:?}", constraints.to_string());
+                self.find(Rule::LockConstraints, at, message);
+            }
+            Err(error) => {
+                self.find(Rule::LockConstraints, at, format!("{text:?} is not a version constraint: {error}"));
+            }
         }
         Constraints::default()
     }
 
-    fn hashes(&mut self, body: &Body<'s>, spans: &mut EntrySpans) -> PackageHashes {
-        let Some(Attribute { value, at, .. }) = argument(body, "hashes") else {
-            return PackageHashes::new();
-        };
-        spans.hashes = Some(self.position(*at));
-        match &value.expr {
-            Expr::Broken => {}
-            Expr::Tuple(items) if items.is_empty() => {
+    fn hashes(&mut self, of: &Inner<'_>, spans: &mut EntrySpans) -> PackageHashes {
+        let Some(attribute) = of.attribute("hashes") else { return PackageHashes::new() };
+        spans.hashes = Some(self.position(of.start + start(&attribute.key)));
+        let at = of.start + start(&attribute.value);
+        match &attribute.value {
+            Expression::Array(items) if items.is_empty() => {
                 let message = "the list of hashes is empty; an entry without hashes has no `hashes`";
-                self.find(Rule::LockHashes, value.at, message);
+                self.find(Rule::LockHashes, at, message);
             }
-            Expr::Tuple(items) => {
-                let list = self.position(value.at);
+            Expression::Array(items) => {
+                let list = self.position(at);
                 for item in items {
-                    if let Some(hash) = self.hash(list, item) {
-                        spans.each_hash.push((hash, self.position(item.at)));
+                    if let Some(hash) = self.hash(list, item, of.start) {
+                        spans.each_hash.push((hash, self.position(of.start + start(item))));
                     }
                 }
             }
-            _ => self.find(Rule::LockHashes, self.first_part(value), "hashes are a list in brackets, written out"),
+            // The tools see it begin behind its quote, and one without text behind both.
+            Expression::String(text) => {
+                let quotes = if text.is_empty() { 2 } else { 1 };
+                self.find(Rule::LockHashes, at + quotes, "hashes are a list in brackets, not one string");
+            }
+            _ => self.find(Rule::LockNotLiteral, at, "the hashes are not a list of quoted strings"),
         }
         spans.each_hash.iter().map(|(hash, _)| hash.clone()).collect()
     }
 
     /// Reads one hash. What is wrong with its text is told at the list, as the tools do.
-    fn hash(&mut self, list: Position, item: &Node<'s>) -> Option<PackageHash> {
-        let Some(text) = self.text(Rule::LockHashes, item).ok()? else {
-            self.find(Rule::LockHashes, item.at, "a hash is a string, not null");
-            return None;
-        };
-        match text.parse::<PackageHash>() {
+    fn hash(&mut self, list: Position, item: &Expression, from: usize) -> Option<PackageHash> {
+        match self.literal(item, from, "a hash")?.parse::<PackageHash>() {
             Ok(hash) => Some(hash),
             Err(error) => {
-                let message = format!("{error} (on line {})", self.position(item.at).line);
+                let message = format!("{error} (on line {})", self.position(from + start(item)).line);
                 self.find_at(Rule::LockHashes, list, message);
                 None
             }
         }
     }
+}
 
-    /// Where the tools see the beginning of an expression: inside of parentheses and quotes.
-    fn first_part(&self, node: &Node<'s>) -> usize {
-        let written = &self.text[node.at..];
-        match &node.expr {
-            Expr::Parentheses(inner) => self.first_part(inner),
-            Expr::Text(text) if text.is_empty() && written.starts_with('"') => node.at + 2,
-            Expr::Text(_) | Expr::Template(_) if written.starts_with('"') => node.at + 1,
-            Expr::Text(_) | Expr::Template(_) => node.at + written.find('\n').map_or(0, |end| end + 1),
-            _ => node.at,
-        }
+impl<'b> Inner<'b> {
+    fn attribute(&self, name: &str) -> Option<&'b Attribute> {
+        self.body.get_attribute(name)
+    }
+
+    fn value(&self, name: &str) -> Option<&'b Expression> {
+        self.attribute(name).map(|attribute| &attribute.value)
     }
 }
 
-fn argument<'b, 's>(body: &'b Body<'s>, name: &str) -> Option<&'b Attribute<'s>> {
-    body.attributes.iter().find(|attribute| attribute.name == name)
+/// The body of a block. What it lacks is missing at its brace, or on one line at its only argument.
+fn inner<'b>(text: &str, block: &Block<'_>, body: &'b Body) -> Inner<'b> {
+    let Range { start: first, .. } = block.body;
+    let only = body.attributes().next().map(|attribute| first + start(&attribute.key));
+    let on_one_line = only.filter(|at| !text[first..*at].contains('\n'));
+    Inner { body, start: first, at: on_one_line.unwrap_or(first - 1) }
+}
+
+/// Where a part begins, from the first byte of its body.
+fn start(part: &impl Span) -> usize {
+    part.span().map_or(0, |span| span.start)
+}
+
+/// The conflict marker that git left on the line of an offset, and what to say of it.
+fn conflict_marker(text: &str, at: usize) -> Option<(usize, String)> {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let marker =
+        ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().find(|marker| text[start..].starts_with(marker))?;
+    let help = "`tflock merge --resolve FILE` merges both sides";
+    Some((start, format!("conflict marker `{marker}` of an unfinished merge; {help}")))
 }
 
 /// The provider that a label names, by the rules for labels in their order.

@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::header::{BYTE_ORDER_MARK, header_dialect};
-use super::syntax::{Problem, Source, parse};
+use super::syntax::{Source, parse};
 use super::{LockFile, Spans, canonical, layout};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, LineIndex, Position, Rule};
@@ -90,27 +90,30 @@ pub(super) fn decode_any(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<
     if refused { Err(decoded.warnings) } else { Ok(decoded) }
 }
 
-/// Reads any text, whatever is wrong with it.
+/// Reads any text, whatever is wrong with its content.
 fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
-    let after_mark = bytes.strip_prefix(BYTE_ORDER_MARK);
-    let Some(source) = Source::new(after_mark.unwrap_or(bytes)) else {
-        return Err(vec![refusal("the file is not a text".to_owned())]);
-    };
-    let tree = parse(&source);
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(vec![refusal("not UTF-8; the file seems to be UTF-16".to_owned())]);
+    }
+    let source = Source::new(bytes);
     let index = LineIndex::new(&source.text);
     let mut content = Content::new(&source.text, &index, dialect);
-    for problem in &tree.problems {
-        content.unreadable(problem.at, say(problem, &source.text, bytes));
-    }
-    content.read(&tree.body);
+    let tree = match parse(&source) {
+        Ok(tree) => tree,
+        Err(problem) => {
+            content.unreadable(&problem);
+            return Err(content.findings);
+        }
+    };
+    content.read(&tree);
     let Content { lock, spans, mut findings, .. } = content;
     let refused = findings.iter().any(|finding| finding.level == Level::Deny);
     let header = header_dialect(bytes);
     let canonical = !refused && header.is_some_and(|header| lock.encode(header).as_bytes() == bytes);
     if !refused && !canonical {
-        let layout = layout::Layout { text: &source.text, index: &index, comments: &tree.comments };
+        let layout = layout::Layout { text: &source.text, index: &index, comments: &tree.outline.comments };
         findings.extend(layout::warnings(&layout, &lock, &spans, header));
-        if after_mark.is_some() {
+        if bytes.starts_with(BYTE_ORDER_MARK) {
             let message = "the file begins with a byte order mark";
             findings.push(Finding::new(Rule::NotCanonical, message).at(Position::default()));
         }
@@ -121,22 +124,6 @@ fn read(bytes: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
 
 fn refusal(message: String) -> Finding {
     Finding::new(Rule::LockSyntax, message).at(Position::default())
-}
-
-/// The message of a problem; a better one where it is clear what happened.
-fn say(problem: &Problem, text: &str, bytes: &[u8]) -> String {
-    let start = text[..problem.at].rfind('\n').map_or(0, |end| end + 1);
-    let line = text[start..].lines().next().unwrap_or_default();
-    let marker = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().find(|marker| line.starts_with(marker));
-    if let Some(marker) = marker {
-        return format!(
-            "conflict marker `{marker}` of an unfinished merge; `tflock merge --resolve FILE` merges both sides"
-        );
-    }
-    if problem.at == 0 && (bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")) {
-        return "not UTF-8; the file seems to be UTF-16".to_owned();
-    }
-    problem.message.clone()
 }
 
 #[cfg(test)]

@@ -1,17 +1,14 @@
 //! The canonical text of a lock file.
 //!
-//! Source: `internal/depsfile/locks_file.go`, `SaveLocksToBytes`, and `hclwrite/generate.go` for the escapes.
+//! Source: `internal/depsfile/locks_file.go`, `SaveLocksToBytes`.
 
 use std::fmt::Write as _;
 
-use icu_properties::CodePointMapData;
-use icu_properties::props::GeneralCategory;
-
 use super::header::header;
-use super::value::normal;
 use super::{LockEntry, LockFile};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
+use crate::hcl::push_escaped;
 
 impl LockFile {
     /// The text as `dialect` writes it, byte for byte.
@@ -52,66 +49,6 @@ fn push_entry(text: &mut String, addr: &ProviderAddr, entry: &LockEntry) {
         text.push_str("  ]\n");
     }
     text.push_str("}\n");
-}
-
-/// True for a text that stands for itself between quotes.
-pub(super) fn is_plain(text: &str) -> bool {
-    #[expect(clippy::needless_bitwise_bool, reason = "without a way out of the loop many bytes are taken at once")]
-    let plain = |plain: bool, byte: u8| {
-        plain & (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\') & (byte != b'$') & (byte != b'%')
-    };
-    text.bytes().fold(true, plain)
-}
-
-/// Writes the text between quotes that means a value, in NFC.
-pub(crate) fn push_escaped(text: &mut String, value: &str) {
-    if is_plain(value) {
-        text.push_str(value);
-        return;
-    }
-    let value = normal(value);
-    let mut characters = value.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '$' | '%' if characters.peek() == Some(&'{') => {
-                text.push(character);
-                text.push(character);
-            }
-            _ if is_print(character) => text.push(character),
-            _ if u32::from(character) < 0x1_0000 => {
-                let _ = write!(text, "\\u{:04x}", u32::from(character));
-            }
-            _ => {
-                let _ = write!(text, "\\U{:08x}", u32::from(character));
-            }
-        }
-    }
-}
-
-/// Letters, marks, numbers, punctuation, symbols and the ASCII space.
-///
-/// Source: `unicode.IsPrint`.
-fn is_print(character: char) -> bool {
-    use GeneralCategory as Is;
-    if character.is_ascii() {
-        return matches!(character, ' '..='~');
-    }
-    !matches!(
-        CodePointMapData::<GeneralCategory>::new().get(character),
-        Is::Unassigned
-            | Is::Control
-            | Is::Format
-            | Is::PrivateUse
-            | Is::Surrogate
-            | Is::SpaceSeparator
-            | Is::LineSeparator
-            | Is::ParagraphSeparator
-    )
 }
 
 #[cfg(test)]
@@ -177,19 +114,5 @@ mod tests {
         let labels: Vec<&str> =
             text.lines().filter_map(|line| line.strip_prefix("provider \"")?.strip_suffix("\" {")).collect();
         assert_eq!(labels, order);
-    }
-
-    #[test]
-    fn escapes() {
-        let escaped = |value: &str| {
-            let mut text = String::new();
-            push_escaped(&mut text, value);
-            text
-        };
-        assert_eq!(escaped("a\"b\\c\n\r\t"), r#"a\"b\\c\n\r\t"#);
-        assert_eq!(escaped("${a} %{b} $a %b $$ $${c"), "$${a} %%{b} $a %b $$ $$${c");
-        assert_eq!(escaped("\u{a0}\u{200b}\u{0}\u{7f}\u{e000}"), "\\u00a0\\u200b\\u0000\\u007f\\ue000");
-        assert_eq!(escaped("\u{e0001}\u{1f600}é"), "\\U000e0001\u{1f600}é");
-        assert_eq!(escaped("e\u{301}"), "é");
     }
 }

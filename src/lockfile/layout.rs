@@ -1,6 +1,7 @@
 //! How an accepted text differs from the one that the tools would write.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::header::header;
 use super::{LockFile, Spans};
@@ -14,8 +15,15 @@ const MOST_FINDINGS: usize = 1000;
 pub(super) struct Layout<'a> {
     pub(super) text: &'a str,
     pub(super) index: &'a LineIndex<'a>,
-    /// The offsets of its comments.
-    pub(super) comments: &'a [usize],
+    /// Its comments.
+    pub(super) comments: &'a [Range<usize>],
+}
+
+impl<'a> Layout<'a> {
+    /// The lines behind a byte order mark.
+    fn lines(&self) -> std::str::Lines<'a> {
+        self.text.trim_start_matches('\u{feff}').lines()
+    }
 }
 
 /// Says why a text is not canonical; at least one reason for each that is not.
@@ -28,7 +36,7 @@ pub(super) fn warnings(of: &Layout<'_>, lock: &LockFile, spans: &Spans, tool: Op
     of_hashes(spans, &mut findings);
     if findings.is_empty() {
         let wanted = lock.encode(tool.unwrap_or(Dialect::Terraform));
-        let line = 1 + of.text.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
+        let line = 1 + of.lines().zip(wanted.lines()).take_while(|(is, wanted)| is == wanted).count();
         let message = "the file is not formatted as the tools do, here and perhaps below";
         findings.push(not_canonical(message).at(Position { line, column: 1 }));
     }
@@ -43,7 +51,7 @@ fn of_header(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
     let message = match tool {
         None => "the file has no header of Terraform or OpenTofu".to_owned(),
         Some(tool) => {
-            let begins = header(tool).lines().zip(of.text.lines()).all(|(wanted, line)| wanted == line.trim_end());
+            let begins = header(tool).lines().zip(of.lines()).all(|(wanted, line)| wanted == line.trim_end());
             if begins {
                 return None;
             }
@@ -60,12 +68,14 @@ fn of_line_ends(of: &Layout<'_>) -> Option<Finding> {
 
 /// Comments other than the two of the header.
 fn of_comments(of: &Layout<'_>, tool: Option<Dialect>) -> Option<Finding> {
-    let of_header =
-        |at: &usize| tool.is_some_and(|tool| header(tool).lines().any(|line| of.text[*at..].starts_with(line)));
-    let at = of.comments.iter().find(|at| !of_header(at))?;
-    let count = of.comments.iter().filter(|at| !of_header(at)).count();
+    let of_header = |at: &Range<usize>| {
+        tool.is_some_and(|tool| header(tool).lines().any(|line| of.text[at.start..].starts_with(line)))
+    };
+    let mut others = of.comments.iter().filter(|at| !of_header(at));
+    let first = others.next()?;
+    let count = 1 + others.count();
     let message = format!("the file has comments ({count}), which the tools drop when they write it");
-    Some(not_canonical(message).at(of.index.position(*at)))
+    Some(not_canonical(message).at(of.index.position(first.start)))
 }
 
 fn of_order(spans: &Spans) -> Option<Finding> {

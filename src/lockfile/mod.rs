@@ -14,7 +14,6 @@ mod header;
 mod layout;
 mod spans;
 mod syntax;
-mod value;
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +21,6 @@ mod tests;
 use std::collections::BTreeMap;
 
 pub use decode::{Decoded, decode, salvage};
-pub(crate) use encode::push_escaped;
 pub use header::{detect_dialect, header_dialect as detect_header};
 pub use spans::{EntrySpans, Spans};
 

@@ -18,6 +18,7 @@ pub use remark::{Reason, Remark, Side};
 pub use textconv::{Shortened, textconv};
 
 use crate::dialect::Dialect;
+use crate::finding::{Finding, Rule};
 use crate::lockfile;
 
 /// The name of the trust file.
@@ -82,6 +83,15 @@ pub fn merge_texts(document: Document, texts: Three<&[u8]>, options: MergeOption
         Document::LockFile => lock::merge(texts, options),
         Document::TrustFile => blocks::merge(texts, options),
     }
+}
+
+/// The first value of a side that is none, because no tool writes it: such a side is not merged.
+pub fn not_literal(document: Document, text: &[u8], dialect: Dialect) -> Option<Finding> {
+    if document == Document::TrustFile {
+        return None;
+    }
+    let findings = lockfile::decode(text, lockfile::detect_dialect(text).unwrap_or(dialect)).err()?;
+    findings.into_iter().find(|finding| finding.rule == Rule::LockNotLiteral)
 }
 
 /// Whether a text can be one side of a merge.

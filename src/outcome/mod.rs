@@ -297,6 +297,8 @@ pub struct TextChange {
     pub removed: bool,
     /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
     pub formatting: bool,
+    /// True if the new text holds values that no tool writes: expressions, escapes, templates.
+    pub not_literal: bool,
 }
 
 /// What happened to one entry.

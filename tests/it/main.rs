@@ -19,6 +19,7 @@ mod lock_options;
 mod lock_trust;
 mod merge;
 mod migrate;
+mod not_literal;
 mod offline;
 mod outdated;
 mod policy;

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
-use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::outcome::{Body, Change, Changes, RootOutcome, TextChange};
 use crate::release;
 use crate::requirements::Requirements;
 
@@ -75,7 +75,10 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
     // The path is that of the new text: a place in the old one is none in it.
     let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
     let now = read(pair, &pair.new)?;
+    let not_literal = now.warnings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     let mut list = diff::changes(&before.lock, &now.lock);
+    // An entry that cannot be read is not removed.
+    list.retain(|change| change.new.is_some() || !now.spans.entries.contains_key(&change.address));
     let packages = (known.packages)(&list);
     let requirements = list.iter().any(is_asked_otherwise).then(|| (known.requirements)(pair)).flatten();
     let (mut beside, mut inconclusive) = (Vec::new(), Vec::new());
@@ -95,7 +98,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
     let changes = Changes {
         changed: differs,
         path: pair.path.clone(),
-        text: diff::text_change(old, new, before.lock == now.lock),
+        text: TextChange { not_literal, ..diff::text_change(old, new, before.lock == now.lock) },
         changes: list,
         sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
         asked: known.asked,
@@ -161,7 +164,7 @@ fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
     let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
     let decoded = salvage(text, dialect);
     match refusal(&decoded) {
-        Some(finding) if decoded.lock.is_empty() => {
+        Some(finding) if decoded.spans.entries.is_empty() => {
             let message = format!("{} is not a lock file: {}", side.name, finding.message);
             let error = Error::new(ErrorKind::LockFile, message);
             Err(Error { position: finding.position, ..error.in_file(&pair.path) })

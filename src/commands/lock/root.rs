@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::edit_requirements::Pending;
 use super::super::git_history::Earlier;
 use super::super::memory::TrustPlace;
+use super::super::restore::refused;
 use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
@@ -301,13 +302,7 @@ fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding
             let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
             Ok((decoded.lock, kept.map(|finding| finding.in_file(&file)).collect()))
         }
-        Err(findings) => {
-            let errors = findings.into_iter().map(|finding| {
-                let error = Error::new(ErrorKind::LockFile, finding.message).in_file(&file).hint(finding.rule.help());
-                finding.position.into_iter().fold(error, Error::at)
-            });
-            Err(Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::LockFile, "the lock file cannot be read")))
-        }
+        Err(findings) => Err(refused(findings, &settings.lock_file(), &file)),
     }
 }
 

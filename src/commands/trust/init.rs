@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use super::super::lock::RuleBook;
 use super::super::memory::{Memory, TrustPlace};
+use super::super::restore::refused;
 use super::super::{LockOptions, RunSettings};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -79,13 +80,8 @@ fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error
             .hint("`tflock lock` writes one and remembers the signers")
             .hint("with -r the root modules below are looked for"));
     };
-    let decoded = lockfile::decode(&bytes, root.dialect).map_err(|findings| {
-        let errors = findings.into_iter().map(|finding| {
-            let error = Error::new(ErrorKind::LockFile, finding.message).in_file(&file);
-            finding.position.into_iter().fold(error, Error::at)
-        });
-        Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::LockFile, "the lock file cannot be read"))
-    })?;
+    let decoded =
+        lockfile::decode(&bytes, root.dialect).map_err(|findings| refused(findings, &root.lock_file(), &file))?;
     let entries = decoded.lock.iter();
     Ok(entries.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), entry.hashes.clone())).collect())
 }

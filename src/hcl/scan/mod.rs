@@ -23,6 +23,8 @@ pub struct Outline<'a> {
     pub arguments: Vec<Argument<'a>>,
     /// The blocks, in order.
     pub blocks: Vec<Block<'a>>,
+    /// All comments, at any depth, in order; those up to the end of a line without its line feed.
+    pub comments: Vec<Range<usize>>,
 }
 
 /// `name = value`.
@@ -287,14 +289,18 @@ impl<'a> Scanner<'a> {
     }
 
     fn skip_line(&mut self) {
-        self.at = memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length);
+        let start = self.at;
+        self.at = memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |length| start + length);
+        self.outline.comments.push(start..self.at);
     }
 
     fn skip_comment(&mut self) -> Result<(), ScanError> {
         let Some(length) = memchr::memmem::find(&self.bytes[self.at + 2..], b"*/") else {
             return Err(error(self.at, StructureError::UnterminatedComment));
         };
+        let start = self.at;
         self.at += 2 + length + 2;
+        self.outline.comments.push(start..self.at);
         Ok(())
     }
 

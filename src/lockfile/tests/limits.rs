@@ -1,6 +1,7 @@
 //! Texts made to hurt: too large, too deep, too many.
 
 use super::*;
+use crate::finding::Rule;
 
 fn messages(text: &[u8]) -> String {
     let findings = decode(text, Dialect::OpenTofu).unwrap_err();
@@ -49,11 +50,13 @@ fn too_deep() {
 }
 
 #[test]
-fn deep_enough_for_anybody() {
-    let nested = format!("{}\"1.2.3\"{}", "(".repeat(100), ")".repeat(100));
-    let text = format!("provider \"example.com/a/b\" {{\n  version = {nested}\n}}\n");
-    let decoded = decode(text.as_bytes(), Dialect::OpenTofu).unwrap();
-    assert_eq!(decoded.lock.len(), 1);
+fn what_nests_is_no_literal_however_deep() {
+    for deep in [1, 60, 70, 10_000] {
+        let nested = format!("{}\"1.2.3\"{}", "(".repeat(deep), ")".repeat(deep));
+        let text = format!("provider \"example.com/a/b\" {{\n  version = {nested}\n}}\n");
+        let findings = decode(text.as_bytes(), Dialect::OpenTofu).unwrap_err();
+        assert_eq!(findings[0].rule, Rule::LockNotLiteral, "{deep}");
+    }
 }
 
 #[test]
@@ -62,12 +65,12 @@ fn endless_work() {
         |hashes: &str| format!("provider \"example.com/a/b\" {{\nversion = \"1.0.0\"\nhashes = [{hashes}]\n}}\n");
     let numbers = format!("[{}]", "0,".repeat(200));
     let loops = format!("[for a in {numbers} : [for b in {numbers} : [for c in {numbers} : a]]]");
-    assert!(messages(block(&loops).as_bytes()).contains("too elaborate"));
+    assert!(messages(block(&loops).as_bytes()).contains("not one quoted string"));
     assert!(!messages("/*".repeat(1 << 18).as_bytes()).is_empty());
     assert!(!messages("<<".repeat(1 << 18).as_bytes()).is_empty());
     assert!(messages(&vec![0; 1 << 18]).len() < 100_000);
     assert!(messages(block(&"\"x\",".repeat(50_000)).as_bytes()).contains("not a hash"));
-    assert!(messages(&vec![0xff; 1 << 18]).contains("not a text"));
+    assert!(messages(&vec![0xff; 1 << 18]).contains("not UTF-8"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod fixtures;
 mod limits;
+mod peer;
 mod random;
 mod real;
 mod vectors;

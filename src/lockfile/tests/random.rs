@@ -7,6 +7,7 @@ use proptest::sample::select;
 use super::super::decode::decode_any;
 use super::*;
 use crate::addr::ProviderAddr;
+use crate::finding::Rule;
 
 fn dialects() -> impl Strategy<Value = Dialect> {
     select(vec![Dialect::Terraform, Dialect::OpenTofu])
@@ -29,7 +30,7 @@ fn entries(hash: &'static str) -> impl Strategy<Value = LockEntry> {
         LockEntry {
             version: format!("{major}.{minor}.{patch}{extra}").parse().unwrap(),
             constraints: terms.join(", ").parse().unwrap(),
-            hashes: hashes.iter().map(|hash| super::super::value::normal(hash).parse().unwrap()).collect(),
+            hashes: hashes.iter().map(|hash| crate::hcl::normal(hash).parse().unwrap()).collect(),
         }
     })
 }
@@ -139,12 +140,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn what_is_written_is_read_again(lock in locks("(h1|zh|x):[ -~\u{e9}\u{301}\u{a0}\u{1f600}\n]{0,8}"), dialect in dialects()) {
+    fn what_is_written_is_read_again(lock in locks("(h1|zh|x):[ !#-\\[\\]-z|~\u{e9}\u{301}\u{1f600}]{0,8}"), dialect in dialects()) {
         let text = lock.encode(dialect);
         let decoded = decode(text.as_bytes(), Dialect::OpenTofu).map_err(|findings| TestCaseError::fail(format!("{findings:?}")))?;
         prop_assert_eq!(&decoded.lock, &lock);
         prop_assert!(decoded.canonical && decoded.warnings.is_empty());
         prop_assert_eq!(decoded.header, Some(dialect));
+    }
+
+    #[test]
+    fn what_cannot_be_written_plainly_is_not_read(lock in locks("h1:[a-c]{0,2}[\"\\\\\n\u{a0}\u{200b}][a-c]{0,2}"), dialect in dialects()) {
+        let text = lock.encode(dialect);
+        let has_hashes = lock.iter().any(|(_, entry)| !entry.hashes.is_empty());
+        let refused = decode(text.as_bytes(), Dialect::OpenTofu).is_err_and(|findings| findings.iter().all(|found| found.rule == Rule::LockNotLiteral));
+        prop_assert_eq!(refused, has_hashes);
     }
 
     #[test]

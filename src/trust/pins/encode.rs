@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::comments::{Anchor, Comments};
 use super::{BlockKey, Pin, TrustFile};
 use crate::addr::AddrPattern;
-use crate::lockfile::push_escaped;
+use crate::hcl::push_escaped;
 
 impl TrustFile {
     /// The one text for what the file says.

@@ -1,7 +1,6 @@
-provider "example.com/a/b" { # expect: lock-schema
+provider "example.com/a/b" { # behind an error of structure nothing more is told
   version: "1.0.0"           # expect: lock-syntax
-  hashes = [] # expect: lock-hashes
+  hashes = []
 }
-provider "example.com/a/c" { version = "1.0.0", hashes = [] } # expect: lock-syntax
-provider 'example.com/a/d' { # expect: lock-syntax expect: lock-syntax
+provider 'example.com/a/d' {
 }

@@ -12,6 +12,9 @@ provider "example.com/a/b" {
   hash    = "h1:a"                        # expect: lock-schema
   hashes {                                # expect: lock-schema
   }
+}
+provider "example.com/a/c" {
+  version = "1.0.0"
   version = "1.0.0"                       # expect: lock-syntax
 }
 module "x" {                              # expect: lock-modules

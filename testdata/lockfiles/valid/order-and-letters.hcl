@@ -20,6 +20,6 @@ provider "éa.example/a/b" {
 provider "zz.example:8443/a/b" {
   version = "18446744073709551615.0.0"
   hashes = [
-    "h1:a\"\\\n\u00a0é$${x}%%{y}",
+    "h1:aé$ %",
   ]
 }

@@ -1,0 +1,68 @@
+//! How to get back a lock file that must not be used as it is.
+
+use std::path::Path;
+
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::git::Git;
+use crate::lockfile::{self, FILE_NAME};
+
+/// The error of a lock file that is refused, by the path that opens it. Where it holds what no tool writes, the hint is
+/// the command that restores this very file.
+pub(super) fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
+    let not_literal = findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
+    let mut error = Error::of_lock_file(findings, shown);
+    if not_literal {
+        let hint = advice(path);
+        let advise = |error: &mut Error| {
+            if error.kind == ErrorKind::Trust {
+                error.hints = vec![hint.clone()];
+            }
+        };
+        advise(&mut error);
+        error.others.iter_mut().for_each(advise);
+    }
+    error
+}
+
+/// What to do about a lock file with values that no tool writes.
+fn advice(path: &Path) -> String {
+    let name = path.file_name().map_or(FILE_NAME.into(), |name| name.to_string_lossy());
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty() && *parent != Path::new("."));
+    let git = match directory {
+        Some(directory) => format!("git -C {}", quoted(&directory.display().to_string())),
+        None => "git".to_owned(),
+    };
+    let name = quoted(&name);
+    match recorded(directory.unwrap_or(Path::new(".")), path) {
+        Some(text) if is_plain(&text) => {
+            format!("`{git} checkout HEAD -- {name}` restores the file as it was committed")
+        }
+        Some(_) => format!(
+            "HEAD has such values too: `{git} log --oneline -- {name}` lists the revisions of the file, and \
+             `{git} checkout REV -- {name}` restores it from one without them"
+        ),
+        None => "no tool writes such values: restore the file from a copy that you trust".to_owned(),
+    }
+}
+
+/// The file as HEAD has it; none outside of git, and where git does not track it.
+fn recorded(directory: &Path, path: &Path) -> Option<Vec<u8>> {
+    let git = Git::open(directory).ok()?;
+    let head = git.commit("HEAD").ok()??;
+    let name = path.file_name()?.to_str()?;
+    git.files(&head, &[format!("{}{name}", git.prefix())]).ok()?.pop()?
+}
+
+fn is_plain(text: &[u8]) -> bool {
+    let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
+    let has = |findings: Vec<Finding>| findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
+    lockfile::decode(text, dialect).map_or_else(|findings| !has(findings), |_| true)
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@".contains(&byte);
+    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}

@@ -1,0 +1,150 @@
+//! The text of a lock file before it means anything: its outline, and the bodies of its blocks.
+//!
+//! The outline is found by the scanner that configuration is read with, which takes no text that the tools refuse; it
+//! knows comments, in which any bytes may stand. The body of each block is then parsed by `hcl-edit`, with blanks in the
+//! place of comments. Nothing is evaluated.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hcl::edit::expr::Expression;
+use hcl::edit::parser::parse_body;
+use hcl::edit::structure::Body;
+
+use crate::finding::Rule;
+use crate::hcl::scan::{self, Label, Outline, ScanError};
+
+/// How deep `hcl-edit` follows brackets; the tools follow any.
+const DEEPEST: usize = 64;
+
+/// Something wrong at an offset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) rule: Rule,
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+/// A text with a NUL for each byte that is not UTF-8; all offsets are as in the bytes.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    pub(super) text: Cow<'a, str>,
+    not_utf8: Vec<usize>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return Self { text: Cow::Borrowed(text), not_utf8: Vec::new() };
+        }
+        let mut text = String::with_capacity(bytes.len());
+        let mut not_utf8 = Vec::new();
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            not_utf8.extend((0..chunk.invalid().len()).map(|at| text.len() + at));
+            text.extend(std::iter::repeat_n('\0', chunk.invalid().len()));
+        }
+        Self { text: Cow::Owned(text), not_utf8 }
+    }
+
+    /// The first byte that is neither UTF-8 nor in a comment.
+    fn foreign_byte(&self, comments: &[Range<usize>]) -> Option<usize> {
+        let in_comment = |at: usize| {
+            let next = comments.partition_point(|comment| comment.end <= at);
+            comments.get(next).is_some_and(|comment| comment.start <= at)
+        };
+        self.not_utf8.iter().copied().find(|at| !in_comment(*at))
+    }
+
+    fn problem(&self, error: &ScanError) -> Problem {
+        if self.not_utf8.binary_search(&error.at).is_ok() {
+            not_utf8(error.at)
+        } else {
+            syntax(error.at, error.kind.to_string())
+        }
+    }
+}
+
+/// A text of which the outline is known.
+#[derive(Debug)]
+pub(super) struct Tree<'s> {
+    pub(super) outline: Outline<'s>,
+    /// The text with blanks in the place of comments.
+    blanked: Cow<'s, str>,
+}
+
+/// Finds the outline of a text.
+///
+/// # Errors
+///
+/// The first place where its structure is broken.
+pub(super) fn parse<'s>(source: &'s Source<'_>) -> Result<Tree<'s>, Problem> {
+    let text = &*source.text;
+    let outline = scan::outline(text, 0..text.len()).map_err(|error| source.problem(&error))?;
+    match source.foreign_byte(&outline.comments) {
+        Some(at) => Err(not_utf8(at)),
+        None => Ok(Tree { blanked: blanked(text, &outline.comments), outline }),
+    }
+}
+
+impl Tree<'_> {
+    /// What stands between the braces of a block; spans count from the first byte of the range.
+    pub(super) fn body(&self, range: Range<usize>) -> Result<Body, Problem> {
+        let text = &self.blanked[range.clone()];
+        parse_body(text).map_err(|error| {
+            let at = (range.start + error.location().offset()).min(range.end);
+            if depth(text) > DEEPEST {
+                let message = format!("nested more than {DEEPEST} levels deep, as no plain value is");
+                return Problem { rule: Rule::LockNotLiteral, at, message };
+            }
+            syntax(at, error.message())
+        })
+    }
+}
+
+/// The text of a label, in which the tools resolve escapes.
+pub(super) fn label<'s>(label: &Label<'s>) -> Result<Cow<'s, str>, Problem> {
+    if !label.raw.contains(['\\', '$', '%']) {
+        return Ok(Cow::Borrowed(label.raw));
+    }
+    match format!("\"{}\"", label.raw).parse() {
+        Ok(Expression::String(text)) => Ok(Cow::Owned(text.into_value())),
+        Ok(_) => Err(syntax(label.at, "this is no label")),
+        Err(error) => Err(syntax(label.at + error.location().offset(), error.message())),
+    }
+}
+
+fn syntax(at: usize, message: impl Into<String>) -> Problem {
+    Problem { rule: Rule::LockSyntax, at, message: message.into() }
+}
+
+fn not_utf8(at: usize) -> Problem {
+    syntax(at, "not UTF-8")
+}
+
+fn blanked<'s>(text: &'s str, comments: &[Range<usize>]) -> Cow<'s, str> {
+    if comments.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut blanked = String::with_capacity(text.len());
+    for comment in comments {
+        blanked.push_str(&text[blanked.len()..comment.start]);
+        blanked.extend(std::iter::repeat_n(' ', comment.len()));
+    }
+    blanked.push_str(&text[blanked.len()..]);
+    Cow::Owned(blanked)
+}
+
+/// How many brackets stand within each other, those in strings counted too.
+fn depth(text: &str) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => open += 1,
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
+}
