@@ -1,5 +1,6 @@
 //! The text of `.tflock.hcl`, decoded.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use hcl::edit::expr::Array;
@@ -23,7 +24,7 @@ const TOP: Place = Place {
 };
 const POLICY: Place = Place {
     name: "in a policy block",
-    attributes: &["hosts", "signature", "expired_key", "h1", "minimum_age"],
+    attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
     blocks: &[],
 };
 const HOST: Place = Place { name: "in a host block", attributes: &["h1"], blocks: &[] };
@@ -139,14 +140,19 @@ impl Reader<'_, Problem> {
         if let Some(label) = block.labels.first() {
             self.report(start(label), Shape::Labels { block: "policy", wanted: "no label" });
         }
-        let hosts = self.texts(body, "hosts");
         Policy {
-            hosts: hosts.map(|hosts| hosts.iter().filter_map(|host| self.hostname(host)).collect()),
+            hosts: self.hosts(body, "hosts"),
+            module_hosts: self.hosts(body, "module_hosts"),
             signature: self.word(body, "signature", &SIGNATURES),
             expired_key: self.word(body, "expired_key", &EXPIRED_KEYS),
             h1: self.word(body, "h1", &H1_RULES),
             minimum_age: self.text(body, "minimum_age").and_then(|age| self.keep(&age, age.text.parse())),
         }
+    }
+
+    fn hosts(&mut self, body: &Body, name: &'static str) -> Option<BTreeSet<Hostname>> {
+        let hosts = self.texts(body, name)?;
+        Some(hosts.iter().filter_map(|host| self.hostname(host)).collect())
     }
 
     fn host(&mut self, block: &Block) -> Option<(Hostname, H1Rule)> {

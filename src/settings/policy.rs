@@ -10,8 +10,10 @@ use crate::addr::Hostname;
 /// What a `policy` block says; silent fields are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// The hosts that may be asked: registries, modules, git. All if none.
+    /// The hosts that may be asked for providers. All if none.
     pub hosts: Option<BTreeSet<Hostname>>,
+    /// The hosts that modules may come from: registries, archives, git. All if none.
+    pub module_hosts: Option<BTreeSet<Hostname>>,
     /// Whether releases must be signed.
     pub signature: Option<SignatureRule>,
     /// What an expired signing key means.
@@ -76,18 +78,23 @@ impl Policy {
     /// Both together: of what both say, the stricter.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let hosts = match (self.hosts, other.hosts) {
-            (Some(own), Some(others)) => Some(own.intersection(&others).cloned().collect()),
-            (own, others) => own.or(others),
-        };
         Self {
-            hosts,
+            hosts: both(self.hosts, other.hosts),
+            module_hosts: both(self.module_hosts, other.module_hosts),
             // None is less than any value.
             signature: self.signature.max(other.signature),
             expired_key: self.expired_key.max(other.expired_key),
             h1: self.h1.max(other.h1),
             minimum_age: self.minimum_age.max(other.minimum_age),
         }
+    }
+}
+
+/// The hosts that both allow.
+fn both(own: Option<BTreeSet<Hostname>>, others: Option<BTreeSet<Hostname>>) -> Option<BTreeSet<Hostname>> {
+    match (own, others) {
+        (Some(own), Some(others)) => Some(own.intersection(&others).cloned().collect()),
+        (own, others) => own.or(others),
     }
 }
 

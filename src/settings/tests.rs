@@ -244,7 +244,7 @@ fn the_nearest_choice_wins() {
 
 #[test]
 fn nested_policy_only_tightens() {
-    let strict = "policy {\n hosts = [\"a.b\", \"c.d\"]\n signature = \"always\"\n h1 = \"verified\"\n minimum_age = \"2d\"\n}\n\
+    let strict = "policy {\n hosts = [\"a.b\", \"c.d\"]\n module_hosts = [\"a.b\"]\n signature = \"always\"\n h1 = \"verified\"\n minimum_age = \"2d\"\n}\n\
                   level \"unsigned\" {\n is = \"deny\"\n}\n";
     let loose = "policy {\n hosts = [\"c.d\", \"e.f\"]\n signature = \"never\"\n h1 = \"registry\"\n expired_key = \"allow\"\n}\n\
                  host \"c.d\" {\n h1 = \"registry\"\n}\nlevel \"unsigned\" {\n is = \"note\"\n}\nexempt \"unsigned\" {}\n\
@@ -252,6 +252,7 @@ fn nested_policy_only_tightens() {
     for (inner, outer) in [(loose, strict), (strict, loose)] {
         let both = settings(inner).over(settings(outer));
         assert_eq!(both.policy.hosts.as_ref().map(|hosts| hosts.iter().collect()), Some(vec![&host("c.d")]));
+        assert_eq!(both.policy.module_hosts.as_ref().map(|hosts| hosts.iter().collect()), Some(vec![&host("a.b")]));
         assert_eq!(both.signature_for(&host("c.d")), SignatureRule::Always);
         assert_eq!(both.policy.expired_key, Some(ExpiredKeyRule::Allow));
         assert_eq!(both.h1_for(&host("c.d"), Dialect::OpenTofu), H1Rule::Verified);

@@ -24,7 +24,8 @@ pub struct Weakening {
 /// What the new settings let pass that the old ones did not; nothing if they are as strict.
 pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
     let mut found = Vec::new();
-    found.extend(hosts(old, new));
+    found.extend(hosts("hosts", &old.policy.hosts, &new.policy.hosts));
+    found.extend(hosts("module_hosts", &old.policy.module_hosts, &new.policy.module_hosts));
     found.extend(signature(old, new));
     found.extend(expired_key(old, new));
     found.extend(h1(old, new));
@@ -41,19 +42,21 @@ fn weakening(line: impl Into<String>, message: String) -> Weakening {
     Weakening { message, line: line.into() }
 }
 
-fn hosts(old: &Settings, new: &Settings) -> Option<Weakening> {
-    let allowed = old.policy.hosts.as_ref()?;
-    let message = match &new.policy.hosts {
-        None => "every host may be asked; before, those of policy.hosts only".to_owned(),
+type Hosts = Option<BTreeSet<Hostname>>;
+
+fn hosts(name: &str, old: &Hosts, new: &Hosts) -> Option<Weakening> {
+    let allowed = old.as_ref()?;
+    let message = match new {
+        None => format!("every host may be asked; before, those of policy.{name} only"),
         Some(now) => {
             let more: Vec<String> = now.difference(allowed).map(ToString::to_string).collect();
             if more.is_empty() {
                 return None;
             }
-            format!("policy.hosts also allows {}", more.join(", "))
+            format!("policy.{name} also allows {}", more.join(", "))
         }
     };
-    Some(weakening("hosts", message))
+    Some(weakening(name, message))
 }
 
 fn signature(old: &Settings, new: &Settings) -> Option<Weakening> {
@@ -193,6 +196,7 @@ mod tests {
     const PAIRS: &[(&str, &str, &str)] = &[
         ("policy {\n hosts = [\"a.com\"]\n}", "", "hosts"),
         ("policy {\n hosts = [\"a.com\"]\n}", "policy {\n hosts = [\"a.com\", \"b.com\"]\n}", "hosts"),
+        ("policy {\n module_hosts = [\"a.com\"]\n}", "", "module_hosts"),
         ("policy {\n signature = \"always\"\n}", "policy {\n signature = \"if_keys_known\"\n}", "signature"),
         ("policy {\n signature = \"if_keys_known\"\n}", "policy {\n signature = \"never\"\n}", "signature"),
         // The default is stricter than `if_keys_known` for most registries, and laxer than `always` for one.
