@@ -61,6 +61,14 @@ impl ModuleVersion {
         &self.text
     }
 
+    /// The text by which registries know it: without `v`, of at least three numbers.
+    pub fn canonical(&self) -> String {
+        let numbers: Vec<String> = self.segments.iter().map(u64::to_string).collect();
+        let pre = if self.pre.is_empty() { String::new() } else { format!("-{}", self.pre) };
+        let build = self.text.split_once('+').map(|(_, build)| format!("+{build}")).unwrap_or_default();
+        format!("{}{pre}{build}", numbers.join("."))
+    }
+
     /// True if there is a pre-release part.
     pub fn is_prerelease(&self) -> bool {
         !self.pre.is_empty()
@@ -132,6 +140,12 @@ impl ModuleConstraints {
     /// The text it was read from.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// True if a term is this very version: only so is a pre-release selected.
+    pub fn names(&self, version: &ModuleVersion) -> bool {
+        let mut terms = self.terms.iter();
+        terms.any(|(operator, boundary)| *operator == Operator::Equal && operator.holds(version, boundary))
     }
 
     /// True if a version satisfies all terms.

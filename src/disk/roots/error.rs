@@ -87,6 +87,12 @@ pub enum ModuleProblem {
     /// The source is refused.
     #[error("invalid source: {0}")]
     Source(#[from] ModuleSourceError),
+    /// It was not there, and could not be fetched.
+    #[error("{}", .0.message)]
+    NotFetched(Box<Error>),
+    /// A local module of a package that is not in the package.
+    #[error("the path {0:?} leads out of the module's package")]
+    OutsidePackage(String),
     /// It calls itself, through others perhaps.
     #[error("it calls itself, or the modules are nested too deeply")]
     Cycle,
@@ -106,6 +112,9 @@ impl From<TreeError> for Error {
                 .hint("name the directory of a root module with -C, or complete the lock file alone: `tflock lock --from-lock`"),
             TreeError::Manifest { path, .. } => {
                 Error::new(ErrorKind::Configuration, message).in_file(path).hint("install the modules anew with `init`")
+            }
+            TreeError::Module { place, problem: ModuleProblem::NotFetched(reason), .. } => {
+                Error { message, ..*reason }.in_file(place.file.to_path_buf()).at(place.position)
             }
             TreeError::Module { place, dialect, problem, .. } => {
                 let error =

@@ -6,18 +6,22 @@
 //! Source: `internal/configs/configload`, `internal/configs/config_build.go`; for test files `internal/configs/config.go`.
 
 mod error;
+mod fetched;
 mod read;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use error::{ModuleProblem, TreeError};
+pub use fetched::{FetchedModule, FetchedModules, ModuleAccess, ModuleFetch, ModuleRequest, ModuleTerms, file_from};
 pub use read::join;
 
-use crate::config::{Place, SourceFile};
+use crate::config::{ModuleVersion, Place, SourceFile};
 use crate::dialect::Dialect;
+use crate::error::Error;
 use crate::requirements::Requirements;
 
 /// How a tree is read.
@@ -29,10 +33,26 @@ pub struct TreeOptions {
     pub data_dir: Option<PathBuf>,
     /// What to do about modules that are not installed.
     pub missing: MissingModules,
+    /// Where modules are looked for that are not local.
+    pub modules: ModuleLookup,
+    /// The modules that were fetched.
+    pub fetched: Arc<FetchedModules>,
     /// Whether a module counts as installed where the other tool installed it, from its own default registry.
     pub of_either_tool: bool,
     /// The values of `TF_VAR_*`, for sources of modules that depend on them. Files of variables go before them.
     pub variables: BTreeMap<String, String>,
+}
+
+/// Where modules are looked for that are not local.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModuleLookup {
+    /// Where they are installed, if that is up to date; else among the fetched ones.
+    Auto,
+    /// Where they are installed, only; an installed module that is not up to date is an error.
+    #[default]
+    Installed,
+    /// Nowhere: what they require is not known.
+    None,
 }
 
 /// What to do about modules that are not installed.
@@ -59,10 +79,25 @@ pub struct Tree {
     pub has_backend: bool,
     /// The directories of local modules, relative to the root module.
     pub local_modules: BTreeSet<PathBuf>,
+    /// The modules that are not local, in the order of the walk.
+    pub remote_modules: Vec<RemoteModuleCall>,
     /// What people should know.
     pub warnings: Vec<TreeWarning>,
     /// Every configuration file that was read, relative to the root module.
     pub files_read: Vec<PathBuf>,
+}
+
+/// A module that is not local, as it is used in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteModuleCall {
+    /// Its path of call names joined by dots.
+    pub key: String,
+    /// Its source, as it may be shown.
+    pub source: String,
+    /// The version, where it is of a registry.
+    pub version: Option<ModuleVersion>,
+    /// Who calls it.
+    pub place: Place,
 }
 
 /// A module that is not installed.
@@ -76,6 +111,10 @@ pub struct MissingModule {
     pub version: Option<String>,
     /// Who calls it.
     pub place: Place,
+    /// What would have to be fetched; none if the source is not known, or nothing is to be fetched.
+    pub request: Option<ModuleRequest>,
+    /// Why it could not be fetched, if that was tried.
+    pub reason: Option<Error>,
 }
 
 /// Something odd that does not keep a tree from being read.
@@ -122,6 +161,8 @@ impl TreeOptions {
             dialect,
             data_dir: None,
             missing: MissingModules::Refuse,
+            modules: ModuleLookup::default(),
+            fetched: Arc::default(),
             of_either_tool: false,
             variables: BTreeMap::new(),
         }

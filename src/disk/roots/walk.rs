@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::error::{ModuleProblem, TreeError};
-use super::{MissingModule, MissingModules, Tree, TreeOptions, TreeWarning, read};
-use crate::config::{Manifest, Module, ModuleCall, ModuleSource, Needs, Scope, TestFile, Text};
+use super::{
+    FetchedModule, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall, Tree, TreeOptions,
+    TreeWarning, read,
+};
+use crate::config::{Manifest, Module, ModuleCall, ModuleSource, ModuleVersion, Needs, Scope, TestFile, Text};
 use crate::dialect::Dialect;
 use crate::redact;
 
@@ -33,6 +36,7 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeE
         errors: Vec::new(),
         missing: Vec::new(),
         local_modules: BTreeSet::new(),
+        remote_modules: Vec::new(),
         warnings: Vec::new(),
         files_read: Vec::new(),
         listed: 0,
@@ -49,12 +53,13 @@ struct Walk<'o> {
     manifest: OnceCell<Manifest>,
     /// Variables of the root module that are set from outside.
     given: OnceCell<BTreeMap<String, Option<String>>>,
-    /// By directory; none for those with errors.
+    /// By directory, of fetched ones as it is shown; none for those with errors.
     modules: HashMap<PathBuf, Option<Rc<Module>>>,
     needs: Needs,
     errors: Vec<TreeError>,
     missing: Vec<MissingModule>,
     local_modules: BTreeSet<PathBuf>,
+    remote_modules: Vec<RemoteModuleCall>,
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
     /// Module calls and what they ask for, each counted by path.
@@ -77,6 +82,14 @@ struct Node {
     module: Rc<Module>,
     /// The arguments of the call that made it; none for the root module.
     inputs: Option<Vec<String>>,
+    /// The package that it is in, if that was fetched.
+    package: Option<Rc<FetchedModule>>,
+}
+
+/// The directory of a called module.
+struct Located {
+    dir: PathBuf,
+    package: Option<Rc<FetchedModule>>,
 }
 
 impl Walk<'_> {
@@ -91,8 +104,9 @@ impl Walk<'_> {
         if files.is_empty() {
             return self.errors.push(TreeError::NoConfiguration(self.root.to_owned()));
         }
-        let Some(module) = self.module(&dir, None) else { return };
-        let root = Node { dir, key: String::new(), module, inputs: None };
+        let place = Located { dir: dir.clone(), package: None };
+        let Some(module) = self.module(&place, None) else { return };
+        let root = Node { dir, key: String::new(), module, inputs: None, package: None };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
         self.tests(&root, &files.tests);
@@ -116,6 +130,7 @@ impl Walk<'_> {
             built_in: self.needs.built_in,
             has_backend: root.is_some_and(|module| module.has_backend),
             local_modules: self.local_modules,
+            remote_modules: self.remote_modules,
             warnings: self.warnings,
             files_read: self.files_read,
         })
@@ -148,13 +163,14 @@ impl Walk<'_> {
     /// Finds the module of a call, and goes there. Gives the number of paths from there on.
     fn follow(&mut self, from: &Node, call: &ModuleCall, key: String, above: &mut Vec<PathBuf>) -> u64 {
         let found = self.locate(from, call, &key).and_then(|dir| match dir {
-            Some(dir) if above.contains(&dir) || above.len() >= DEPTH => Err(ModuleProblem::Cycle),
-            dir => Ok(dir),
+            Some(found) if above.contains(&found.dir) || above.len() >= DEPTH => Err(ModuleProblem::Cycle),
+            found => Ok(found),
         });
         match found {
-            Ok(Some(dir)) => {
-                if let Some(module) = self.module(&dir, Some((call, &key))) {
-                    return self.visit(&Node { dir, key, module, inputs: Some(call.inputs.clone()) }, above);
+            Ok(Some(found)) => {
+                if let Some(module) = self.module(&found, Some((call, &key))) {
+                    let Located { dir, package } = found;
+                    return self.visit(&Node { dir, key, module, inputs: Some(call.inputs.clone()), package }, above);
                 }
             }
             Ok(None) => {}
@@ -164,21 +180,30 @@ impl Walk<'_> {
     }
 
     /// The directory of a called module; none if it is missing and that is accepted, or told already.
-    fn locate(&mut self, from: &Node, call: &ModuleCall, key: &str) -> Result<Option<PathBuf>, ModuleProblem> {
+    fn locate(&mut self, from: &Node, call: &ModuleCall, key: &str) -> Result<Option<Located>, ModuleProblem> {
         let Some(source) = &call.source else { return Ok(None) };
         let text = match &source.text {
             Text::Known(text) => text.clone(),
             // Whoever installed the module has evaluated it already.
-            _ if self.manifest().get(key).is_some() => return self.installed(None, call, key),
+            _ if from.package.is_none()
+                && self.options.modules != ModuleLookup::None
+                && self.manifest().get(key).is_some() =>
+            {
+                return self.remote(None, call, key);
+            }
             text => self.evaluate(from, text)?,
         };
         let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
-        if let ModuleSource::Local(path) = &source {
-            let dir = read::join(&from.dir, path);
-            self.local_modules.insert(dir.clone());
-            return Ok(Some(dir));
+        let ModuleSource::Local(path) = &source else { return self.remote(Some(&source), call, key) };
+        let dir = read::join(&from.dir, path);
+        match &from.package {
+            Some(package) if !dir.starts_with(&package.package) => {
+                return Err(ModuleProblem::OutsidePackage(path.clone()));
+            }
+            Some(_) => {}
+            None => drop(self.local_modules.insert(dir.clone())),
         }
-        self.installed(Some(&source), call, key)
+        Ok(Some(Located { dir, package: from.package.clone() }))
     }
 
     fn evaluate(&self, from: &Node, text: &Text) -> Result<String, ModuleProblem> {
@@ -194,24 +219,63 @@ impl Walk<'_> {
         scope.evaluate(text).map_err(ModuleProblem::NotStatic)
     }
 
-    /// The directory that `modules.json` gives, if its record is still true.
+    /// A module that is not local: where it is installed, else where it was fetched to. None if it is missing and that is
+    /// accepted.
+    fn remote(
+        &mut self,
+        source: Option<&ModuleSource>,
+        call: &ModuleCall,
+        key: &str,
+    ) -> Result<Option<Located>, ModuleProblem> {
+        let constraints = call.version.as_ref().and_then(|version| version.constraints.as_ref());
+        let request = source.map(|source| ModuleRequest { source: source.clone(), constraints: constraints.cloned() });
+        let installed = match self.options.modules {
+            ModuleLookup::None => None,
+            ModuleLookup::Installed => self.installed(source, call, key)?,
+            ModuleLookup::Auto => self.installed(source, call, key).unwrap_or_default(),
+        };
+        if let Some((dir, version)) = installed {
+            self.note(source, call, key, version);
+            return Ok(Some(Located { dir, package: None }));
+        }
+        let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
+        let reason = match fetched.and_then(|request| self.options.fetched.get(request)) {
+            Some(Ok(fetched)) => {
+                let fetched = Rc::new(fetched.clone());
+                self.note(source, call, key, fetched.version.clone());
+                return Ok(Some(Located { dir: fetched.dir.clone(), package: Some(fetched) }));
+            }
+            Some(Err(reason)) => Some(reason.clone()),
+            None => None,
+        };
+        let shown = source.map(ToString::to_string).unwrap_or_default();
+        match (self.options.missing, reason) {
+            (MissingModules::Refuse, Some(reason)) => Err(ModuleProblem::NotFetched(Box::new(reason))),
+            (MissingModules::Refuse, None) => Err(ModuleProblem::NotInstalled(shown)),
+            (MissingModules::Skip, reason) => {
+                let version = constraints.map(|constraints| constraints.as_str().to_owned());
+                let (key, place) = (key.to_owned(), call.place.clone());
+                self.missing.push(MissingModule { key, source: shown, version, place, request, reason });
+                Ok(None)
+            }
+        }
+    }
+
+    fn note(&mut self, source: Option<&ModuleSource>, call: &ModuleCall, key: &str, version: Option<ModuleVersion>) {
+        let source = source.map(ToString::to_string).unwrap_or_default();
+        self.remote_modules.push(RemoteModuleCall { key: key.to_owned(), source, version, place: call.place.clone() });
+    }
+
+    /// The directory that `modules.json` gives, if its record is still true; none if it has none.
     fn installed(
         &mut self,
         source: Option<&ModuleSource>,
         call: &ModuleCall,
         key: &str,
-    ) -> Result<Option<PathBuf>, ModuleProblem> {
+    ) -> Result<Option<(PathBuf, Option<ModuleVersion>)>, ModuleProblem> {
         let constraints = call.version.as_ref().and_then(|version| version.constraints.as_ref());
         let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
-        let Some(record) = self.manifest().get(key) else {
-            let source = source.map(ToString::to_string).unwrap_or_default();
-            if self.options.missing == MissingModules::Refuse {
-                return Err(ModuleProblem::NotInstalled(source));
-            }
-            let version = constraints.map(|constraints| constraints.as_str().to_owned());
-            self.missing.push(MissingModule { key: key.to_owned(), source, version, place: call.place.clone() });
-            return Ok(None);
-        };
+        let Some(record) = self.manifest().get(key) else { return Ok(None) };
         let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);
         let is_installed = |source: &ModuleSource| {
             is_recorded(source) || either && source.of_other_tool(dialect).as_ref().is_some_and(is_recorded)
@@ -226,7 +290,7 @@ impl Walk<'_> {
             let installed = record.version.as_ref().map(|version| version.as_str().to_owned()).unwrap_or_default();
             return Err(ModuleProblem::VersionChanged { installed, constraint: constraints.as_str().to_owned() });
         }
-        Ok(Some(read::join(Path::new(""), &record.dir)))
+        Ok(Some((read::join(Path::new(""), &record.dir), record.version.clone())))
     }
 
     /// The list of installed modules, read when the first question comes.
@@ -242,22 +306,24 @@ impl Walk<'_> {
     }
 
     /// The module in a directory, read once. None if it has errors, which are on record then.
-    fn module(&mut self, dir: &Path, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
-        if let Some(known) = self.modules.get(dir) {
+    fn module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
+        let shown = place.package.as_ref().map_or_else(|| place.dir.clone(), |package| package.shown_path(&place.dir));
+        if let Some(known) = self.modules.get(&shown) {
             return known.clone();
         }
-        let module = match self.read_module(dir, call) {
+        let module = match self.read_module(place, call) {
             Ok(module) => Some(Rc::new(module)),
             Err(errors) => {
                 self.errors.extend(errors);
                 None
             }
         };
-        self.modules.insert(dir.to_owned(), module.clone());
+        self.modules.insert(shown, module.clone());
         module
     }
 
-    fn read_module(&mut self, dir: &Path, call: Option<(&ModuleCall, &str)>) -> Result<Module, Vec<TreeError>> {
+    fn read_module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Result<Module, Vec<TreeError>> {
+        let dir = &place.dir;
         let files = match read::list(&self.root.join(dir), self.options.dialect) {
             Ok(files) => files,
             Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
@@ -265,9 +331,14 @@ impl Walk<'_> {
         if let (true, Some((call, key))) = (files.is_empty(), call) {
             self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned() });
         }
-        let primary = read::texts(self.root, dir, &files.primary).map_err(|error| vec![*error])?;
-        let overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![*error])?;
-        self.files_read.extend(primary.iter().chain(&overrides).map(|file| file.path.clone()));
+        let mut primary = read::texts(self.root, dir, &files.primary).map_err(|error| vec![*error])?;
+        let mut overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![*error])?;
+        for file in primary.iter_mut().chain(&mut overrides) {
+            match &place.package {
+                Some(package) => file.path = package.shown_path(&file.path),
+                None => self.files_read.push(file.path.clone()),
+            }
+        }
         Module::decode(&primary, &overrides, self.options.dialect)
             .map_err(|errors| errors.into_iter().map(TreeError::Config).collect())
     }
