@@ -69,6 +69,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('--accept-republished', '--accept-republished', [CompletionResultType]::ParameterName, 'Replace the hashes of a release that was published again; may be repeated')
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why; it is kept in the trust file')
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -98,6 +99,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         'tflock;verify' {
             [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed')
             [CompletionResult]::new('--inconclusive', '--inconclusive', [CompletionResultType]::ParameterName, 'What it means that a registry does not answer; with --base never a note for entries that changed')
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -167,6 +169,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('--accept-republished', '--accept-republished', [CompletionResultType]::ParameterName, 'Replace the hashes of a release that was published again; may be repeated')
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why; it is kept in the trust file')
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -199,6 +202,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
             [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only; not supported yet')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -224,6 +228,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;remove' {
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -309,6 +314,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
             [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only; not supported yet')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -392,6 +398,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;why' {
+            [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')

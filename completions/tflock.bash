@@ -167,7 +167,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__add)
-            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -191,6 +191,10 @@ _tflock() {
                     ;;
                 --h1)
                     COMPREPLY=($(compgen -W "registry verified" -- "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -753,7 +757,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -785,6 +789,10 @@ _tflock() {
                     ;;
                 --reason)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -903,7 +911,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__migrate)
-            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -927,6 +935,10 @@ _tflock() {
                     ;;
                 --h1)
                     COMPREPLY=($(compgen -W "registry verified" -- "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1041,7 +1053,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1073,6 +1085,10 @@ _tflock() {
                     ;;
                 --reason)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1111,12 +1127,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__remove)
-            opts="-C -q -v -h --force --lock-only --dry-run --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-C -q -v -h --force --lock-only --dry-run --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1563,7 +1583,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__verify)
-            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1575,6 +1595,10 @@ _tflock() {
                     ;;
                 --inconclusive)
                     COMPREPLY=($(compgen -W "fail warn" -- "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1613,12 +1637,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__why)
-            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -65,6 +65,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --state 'A state file, or the output of `state pull`: providers in it are kept'
             cand --accept-republished 'Replace the hashes of a release that was published again; may be repeated'
             cand --reason 'Why; it is kept in the trust file'
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -93,6 +94,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
         &'tflock;verify'= {
             cand --base 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed'
             cand --inconclusive 'What it means that a registry does not answer; with --base never a note for entries that changed'
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -159,6 +161,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --state 'A state file, or the output of `state pull`: providers in it are kept'
             cand --accept-republished 'Replace the hashes of a release that was published again; may be repeated'
             cand --reason 'Why; it is kept in the trust file'
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -190,6 +193,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
             cand --net-mirror 'Take packages from this network mirror only; not supported yet'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -214,6 +218,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;remove'= {
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -296,6 +301,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
             cand --net-mirror 'Take packages from this network mirror only; not supported yet'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -375,6 +381,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;why'= {
+            cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'

@@ -75,6 +75,9 @@ verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l reason -d 'Why; it is kept in the trust file' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -107,6 +110,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Pri
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer; with --base never a note for entries that changed' -r -f -a "fail\t'Exit code 4'
 warn\t'A note'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -185,6 +191,9 @@ verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l reason -d 'Why; it is kept in the trust file' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -220,6 +229,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -248,6 +260,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-cache -d 'Neith
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -345,6 +360,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d '
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only; not supported yet' -r
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -437,6 +455,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand list" -l no-cache -d 'Neit
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

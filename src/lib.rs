@@ -41,6 +41,8 @@ pub mod disk;
 pub mod git;
 
 #[cfg(feature = "online")]
+pub mod modules;
+#[cfg(feature = "online")]
 pub mod net;
 #[cfg(feature = "online")]
 pub mod source;

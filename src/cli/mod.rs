@@ -19,7 +19,7 @@ use std::sync::Mutex;
 pub use crate::exit_code::ExitCode;
 pub use environment::{Environment, Streams};
 
-use crate::commands::Services;
+use crate::commands::{Services, module_fetch};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::report::{self, Format, Style};
@@ -74,11 +74,9 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let detail = arguments.global.detail();
     let mode = Mode::choose(detail, streams.stderr_is_terminal, environment.ci());
     let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
-    let services = Services {
-        scope: arguments.scope(environment),
-        events: progress.events(),
-        stdin: Mutex::new(&mut *streams.stdin),
-    };
+    let mut scope = arguments.scope(environment);
+    scope.modules.fetch = Some(module_fetch(&scope, &progress.events()));
+    let services = Services { scope, events: progress.events(), stdin: Mutex::new(&mut *streams.stdin) };
     dispatch::dispatch(arguments, &services)
 }
 

@@ -5,7 +5,7 @@ use super::targets::{Targets, Unlocked};
 use super::text::{absent, decoded};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{MissingModules, Tree, load_tree};
+use crate::disk::roots::{MissingModules, Tree};
 use crate::error::Error;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
@@ -70,7 +70,7 @@ fn listed(
 fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
     let file = decoded(root)?.ok_or_else(|| absent(root.lock_file_shown()))?;
     // Entries can be listed whether or not the configuration can be read.
-    let tree = load_tree(&root.root, &root.tree_options(MissingModules::Skip)).ok();
+    let tree = root.load_tree(&root.tree_options(MissingModules::Skip)).ok();
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
     let mut entries = listed(&file.lock, tree.as_ref().map(|tree| &tree.requirements), &attribute);
     if tree.is_some_and(|Tree { complete, .. }| !complete) {

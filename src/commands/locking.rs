@@ -77,6 +77,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     let open = |at| {
         let settings = targets.settings(at)?;
         let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        let settings = if options.from_lock { settings } else { settings.with_modules_fetched() };
         // Lock file and configuration of one moment: another run writes one after the other.
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         let root = Root::open(&settings, &options, &cache)?;

@@ -30,6 +30,8 @@ pub mod merge;
 #[cfg(feature = "online")]
 pub mod migrate;
 #[cfg(feature = "online")]
+mod modules;
+#[cfg(feature = "online")]
 pub mod outdated;
 #[cfg(feature = "online")]
 pub mod remove;
@@ -53,4 +55,6 @@ pub mod why;
 
 pub use crate::workspace::RunSettings;
 pub use lock_options::LockOptions;
+#[cfg(feature = "online")]
+pub use modules::module_fetch;
 pub use services::Services;

@@ -65,23 +65,28 @@ impl Services<'_> {
 
     /// The cache of a run over root modules in these directories.
     pub fn open_cache(&self, directories: &[PathBuf]) -> Cache {
-        // Root modules of one work tree have one top, and finding it costs.
-        let mut work_trees: Vec<PathBuf> = Vec::new();
-        for directory in directories {
-            let directory = worktree::absolute(directory);
-            if !work_trees.iter().any(|tree| directory.starts_with(tree)) {
-                work_trees.push(worktree::boundary(&directory));
-            }
-        }
-        Cache::open(CacheOptions {
-            directory: self.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from),
-            work_trees,
-            disabled: self.scope.no_cache,
-        })
+        cache_for(&self.scope, directories)
     }
 
     /// The cache of a run over these root modules.
     pub fn open_cache_of(&self, roots: &[RunSettings]) -> Cache {
         self.open_cache(&roots.iter().map(|root| root.root.clone()).collect::<Vec<_>>())
     }
+}
+
+/// The cache of a run over root modules in these directories.
+pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
+    // Root modules of one work tree have one top, and finding it costs.
+    let mut work_trees: Vec<PathBuf> = Vec::new();
+    for directory in directories {
+        let directory = worktree::absolute(directory);
+        if !work_trees.iter().any(|tree| directory.starts_with(tree)) {
+            work_trees.push(worktree::boundary(&directory));
+        }
+    }
+    Cache::open(CacheOptions {
+        directory: scope.environment.variables.get("TFLOCK_CACHE_DIR").map(PathBuf::from),
+        work_trees,
+        disabled: scope.no_cache,
+    })
 }

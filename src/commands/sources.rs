@@ -48,7 +48,7 @@ pub(super) fn source(
 }
 
 /// What the client does, as events.
-fn watch(events: &Events) -> Watch {
+pub(super) fn watch(events: &Events) -> Watch {
     let events = events.clone();
     Watch::by(move |doing| {
         events.emit(match doing {

@@ -4,7 +4,7 @@ use super::Services;
 use super::targets::{Targets, Unlocked};
 use super::text::decoded;
 use crate::addr::ProviderAddr;
-use crate::disk::roots::{MissingModules, TreeError, join, load_tree};
+use crate::disk::roots::{MissingModules, TreeError, file_from};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
@@ -70,7 +70,7 @@ fn requirements(
 ) -> Result<(Body, Vec<Error>), Error> {
     let only = addresses(root, providers)?;
     let lock = decoded(root)?.map(|file| file.lock);
-    let tree = match load_tree(&root.root, &root.tree_options(MissingModules::Skip)) {
+    let tree = match root.load_tree(&root.tree_options(MissingModules::Skip)) {
         Ok(tree) => tree,
         // Terragrunt leaves lock files without configuration, in which nobody asks.
         Err(errors) if lock.is_some() && matches!(errors[..], [TreeError::NoConfiguration(_)]) => {
@@ -88,7 +88,7 @@ fn requirements(
     // As all files in reports relative to the work tree, which outside of git is the root module.
     let path = worktree::place(&root.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
-        origin.file = join(&path, &origin.file.to_string_lossy());
+        origin.file = file_from(&path, &origin.file);
     }
     Ok((Body::Requirements(found), missing))
 }

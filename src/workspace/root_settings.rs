@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::roots::{MissingModule, MissingModules, TreeError, TreeOptions};
+use crate::disk::roots::{
+    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeOptions, file_from,
+};
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{Settings, SignatureRule, Variables};
@@ -39,6 +41,8 @@ pub struct RunSettings {
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
     pub cache: bool,
+    /// Where modules come from that are not local.
+    pub modules: ModuleAccess,
     /// The environment variables.
     pub variables: Variables,
     /// The time of the run.
@@ -71,9 +75,33 @@ impl RunSettings {
         TreeOptions {
             data_dir: self.variables.get("TF_DATA_DIR").map(PathBuf::from),
             missing,
+            modules: self.modules.lookup,
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             ..TreeOptions::new(self.dialect)
         }
+    }
+
+    /// Reads the module tree, and has fetched what is missing in it.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn load_tree(&self, options: &TreeOptions) -> Result<Tree, Vec<TreeError>> {
+        self.modules.clone().load_tree(&self.root, options, &self.module_terms())
+    }
+
+    /// The same root module, with the modules fetched that its tree lacks; then nobody is asked any more. What is wrong
+    /// with the tree is told when it is read.
+    #[must_use]
+    pub fn with_modules_fetched(mut self) -> Self {
+        let terms = self.module_terms();
+        drop(self.modules.load_tree(&self.root, &self.tree_options(MissingModules::Skip), &terms));
+        self.modules.fetch = None;
+        self
+    }
+
+    fn module_terms(&self) -> ModuleTerms {
+        ModuleTerms { dialect: self.dialect, hosts: self.settings.policy.module_hosts.clone() }
     }
 
     /// An error of the module tree, whose file is named from the directory of the process.
@@ -81,20 +109,21 @@ impl RunSettings {
         let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
         let mut error = Error::from(error);
         if within {
-            error.file = error.file.map(|file| self.path.join(file));
+            error.file = error.file.map(|file| file_from(&self.path, &file));
         }
         error
     }
 
     /// A module that is not installed, where that leaves a question open.
     pub fn not_installed(&self, module: &MissingModule) -> Error {
-        let message = format!(
-            "module {} from {:?} is not installed, so that it is not known what it requires",
-            module.key, module.source
-        );
-        Error::new(ErrorKind::NotInstalled, message)
-            .in_file(self.path.join(&module.place.file))
-            .at(module.place.position)
-            .hint(format!("run `{} get`", self.dialect.program()))
+        let known = format!("module {} from {:?}", module.key, module.source);
+        let error = if let Some(reason) = &module.reason {
+            let message = format!("{known}: {}, so that it is not known what it requires", reason.message);
+            Error { message, ..reason.clone() }
+        } else {
+            let message = format!("{known} is not installed, so that it is not known what it requires");
+            Error::new(ErrorKind::NotInstalled, message).hint(format!("run `{} get`", self.dialect.program()))
+        };
+        error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)
     }
 }

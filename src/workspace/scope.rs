@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::Environment;
 use crate::dialect::Dialect;
+use crate::disk::roots::ModuleAccess;
 
 /// What the global options and the surroundings say.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Scope {
     pub offline: bool,
     /// True if the index of known hashes is neither read nor written.
     pub no_cache: bool,
+    /// Where modules come from that are not local.
+    pub modules: ModuleAccess,
     /// The surroundings.
     pub environment: Environment,
 }

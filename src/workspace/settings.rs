@@ -76,6 +76,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         settings,
         offline: scope.offline,
         cache: !scope.no_cache,
+        modules: scope.modules.clone(),
         variables: environment.variables.clone(),
         now: environment.now,
     })

@@ -1,6 +1,6 @@
 //! The options of `add` and `remove`.
 
-use super::{Locking, Within};
+use super::{Locking, Modules, Within};
 use crate::commands::edit_requirements::{Addition, History, Removal};
 use crate::commands::{LockOptions, add, remove};
 use crate::error::Error;
@@ -40,6 +40,8 @@ pub(in crate::cli) struct AddArgs {
     no_previous: bool,
     #[command(flatten)]
     locking: Locking,
+    #[command(flatten)]
+    pub(super) modules: Modules,
     #[command(flatten)]
     pub(super) within: Within,
 }
@@ -95,6 +97,8 @@ pub(in crate::cli) struct RemoveArgs {
     /// Write nothing; print the diff.
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    pub(super) modules: Modules,
     #[command(flatten)]
     pub(super) within: Within,
 }

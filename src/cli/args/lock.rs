@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Below, Locking, Within};
+use super::{Below, Locking, Modules, Within};
 use crate::commands::LockOptions;
 use crate::commands::locking::Request;
 use crate::error::Error;
@@ -47,6 +47,8 @@ pub(in crate::cli) struct LockArgs {
     create: bool,
     #[command(flatten)]
     below: Below,
+    #[command(flatten)]
+    pub(super) modules: Modules,
     #[command(flatten)]
     pub(super) within: Within,
 }

@@ -1,7 +1,7 @@
 //! The options of `migrate`.
 
 use super::global::Target;
-use super::{Locking, Within};
+use super::{Locking, Modules, Within};
 use crate::commands::LockOptions;
 use crate::commands::migrate::Request;
 use crate::error::Error;
@@ -31,6 +31,8 @@ pub(in crate::cli) struct MigrateArgs {
     /// Work in every root module below: each directory with a lock file.
     #[arg(short, long)]
     recursive: bool,
+    #[command(flatten)]
+    pub(super) modules: Modules,
     #[command(flatten)]
     pub(super) within: Within,
 }

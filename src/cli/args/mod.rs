@@ -7,6 +7,7 @@ mod global;
 mod lock;
 mod locking;
 mod migrate;
+mod modules;
 mod single_dash;
 mod trust;
 mod upgrade;
@@ -19,6 +20,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::commands::{cache, fmt, hash, list, why};
+use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::workspace::{Environment, Scope};
 
 pub(super) use add::{AddArgs, RemoveArgs};
@@ -29,6 +31,7 @@ pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::LockArgs;
 use locking::Locking;
 pub(super) use migrate::MigrateArgs;
+use modules::Modules;
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::TrustArgs;
 pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
@@ -171,6 +174,8 @@ pub(super) struct WhyArgs {
     #[arg(short, long)]
     pub(super) recursive: bool,
     #[command(flatten)]
+    modules: Modules,
+    #[command(flatten)]
     pub(super) within: Within,
 }
 
@@ -275,6 +280,20 @@ impl Command {
         }
     }
 
+    /// Where modules are looked for: that can be said where it matters most.
+    fn module_lookup(&self) -> ModuleLookup {
+        let modules = match self {
+            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => &lock.modules,
+            Command::Add(add) => &add.modules,
+            Command::Remove(remove) => &remove.modules,
+            Command::Migrate(migrate) => &migrate.modules,
+            Command::Verify(verify) => &verify.modules,
+            Command::Why(why) => &why.modules,
+            _ => return ModuleLookup::Auto,
+        };
+        modules.lookup()
+    }
+
     fn within(&self) -> Option<&Within> {
         match self {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
@@ -320,6 +339,7 @@ impl Arguments {
             trust_file: self.global.trust_file.clone(),
             offline: self.global.offline,
             no_cache: self.global.no_cache,
+            modules: ModuleAccess { lookup: self.command.module_lookup(), ..ModuleAccess::default() },
             environment: environment.clone(),
         }
     }

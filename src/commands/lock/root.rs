@@ -312,7 +312,7 @@ fn configuration(settings: &RunSettings, options: &LockOptions) -> Result<Option
     let missing = if options.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse };
     let of_either_tool = options.accept_missing_modules;
     let options = TreeOptions { of_either_tool, ..settings.tree_options(missing) };
-    match roots::load_tree(&settings.root, &options) {
+    match settings.load_tree(&options) {
         Ok(tree) => Ok(Some(tree)),
         Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
         Err(errors) => {

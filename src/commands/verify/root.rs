@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::super::RunSettings;
 use crate::disk::lock_file;
-use crate::disk::roots::{self, MissingModules, Tree, TreeError};
+use crate::disk::roots::{MissingModules, Tree, TreeError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Position, Rule};
 use crate::git::TrackedPackages;
@@ -162,7 +162,7 @@ impl Root {
 
 /// The module tree. A lock file without configuration, as Terragrunt leaves them, is looked at all the same.
 fn tree(settings: &RunSettings, locked: bool) -> Result<Option<Tree>, Error> {
-    match roots::load_tree(&settings.root, &settings.tree_options(MissingModules::Skip)) {
+    match settings.load_tree(&settings.tree_options(MissingModules::Skip)) {
         Ok(tree) => Ok(Some(tree)),
         Err(errors) if locked && errors.iter().all(|error| matches!(error, TreeError::NoConfiguration(_))) => Ok(None),
         Err(errors) => {

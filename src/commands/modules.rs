@@ -1,0 +1,51 @@
+//! Whom a run may ask for modules.
+
+use std::sync::Arc;
+
+use super::services::cache_for;
+use super::sources::watch;
+use crate::dialect::Dialect;
+use crate::disk::cli_config::CliConfig;
+use crate::disk::roots::{FetchedModule, ModuleFetch, ModuleRequest, ModuleTerms};
+use crate::engine::Events;
+use crate::error::Error;
+use crate::modules::{Fetched, Fetcher, ModuleHosts, ModuleRegistry, ModuleService, Store, Wanted};
+use crate::net::{Client, ClientOptions, Credentials, Discovery};
+use crate::workspace::Scope;
+
+/// Fetches modules for all root modules of a run, each once; offline only those that were fetched before.
+pub fn module_fetch(scope: &Scope, events: &Events) -> ModuleFetch {
+    let (scope, events) = (scope.clone(), events.clone());
+    let service = ModuleService::new(move |dialect| fetcher(&scope, &events, dialect));
+    ModuleFetch::new(move |terms: &ModuleTerms, requests: &[ModuleRequest]| {
+        let hosts = ModuleHosts(terms.hosts.clone());
+        let wanted = requests.iter().map(|request| Wanted {
+            source: request.source.clone(),
+            constraints: request.constraints.clone(),
+            dialect: terms.dialect,
+            hosts: hosts.clone(),
+        });
+        match service.fetch(terms.dialect, wanted.collect()) {
+            Ok(fetched) => fetched.into_iter().map(|fetched| fetched.map(placed)).collect(),
+            Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
+        }
+    })
+}
+
+fn placed(fetched: Fetched) -> FetchedModule {
+    let Fetched { dir, package, version, shown } = fetched;
+    FetchedModule { dir, package, version, shown }
+}
+
+fn fetcher(scope: &Scope, events: &Events, dialect: Dialect) -> Result<Fetcher, Error> {
+    let environment = &scope.environment;
+    let cache = cache_for(scope, &scope.directories());
+    let store = Store::open(cache.dir(), environment.now)?;
+    let config = CliConfig::load(&environment.variables, dialect)?;
+    let options = ClientOptions::configured(&environment.variables, config.registry_protocols);
+    let client = Client::watched(options, watch(events));
+    let credentials = Arc::new(Credentials::new(&environment.variables, &config));
+    let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
+    let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
+    Ok(Fetcher::new(client, registry, store, scope.offline))
+}

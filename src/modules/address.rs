@@ -1,0 +1,279 @@
+//! Addresses of packages that are neither local nor in a registry: which of them are fetched, and how.
+//!
+//! Source: terraform `internal/getmodules/getter.go`, for the methods that there are.
+
+use std::fmt;
+
+use url::Url;
+
+use crate::config::{ModuleSource, ModuleSourceError, RemoteModule};
+use crate::dialect::Dialect;
+use crate::net::ShownUrl;
+use crate::redact;
+
+/// How a package is fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// By the git program.
+    Git,
+    /// An archive, over https.
+    Archive,
+}
+
+/// A package at some place, and the directory in it that is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAddress {
+    /// How it is fetched.
+    pub method: Method,
+    /// Where it is, with its parameters, without directory.
+    pub url: Url,
+    /// The directory within the package, with `*` where the tools expand it; empty for its top.
+    pub subdir: String,
+}
+
+/// Why nothing can be fetched from an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// Not an address that a downloader understands.
+    #[error("the address {0:?} cannot be understood")]
+    Syntax(String),
+    /// `s3::`, `gcs::`, `hg::` and the like.
+    #[error("modules cannot be fetched by {0:?}")]
+    Method(String),
+    /// A file of this machine, which an address must not name.
+    #[error("the address {0:?} names a file or directory of this machine")]
+    File(String),
+    /// `http`, `git` and the like: whoever is in between can change what comes.
+    #[error("the address {0:?} is not encrypted")]
+    Unencrypted(String),
+    /// `..` above the top of the package.
+    #[error("the directory {0:?} leads out of the package")]
+    Subdir(String),
+    /// A `ref` that git would take for an option, or that is no name.
+    #[error("the ref {0:?} is neither a branch nor a tag nor a commit")]
+    Reference(String),
+}
+
+impl RemoteAddress {
+    /// An address in any of its forms.
+    ///
+    /// # Errors
+    ///
+    /// [`AddressError`].
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        match ModuleSource::parse(text, false, Dialect::Terraform) {
+            Ok(ModuleSource::Remote(module)) => Self::of(&module),
+            Err(ModuleSourceError::OutsidePackage(subdir)) => Err(AddressError::Subdir(subdir)),
+            _ => Err(AddressError::Syntax(redact::module_source(text))),
+        }
+    }
+
+    /// The address of a call.
+    ///
+    /// # Errors
+    ///
+    /// [`AddressError`].
+    pub fn of(module: &RemoteModule) -> Result<Self, AddressError> {
+        let (forced, place) = forced_method(module.package());
+        let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
+        let method = method_of(forced, &url, module)?;
+        if method == Method::Git {
+            check_reference(&url)?;
+        }
+        Ok(Self { method, url, subdir: clean_subdir(module.subdir())? })
+    }
+
+    /// The value of a parameter of the address.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        self.url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// The URL that is asked, without the parameters that are for the downloader.
+    pub fn plain_url(&self) -> Url {
+        let ours: &[&str] = match self.method {
+            Method::Git => &["ref", "depth", "sshkey"],
+            Method::Archive => &["archive", "checksum", "filename"],
+        };
+        let mut plain = self.url.clone();
+        let kept: Vec<(String, String)> = self
+            .url
+            .query_pairs()
+            .filter(|(key, _)| !ours.contains(&&**key))
+            .map(|(k, v)| (k.into(), v.into()))
+            .collect();
+        plain.set_query(None);
+        if !kept.is_empty() {
+            plain.query_pairs_mut().extend_pairs(kept);
+        }
+        plain
+    }
+
+    /// The host that is asked, with its port where one is named.
+    pub fn host(&self) -> Option<String> {
+        let host = self.url.host_str()?.to_ascii_lowercase();
+        Some(self.url.port().map_or(host.clone(), |port| format!("{host}:{port}")))
+    }
+
+    /// What stands for the package in records and messages: without directory, user and secret, its parameters sorted.
+    pub fn package(&self) -> String {
+        let mut url = self.url.clone();
+        let mut pairs: Vec<(String, String)> = url.query_pairs().map(|(k, v)| (k.into(), v.into())).collect();
+        pairs.retain(|(key, _)| key != "sshkey" && key != "depth");
+        pairs.sort();
+        url.set_query(None);
+        if !pairs.is_empty() {
+            url.query_pairs_mut().extend_pairs(pairs);
+        }
+        let shown = ShownUrl::new(&url);
+        match self.method {
+            Method::Git => format!("git::{}", shown.as_str()),
+            Method::Archive => shown.as_str().to_owned(),
+        }
+    }
+}
+
+/// The package with the directory.
+impl fmt::Display for RemoteAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let package = self.package();
+        let (place, query) = package.split_once('?').map_or((package.as_str(), None), |(a, b)| (a, Some(b)));
+        f.write_str(place)?;
+        if !self.subdir.is_empty() {
+            write!(f, "//{}", self.subdir)?;
+        }
+        query.map_or(Ok(()), |query| write!(f, "?{query}"))
+    }
+}
+
+/// Joins the directory of a location and that of the call.
+///
+/// # Errors
+///
+/// [`AddressError::Subdir`].
+pub(super) fn join_subdirs(outer: &str, inner: &str) -> Result<String, AddressError> {
+    clean_subdir(&format!("{outer}/{inner}"))
+}
+
+/// `git::https://…` to `git` and the rest.
+fn forced_method(text: &str) -> (Option<&str>, &str) {
+    match text.split_once("::") {
+        Some((method, rest)) if !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            (Some(method), rest)
+        }
+        _ => (None, text),
+    }
+}
+
+fn clean_subdir(text: &str) -> Result<String, AddressError> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop().ok_or_else(|| AddressError::Subdir(text.trim_start_matches('/').to_owned()))?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+fn method_of(forced: Option<&str>, url: &Url, module: &RemoteModule) -> Result<Method, AddressError> {
+    match (forced, url.scheme()) {
+        (None | Some("git" | "http" | "https" | "file"), "file") => Err(AddressError::File(module.to_string())),
+        (Some("git"), "https" | "ssh") => Ok(Method::Git),
+        (None | Some("http" | "https"), "https") => Ok(Method::Archive),
+        (None | Some("git" | "http" | "https"), "http" | "git") => Err(AddressError::Unencrypted(module.to_string())),
+        (forced, scheme) => Err(AddressError::Method(forced.unwrap_or(scheme).to_owned())),
+    }
+}
+
+/// What git would not read as a name must not reach it.
+fn check_reference(url: &Url) -> Result<(), AddressError> {
+    let Some((_, reference)) = url.query_pairs().find(|(key, _)| key == "ref") else { return Ok(()) };
+    let odd = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
+    let bad =
+        reference.starts_with('-') || reference.contains(odd) || reference.contains("..") || reference.contains("@{");
+    if bad { Err(AddressError::Reference(reference.into_owned())) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<(Method, String, String), AddressError> {
+        RemoteAddress::parse(text).map(|address| (address.method, address.url.to_string(), address.subdir))
+    }
+
+    #[test]
+    fn all_forms_of_one_thing() {
+        let git = |url: &str, subdir: &str| Ok((Method::Git, url.to_owned(), subdir.to_owned()));
+        let archive = |url: &str, subdir: &str| Ok((Method::Archive, url.to_owned(), subdir.to_owned()));
+        for (text, expected) in [
+            ("git::https://a.example/x.git", git("https://a.example/x.git", "")),
+            ("git::https://a.example/x.git//m/n?ref=v1&depth=1", git("https://a.example/x.git?ref=v1&depth=1", "m/n")),
+            ("github.com/acme/x", git("https://github.com/acme/x.git", "")),
+            ("github.com/acme/x.git//m?ref=v1", git("https://github.com/acme/x.git?ref=v1", "m")),
+            ("github.com/acme/x?ref=v1", git("https://github.com/acme/x.git?ref=v1", "")),
+            ("bitbucket.org/acme/x", git("https://bitbucket.org/acme/x.git", "")),
+            ("git@github.com:acme/x.git//m?ref=v1", git("ssh://git@github.com/acme/x.git?ref=v1", "m")),
+            ("git::git@a.example:acme/x", git("ssh://git@a.example/acme/x", "")),
+            ("git::ssh://me@a.example:22/x.git", git("ssh://me@a.example:22/x.git", "")),
+            ("https://a.example/x.tar.gz//*?archive=tar.gz", archive("https://a.example/x.tar.gz?archive=tar.gz", "*")),
+            ("https://a.example/x.zip?u=https://b//c", archive("https://a.example/x.zip?u=https://b//c", "")),
+            ("https://a.example//m/./n/../o", archive("https://a.example/", "m/o")),
+        ] {
+            assert_eq!(parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_fetched() {
+        let method = |name: &str| Err(AddressError::Method(name.to_owned()));
+        for (text, name) in [
+            ("s3::https://s3-eu-west-1.amazonaws.com/b/x.zip", "s3"),
+            ("b.s3.amazonaws.com/x.zip", "s3"),
+            ("gcs::https://www.googleapis.com/storage/v1/b/x.zip", "gcs"),
+            ("hg::https://a.example/x", "hg"),
+            ("oci://a.example/x", "oci"),
+            ("ssh://a.example/x", "ssh"),
+            ("ext::sh", "ext"),
+        ] {
+            match RemoteAddress::parse(text).map(|_| ()) {
+                Err(AddressError::Syntax(_)) if name == "ext" => {}
+                other => assert_eq!(other, method(name), "{text}"),
+            }
+        }
+        for text in ["file:///etc", "/etc", "git::file:///etc", "git::/etc", "//etc"] {
+            assert!(matches!(parse(text), Err(AddressError::File(_) | AddressError::Syntax(_))), "{text}");
+        }
+        for text in ["http://a.example/x.zip", "git::http://a.example/x", "git::git://a.example/x"] {
+            assert!(matches!(parse(text), Err(AddressError::Unencrypted(_))), "{text}");
+        }
+        for text in ["a.zip", "files/a.zip", "git::", "https://", "github.com/acme", "./x"] {
+            assert!(matches!(parse(text), Err(AddressError::Syntax(_))), "{text} {:?}", parse(text));
+        }
+        assert!(matches!(parse("https://a.example/x.zip//m/../.."), Err(AddressError::Subdir(_))));
+        assert_eq!(join_subdirs("a", "../b"), Ok("b".to_owned()));
+        assert!(join_subdirs("a", "../../b").is_err());
+    }
+
+    #[test]
+    fn a_ref_never_becomes_an_option() {
+        for reference in ["--upload-pack=x", "-x", "a..b", "v1^{}", "HEAD~1", "a b", "@{1}"] {
+            let text = format!("git::https://a.example/x?ref={reference}");
+            assert!(matches!(parse(&text), Err(AddressError::Reference(_))), "{reference}");
+        }
+        assert!(parse("git::https://a.example/x?ref=feature/a-b_1.0").is_ok());
+    }
+
+    #[test]
+    fn records_hold_no_secret() {
+        let address =
+            RemoteAddress::parse("git::https://me:pw@a.example/x.git//m?token=t&ref=v1&depth=1&sshkey=k").unwrap();
+        assert_eq!(address.package(), "git::https://a.example/x.git?ref=v1&token=…");
+        assert_eq!(address.to_string(), "git::https://a.example/x.git//m?ref=v1&token=…");
+        assert_eq!(address.plain_url().as_str(), "https://me:pw@a.example/x.git?token=t");
+        assert_eq!(address.host().as_deref(), Some("a.example"));
+    }
+}

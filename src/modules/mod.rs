@@ -1,0 +1,32 @@
+//! Remote modules: where they come from, and how they get onto this machine.
+//!
+//! What a registry, a git server or an archive says is held to what an honest one says: bounded in size and time, nothing
+//! outside of a folder of ours, no token to another host. A package is fetched once and kept in the user's cache; what may
+//! change (what a registry lists, where a branch stands) is asked again after ten minutes.
+//!
+//! Source: `internal/initwd/module_install.go`, `internal/getmodules`, `internal/registry` of both tools.
+
+#![expect(clippy::disallowed_methods, reason = "packages are laid out in the user's cache here")]
+
+mod address;
+mod archive;
+mod fetch;
+mod git;
+mod registry;
+mod run;
+mod select;
+mod store;
+mod subdir;
+mod unpack;
+
+pub use address::{AddressError, Method, RemoteAddress};
+pub use fetch::{Fetched, Fetcher, ModuleHosts, Wanted};
+pub use registry::ModuleRegistry;
+pub use run::ModuleService;
+pub use store::Store;
+
+/// True for the names of files that the tools read as configuration.
+fn is_configuration(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
+}

@@ -1,0 +1,261 @@
+//! Fetched packages in the user's cache, and what is known of where they are.
+//!
+//! A package is laid out in a folder of its own and swapped in at once, so that nothing half fetched is ever found. Before
+//! one is used its configuration is held to the digests that were taken when it was fetched: a crash of the machine may
+//! leave files without their content.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
+
+/// The folder within the cache; another layout gets another name.
+const FOLDER: &str = "v1/modules";
+
+/// How long an answer that may change is believed: what a registry lists, where a branch or tag stands.
+const FRESH: Duration = Duration::from_secs(600);
+
+/// Other runs that fetch the same package are waited for at most this long.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Packages and facts.
+#[derive(Debug)]
+pub struct Store {
+    place: PathBuf,
+    /// The place where there is no cache, for as long as the run.
+    _temporary: Option<tempfile::TempDir>,
+    now: SystemTime,
+}
+
+/// A package on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPackage {
+    /// By what it is found again.
+    pub key: String,
+    /// Its top.
+    pub tree: PathBuf,
+    /// What was noted about it.
+    pub record: PackageRecord,
+}
+
+/// What is noted about a package.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageRecord {
+    /// What it was fetched as.
+    pub source: String,
+    /// The commit, where it came from git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The hash of the package; none if only its configuration was fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// The configuration files, with the digests of their contents.
+    pub files: BTreeMap<String, String>,
+}
+
+/// Something learnt. What it is about is the name of its file, for an address may hold a secret.
+#[derive(Serialize, Deserialize)]
+struct Fact {
+    at: u64,
+    value: String,
+}
+
+impl Store {
+    /// The packages below a cache directory; without one they last as long as the run.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Disk`] if there is no place for them.
+    pub fn open(cache: Option<&Path>, now: SystemTime) -> Result<Self, Error> {
+        if let Some(cache) = cache {
+            return Ok(Self { place: cache.join(FOLDER), _temporary: None, now });
+        }
+        let temporary = tempfile::tempdir().map_err(|reason| unwritable(&std::env::temp_dir(), &reason))?;
+        Ok(Self { place: temporary.path().to_owned(), _temporary: Some(temporary), now })
+    }
+
+    /// What was learnt about something that may change, if that was not long ago.
+    pub fn fresh(&self, key: &str) -> Option<String> {
+        let fact = self.fact(key)?;
+        let age = self.seconds().checked_sub(fact.at)?;
+        (age < FRESH.as_secs()).then_some(fact.value)
+    }
+
+    /// What was learnt about something, whenever that was.
+    pub fn lasting(&self, key: &str) -> Option<String> {
+        self.fact(key).map(|fact| fact.value)
+    }
+
+    /// Notes what was learnt. What cannot be written is only forgotten.
+    pub fn learn(&self, key: &str, value: &str) {
+        let fact = Fact { at: self.seconds(), value: value.to_owned() };
+        let path = self.path("facts", key);
+        let write = || -> io::Result<()> {
+            let folder = path.parent().unwrap_or(&self.place);
+            fs::create_dir_all(folder)?;
+            let file = tempfile::NamedTempFile::new_in(folder)?;
+            serde_json::to_writer(&file, &fact)?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        drop(write());
+    }
+
+    /// A package that was fetched before, if nothing of its configuration is damaged.
+    pub fn package(&self, key: &str) -> Option<StoredPackage> {
+        let folder = self.path("packages", key);
+        let record: PackageRecord = serde_json::from_slice(&fs::read(folder.join("package.json")).ok()?).ok()?;
+        let tree = folder.join("tree");
+        let is_sound = |(name, digest): (&String, &String)| {
+            fs::read(tree.join(name)).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
+        };
+        let usable = tree.is_dir() && record.files.iter().all(is_sound);
+        usable.then(|| StoredPackage { key: key.to_owned(), tree, record })
+    }
+
+    /// A new folder to lay out a package in. It goes away if nothing comes of it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Disk`].
+    pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
+        let folder = self.place.join("staging");
+        let made = fs::create_dir_all(&folder).and_then(|()| tempfile::tempdir_in(&folder));
+        let staging = made.map_err(|reason| unwritable(&folder, &reason))?;
+        let tree = staging.path().join("tree");
+        fs::create_dir(&tree).map_err(|reason| unwritable(&tree, &reason))?;
+        Ok(staging)
+    }
+
+    /// Puts a package where all runs find it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Disk`].
+    pub fn keep(&self, key: &str, staging: tempfile::TempDir, record: PackageRecord) -> Result<StoredPackage, Error> {
+        let folder = self.path("packages", key);
+        let keep = || -> io::Result<()> {
+            fs::write(staging.path().join("package.json"), serde_json::to_vec(&record)?)?;
+            fs::create_dir_all(folder.parent().unwrap_or(&self.place))?;
+            if folder.exists() {
+                // Moved aside first, for removing takes a while.
+                let aside = tempfile::tempdir_in(self.place.join("staging"))?;
+                fs::rename(&folder, aside.path().join("old"))?;
+            }
+            fs::rename(staging.path(), &folder)
+        };
+        keep().map_err(|reason| unwritable(&folder, &reason))?;
+        // It is not there any more, and must not be looked for.
+        let _ = staging.keep();
+        Ok(StoredPackage { key: key.to_owned(), tree: folder.join("tree"), record })
+    }
+
+    /// Waits until no other run fetches a package. Whoever is killed lets go of it.
+    pub async fn alone(&self, key: &str) -> Option<File> {
+        let path = self.path("locks", key);
+        fs::create_dir_all(path.parent()?).ok()?;
+        let file = File::create(path).ok()?;
+        let (step, mut waited) = (Duration::from_millis(50), Duration::ZERO);
+        while waited < PATIENCE {
+            match file.try_lock() {
+                Ok(()) => return Some(file),
+                Err(fs::TryLockError::WouldBlock) => tokio::time::sleep(step).await,
+                Err(fs::TryLockError::Error(_)) => return None,
+            }
+            waited += step;
+        }
+        None
+    }
+
+    fn fact(&self, key: &str) -> Option<Fact> {
+        serde_json::from_slice(&fs::read(self.path("facts", key)).ok()?).ok()
+    }
+
+    fn path(&self, kind: &str, key: &str) -> PathBuf {
+        self.place.join(kind).join(Sha256Digest::of(key.as_bytes()).to_hex())
+    }
+
+    fn seconds(&self) -> u64 {
+        self.now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    }
+}
+
+fn unwritable(path: &Path, reason: &io::Error) -> Error {
+    Error::new(ErrorKind::Disk, format!("cannot write to the cache at {}: {reason}", path.display()))
+        .in_file(path)
+        .hint("set TFLOCK_CACHE_DIR to a directory that can be written, or use --no-cache")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(place: &Path, seconds: u64) -> Store {
+        Store::open(Some(place), UNIX_EPOCH + Duration::from_secs(seconds)).unwrap()
+    }
+
+    fn kept(store: &Store, text: &str) -> StoredPackage {
+        let staging = store.staging().unwrap();
+        fs::write(staging.path().join("tree/main.tf"), text).unwrap();
+        let digest = Sha256Digest::of(text.as_bytes()).to_hex();
+        let files = [("main.tf".to_owned(), digest)].into();
+        store.keep("k", staging, PackageRecord { files, ..PackageRecord::default() }).unwrap()
+    }
+
+    #[test]
+    fn facts_age() {
+        let place = tempfile::tempdir().unwrap();
+        store(place.path(), 1000).learn("k", "v");
+        assert_eq!(store(place.path(), 1599).fresh("k").as_deref(), Some("v"));
+        assert_eq!(store(place.path(), 1600).fresh("k"), None);
+        assert_eq!(store(place.path(), 999).fresh("k"), None);
+        assert_eq!(store(place.path(), 9999).lasting("k").as_deref(), Some("v"));
+        assert_eq!(store(place.path(), 1000).fresh("other"), None);
+    }
+
+    #[test]
+    fn packages_are_replaced_and_found_again() {
+        let place = tempfile::tempdir().unwrap();
+        let store = store(place.path(), 0);
+        assert_eq!(store.package("k"), None);
+        kept(&store, "one");
+        let two = kept(&store, "two");
+        assert_eq!(store.package("k"), Some(two.clone()));
+        assert_eq!(fs::read_to_string(two.tree.join("main.tf")).unwrap(), "two");
+        assert_eq!(fs::read_dir(place.path().join(FOLDER).join("staging")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn damaged_packages_count_as_absent() {
+        let place = tempfile::tempdir().unwrap();
+        let store = store(place.path(), 0);
+        let package = kept(&store, "one");
+        fs::write(package.tree.join("main.tf"), "").unwrap();
+        assert_eq!(store.package("k"), None);
+        // What was being laid out when a run was killed is not looked at.
+        drop(store.staging().unwrap().keep());
+        assert_eq!(store.package("k"), None);
+        kept(&store, "one");
+        assert!(store.package("k").is_some());
+    }
+
+    #[tokio::test]
+    async fn two_runs_do_not_fetch_one_package() {
+        let place = tempfile::tempdir().unwrap();
+        let (one, other) = (store(place.path(), 0), store(place.path(), 0));
+        let held = one.alone("k").await;
+        assert!(held.is_some());
+        let waiting = other.alone("k");
+        let mut waiting = std::pin::pin!(waiting);
+        let early = tokio::time::timeout(Duration::from_millis(1), &mut waiting).await;
+        assert!(early.is_err());
+        drop(held);
+        assert!(waiting.await.is_some());
+    }
+}

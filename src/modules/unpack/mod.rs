@@ -1,0 +1,251 @@
+//! Packages of modules, laid out in a directory of ours.
+//!
+//! Whoever made an archive or a repository is not trusted: nothing is written outside of the directory, nothing through a
+//! link, nothing but files, directories and links that stay inside, and no more than a bounded number of bytes.
+
+mod tar;
+mod zip;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+pub(super) use tar::{Compression, unpack_tar};
+pub(super) use zip::unpack_zip;
+
+use crate::hash::h1::h1;
+use crate::hash::sha256::Sha256;
+use crate::hash::{PackageHash, Sha256Digest};
+
+/// The most bytes of all files of a package: many times the largest real one.
+const MAX_BYTES: u64 = 512 << 20;
+
+/// The most entries of a package.
+const MAX_ENTRIES: usize = 200_000;
+
+/// The longest name, in bytes.
+const MAX_NAME: usize = 4096;
+
+/// Why a package cannot be unpacked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UnpackError {
+    /// The name of an entry leads out of the package, or is none.
+    #[error("the entry {0:?} leads out of the package")]
+    Escape(String),
+    /// A link to something outside of the package.
+    #[error("the link {name:?} leads out of the package, to {target:?}")]
+    LinkOut {
+        /// The link.
+        name: String,
+        /// Where it leads.
+        target: String,
+    },
+    /// A file below a link.
+    #[error("the entry {0:?} lies behind a link")]
+    ThroughLink(String),
+    /// A device, a named pipe and the like.
+    #[error("the entry {0:?} is neither a file nor a directory nor a link")]
+    Special(String),
+    /// More bytes than a package may have.
+    #[error("the package has more than {} MiB", MAX_BYTES >> 20)]
+    TooLarge,
+    /// More entries than a package may have.
+    #[error("the package has more than {MAX_ENTRIES} entries")]
+    TooMany,
+    /// The archive is damaged, or none.
+    #[error("the archive cannot be read: {0}")]
+    Archive(io::Error),
+    /// The disk.
+    #[error("cannot write {}: {reason}", path.display())]
+    Disk {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why not.
+        reason: io::Error,
+    },
+}
+
+/// What a package holds, as its source gives it: names, and digests of contents. A link counts as its target's text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    digests: BTreeMap<String, Sha256Digest>,
+    links: BTreeSet<String>,
+}
+
+impl Contents {
+    /// The configuration files with the digests of their contents, in hex.
+    pub(super) fn configuration(&self) -> BTreeMap<String, String> {
+        let files = self.digests.iter().filter(|(name, _)| !self.links.contains(*name));
+        let files = files.filter(|(name, _)| super::is_configuration(name));
+        files.map(|(name, digest)| (name.clone(), digest.to_hex())).collect()
+    }
+
+    /// The hash of the package. Names with a component that begins with a dot do not count: the tools leave them out of
+    /// second copies of a package.
+    pub(super) fn hash(&self) -> Option<PackageHash> {
+        let counts = |name: &&String| !name.split('/').any(|part| part.starts_with('.'));
+        h1(self.digests.iter().filter(|(name, _)| counts(name)).map(|(name, digest)| (name, *digest))).ok()
+    }
+}
+
+/// A package under construction.
+#[derive(Debug)]
+pub(super) struct Builder {
+    top: PathBuf,
+    links: BTreeMap<String, String>,
+    contents: BTreeMap<String, Sha256Digest>,
+    entries: usize,
+    bytes: u64,
+}
+
+impl Builder {
+    /// A package in an existing, empty directory.
+    pub(super) fn new(top: &Path) -> Self {
+        Self { top: top.to_owned(), links: BTreeMap::new(), contents: BTreeMap::new(), entries: 0, bytes: 0 }
+    }
+
+    /// The bytes that are left to the package.
+    pub(super) fn bytes_left(&self) -> u64 {
+        MAX_BYTES - self.bytes
+    }
+
+    pub(super) fn directory(&mut self, name: &str) -> Result<(), UnpackError> {
+        let name = self.entry(name)?;
+        let path = self.top.join(&name);
+        fs::create_dir_all(&path).map_err(disk(&path))
+    }
+
+    /// Writes a file; one of the same name before it is replaced.
+    pub(super) fn file(&mut self, name: &str, content: &mut dyn Read) -> Result<(), UnpackError> {
+        let clean = self.entry(name)?;
+        if clean.is_empty() {
+            return Err(UnpackError::Escape(shown(name)));
+        }
+        let path = self.top.join(&clean);
+        let parent = path.parent().unwrap_or(&self.top);
+        fs::create_dir_all(parent).map_err(disk(parent))?;
+        let mut file = fs::File::create(&path).map_err(disk(&path))?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let count = content.read(&mut buffer).map_err(UnpackError::Archive)?;
+            if count == 0 {
+                break;
+            }
+            self.bytes += count as u64;
+            if self.bytes > MAX_BYTES {
+                return Err(UnpackError::TooLarge);
+            }
+            hasher.update(&buffer[..count]);
+            file.write_all(&buffer[..count]).map_err(disk(&path))?;
+        }
+        self.links.remove(&clean);
+        self.contents.insert(clean, hasher.finish());
+        Ok(())
+    }
+
+    /// Notes a link, which is made at the end: so nothing can be written through it.
+    pub(super) fn link(&mut self, name: &str, target: &str) -> Result<(), UnpackError> {
+        let clean = self.entry(name)?;
+        let out = || UnpackError::LinkOut { name: shown(name), target: shown(target) };
+        let parent = clean.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let inside = !target.starts_with('/') && !target.contains('\\');
+        if clean.is_empty() || !inside || clean_name(&format!("{parent}/{target}")).is_none() {
+            return Err(out());
+        }
+        self.contents.insert(clean.clone(), Sha256Digest::of(target.as_bytes()));
+        self.links.insert(clean, target.to_owned());
+        Ok(())
+    }
+
+    /// A second name of a file that is there already.
+    pub(super) fn hard_link(&mut self, name: &str, target: &str) -> Result<(), UnpackError> {
+        let original = clean_name(target).filter(|target| self.contents.contains_key(target));
+        let original = original.filter(|target| !self.links.contains_key(target));
+        let Some(original) = original else {
+            return Err(UnpackError::LinkOut { name: shown(name), target: shown(target) });
+        };
+        let path = self.top.join(original);
+        let mut file = fs::File::open(&path).map_err(disk(&path))?;
+        self.file(name, &mut file)
+    }
+
+    /// Makes the links, and looks whether they stay inside.
+    pub(super) fn finish(self) -> Result<Contents, UnpackError> {
+        let behind = |name: &str| {
+            let above = name.match_indices('/').map(|(at, _)| &name[..at]);
+            above.into_iter().any(|above| self.links.contains_key(above))
+        };
+        if let Some(name) = self.contents.keys().find(|name| behind(name)) {
+            return Err(UnpackError::ThroughLink(shown(name)));
+        }
+        for (name, target) in &self.links {
+            let path = self.top.join(name);
+            // A file of the same name came before.
+            let _ = fs::remove_file(&path);
+            let parent = path.parent().unwrap_or(&self.top);
+            fs::create_dir_all(parent).map_err(disk(parent))?;
+            make_link(target, &path).map_err(disk(&path))?;
+        }
+        let top = fs::canonicalize(&self.top).map_err(disk(&self.top))?;
+        for (name, target) in &self.links {
+            let path = self.top.join(name);
+            match fs::canonicalize(&path) {
+                Ok(real) if real.starts_with(&top) => {}
+                Ok(_) => return Err(UnpackError::LinkOut { name: shown(name), target: shown(target) }),
+                // It leads nowhere now, and shall not lead anywhere later.
+                Err(_) => drop(fs::remove_file(&path)),
+            }
+        }
+        Ok(Contents { digests: self.contents, links: self.links.into_keys().collect() })
+    }
+
+    /// Counts an entry, and gives its clean name.
+    fn entry(&mut self, name: &str) -> Result<String, UnpackError> {
+        self.entries += 1;
+        if self.entries > MAX_ENTRIES {
+            return Err(UnpackError::TooMany);
+        }
+        let clean = clean_name(name).filter(|_| !name.starts_with('/') && name.len() <= MAX_NAME);
+        let clean = clean.ok_or_else(|| UnpackError::Escape(shown(name)))?;
+        Ok(clean)
+    }
+}
+
+/// A name without `.` and inner `..`; none if it leads upwards, or is odd.
+fn clean_name(name: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            _ if part.contains(['\\', '\0']) || cfg!(windows) && part.contains(':') => return None,
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn shown(name: &str) -> String {
+    name.chars().take(200).collect()
+}
+
+fn disk(path: &Path) -> impl FnOnce(io::Error) -> UnpackError {
+    let path = path.to_owned();
+    move |reason| UnpackError::Disk { path, reason }
+}
+
+#[cfg(unix)]
+fn make_link(target: &str, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+/// Links need a privilege there, and configuration behind them is rare.
+#[cfg(not(unix))]
+fn make_link(_: &str, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! Zip archives.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use super::{Builder, UnpackError};
+
+/// The longest target of a link, in bytes.
+const MAX_TARGET: u64 = 4096;
+
+/// The bits of a Unix mode that say what an entry is.
+const KIND: u32 = 0o170_000;
+
+/// Unpacks a zip archive.
+pub(in crate::modules) fn unpack_zip(archive: File, builder: &mut Builder) -> Result<(), UnpackError> {
+    let damaged = |error: zip::result::ZipError| UnpackError::Archive(io::Error::other(error));
+    let mut archive = zip::ZipArchive::new(archive).map_err(damaged)?;
+    for at in 0..archive.len() {
+        let mut entry = archive.by_index(at).map_err(damaged)?;
+        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        match entry.unix_mode().map_or(0, |mode| mode & KIND) {
+            0o120_000 => {
+                let mut target = String::new();
+                let read = entry.by_ref().take(MAX_TARGET).read_to_string(&mut target);
+                read.map_err(UnpackError::Archive)?;
+                builder.link(&name, &target)?;
+            }
+            _ if entry.is_dir() => builder.directory(&name)?,
+            0 | 0o100_000 => builder.file(&name, &mut entry)?,
+            _ => return Err(UnpackError::Special(super::shown(&name))),
+        }
+    }
+    Ok(())
+}
