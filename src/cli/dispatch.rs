@@ -17,14 +17,14 @@ use crate::outcome::{Body, Generated, Outcome};
 pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
     match &arguments.command {
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
-            locking::lock(&lock.request()?, services)
+            locking::lock(&lock.request(), services)
         }
         Command::Trust(arguments) => trust::trust(&arguments.command.request(), services),
-        Command::Add(arguments) => add::add(&arguments.request()?, services),
+        Command::Add(arguments) => add::add(&arguments.request(), services),
         Command::Remove(arguments) => remove::remove(&arguments.request(), services),
-        Command::Upgrade(arguments) => upgrade::upgrade(&arguments.request(services.scope.environment.now)?, services),
+        Command::Upgrade(arguments) => upgrade::upgrade(&arguments.request(services.scope.environment.now), services),
         Command::Outdated(arguments) => outdated::outdated(&arguments.request(), services),
-        Command::Migrate(arguments) => migrate::migrate(&arguments.request()?, services),
+        Command::Migrate(arguments) => migrate::migrate(&arguments.request(), services),
         Command::Verify(arguments) => verify::verify(&arguments.request(), services),
         Command::Explain(arguments) => explain::explain(&arguments.request(), services),
         Command::Completions(asked) => {

@@ -21,7 +21,6 @@ use crate::outcome::{
 };
 use crate::release::cached::{self, Check};
 use crate::release::{Knowledge, Line, Release};
-use crate::verify::is_well_formed;
 use crate::version::Version;
 use crate::workspace::RunSettings;
 
@@ -172,7 +171,7 @@ impl Read {
             })
         });
         let releases = releases.collect();
-        ExplainedHash { well_formed: is_well_formed(&hash), hash, recorded, releases }
+        ExplainedHash { well_formed: hash.is_well_formed(), hash, recorded, releases }
     }
 
     /// The entries of a provider, hash by hash, and who else in the repository has it.

@@ -70,7 +70,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         cache: &cache,
         mode,
         fail_fast: asked.fail_fast,
-        local: options.fs_mirror.is_none(),
+        local: options.mirror.is_none(),
         all_or_none: asked.to.is_some(),
     };
     let warnings = Mutex::new(Vec::new());
@@ -84,8 +84,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         (asked.prepare)(root, &settings)
     };
-    let source = |dialect| source(services, dialect, options.fs_mirror.as_ref(), &cache);
-    let mirrored = options.fs_mirror.is_some();
+    let source = |dialect| source(services, dialect, options.mirror.as_ref(), &cache);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
     let mut notes = Vec::new();
     if begun.len() < targets.paths.len() {
@@ -94,7 +93,6 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         notes.push(format!("{count} {were} not begun, after one had failed"));
     }
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
-    notes.extend(unsigned(&begun).filter(|_| mirrored));
     notes.extend(cache.note().map(str::to_owned));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     let mut roots: Vec<_> = begun.into_iter().chain(first_outcomes).collect();
@@ -106,16 +104,4 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     let dialect = asked.to.or_else(|| targets.dialect());
     let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
     outcome.differing(differs)
-}
-
-/// What must be known of hashes that a mirror gave; nothing if it gave none.
-fn unsigned(roots: &[RootOutcome]) -> Option<String> {
-    let of_root = |root: &RootOutcome| match &root.body {
-        Ok(Body::Changes(changes)) => changes.changes.iter().any(|change| !change.hashes_added.is_empty()),
-        _ => false,
-    };
-    roots
-        .iter()
-        .any(of_root)
-        .then(|| "a mirror signs nothing: the new hashes are those of its packages, whoever put them there".to_owned())
 }

@@ -54,7 +54,7 @@ pub mod verify_online;
 pub mod why;
 
 pub use crate::workspace::RunSettings;
-pub use lock_options::LockOptions;
+pub use lock_options::{LockOptions, Mirror};
 #[cfg(feature = "online")]
 pub use modules::module_fetch;
 pub use services::Services;

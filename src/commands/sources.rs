@@ -1,19 +1,19 @@
 //! Whom a run may ask.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Services;
 use super::lock::Source;
+use super::lock_options::Mirror;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
-use crate::engine::gather::GatherOptions;
+use crate::engine::gather::{GatherOptions, MirrorOptions};
 use crate::engine::{Event, Events};
 use crate::error::Error;
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
-use crate::source::Registry;
+use crate::source::{NetworkMirror, Registry};
 
 /// Whom a run may ask about providers of a tool: the mirror, if one was named, else the registries, unless the run is
 /// offline.
@@ -24,11 +24,11 @@ use crate::source::Registry;
 pub(super) fn source(
     services: &Services<'_>,
     dialect: Dialect,
-    mirror: Option<&PathBuf>,
+    mirror: Option<&Mirror>,
     cache: &Arc<Cache>,
 ) -> Result<Source, Error> {
     let events = services.events.clone();
-    if let Some(directory) = mirror {
+    if let Some(Mirror::Directory(directory)) = mirror {
         return Ok(Source::Mirror(FilesystemMirror::open(directory)?, events));
     }
     if services.scope.offline {
@@ -38,6 +38,10 @@ pub(super) fn source(
     let config = CliConfig::load(variables, dialect)?;
     let client = Client::watched(ClientOptions::configured(variables, config.registry_protocols), watch(&events));
     let credentials = Arc::new(Credentials::new(variables, &config));
+    if let Some(Mirror::Url(url)) = mirror {
+        let (mirror, cache) = (NetworkMirror::new(client, credentials, url)?, Arc::clone(cache));
+        return Ok(Source::NetworkMirror(Box::new(MirrorOptions { mirror, cache, events, dialect })));
+    }
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
     Ok(Source::Registries(Box::new(GatherOptions {
         registry: Registry::new(client, discovery, credentials),

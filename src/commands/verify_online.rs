@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
 use crate::settings::H1Rule;
-use crate::verify::is_well_formed;
 
 /// Asks about each locked release once, whatever the number of root modules that lock it.
 ///
@@ -49,7 +48,7 @@ impl Questions {
         let platforms = run.settings.platforms.clone().unwrap_or_default();
         for (addr, entry) in lock.iter().filter(|(addr, _)| !rules.forbids(addr)) {
             let own = run.settings.hosts.get(addr.host()).copied().or(run.settings.policy.h1);
-            let h1 = entry.hashes.of(HashScheme::H1).filter(|hash| is_well_formed(hash));
+            let h1 = entry.hashes.of(HashScheme::H1).filter(|hash| hash.is_well_formed());
             let inquiry = Inquiry {
                 rules: rules.of(addr, &platforms),
                 believe: own != Some(H1Rule::Verified),

@@ -58,7 +58,7 @@ pub struct Selected {
     pub newest: Option<Version>,
     /// Newer versions that the constraints allow, and why they were not selected.
     pub passed_over: Vec<(Version, PassedOver)>,
-    /// What the origin reports about packages, of platforms that nobody asked for too, without a signature.
+    /// The `h1:` that the origin reports, of platforms that nobody asked for too, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
     /// The `h1:` of archives of the release that the index knows, looked at or not, by platform.
     pub known: BTreeMap<Platform, PackageHash>,
@@ -135,6 +135,10 @@ pub struct PackageFacts {
     pub h1: Option<PackageHash>,
     /// Whether `h1` was computed here (now or earlier), not reported.
     pub computed: bool,
+    /// The size of the archive in bytes, where it was looked at, now or earlier.
+    pub size: Option<u64>,
+    /// True if a mirror told the digest of the archive and the tool records what a mirror tells.
+    pub tells_zh: bool,
     /// The name of its line in the checksums, or of its file.
     pub file_name: String,
 }
@@ -143,5 +147,10 @@ impl PackageFacts {
     /// The `zh:` hash of the archive.
     pub fn zh_hash(&self) -> Option<PackageHash> {
         self.zh.map(PackageHash::zh)
+    }
+
+    /// All hashes that are known of it.
+    pub fn hashes(&self) -> impl Iterator<Item = PackageHash> {
+        self.h1.iter().cloned().chain(self.zh_hash())
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::facts::{Answer, PackageFacts, Refusal, Selected};
-use super::plan::{Selection, Step};
-use super::wish::Bar;
+use super::plan::Step;
+use super::select::Shelf;
 use super::{Event, Events, PackageKey, abreast};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
@@ -31,7 +31,8 @@ pub fn gather(
     for (addr, step) in steps {
         let selected = select(mirror, addr, step);
         if let Ok(version) = &selected {
-            let packages = step.platforms.iter().filter_map(|platform| {
+            let others = witnesses(mirror, addr, step, version);
+            let packages = step.platforms.iter().chain(&others).filter_map(|platform| {
                 let found = mirror.package(addr, version, platform).transpose()?;
                 let package =
                     PackageKey { address: addr.clone(), version: version.clone(), platform: platform.clone() };
@@ -52,46 +53,26 @@ pub fn gather(
     answers.collect()
 }
 
+/// Platforms that were not asked for, of a recorded release: their packages may show that the mirror has that release.
+fn witnesses(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step, version: &Version) -> Vec<Platform> {
+    if step.recorded.as_ref().is_none_or(|entry| entry.version != *version) {
+        return Vec::new();
+    }
+    let mut platforms = mirror.platforms(addr, version).unwrap_or_default();
+    platforms.retain(|platform| !step.platforms.contains(platform));
+    platforms
+}
+
 type Hashed = BTreeMap<Platform, Result<PackageFacts, Refusal>>;
 
 fn select(mirror: &FilesystemMirror, addr: &ProviderAddr, step: &Step) -> Result<Version, Error> {
     let versions = mirror.versions(addr)?;
-    let chosen = match &step.selection {
-        Selection::Keep(version) | Selection::Exactly(version) => versions.iter().find(|offered| *offered == version),
-        Selection::Newest(wish) => {
-            let newest = |allows: &dyn Fn(&Version) -> bool, bar: &Bar| {
-                versions.iter().filter(|version| allows(version) && will_do(mirror, addr, bar, version)).max()
-            };
-            let joint = wish.joint.as_ref().and_then(|joint| newest(&|version| joint.allows(version), &joint.bar()));
-            joint.or_else(|| newest(&|version| wish.allows(version), &step.bar(wish.complete)))
-        }
-    };
-    chosen.cloned().ok_or_else(|| {
-        let message = match (&step.selection, versions.is_empty()) {
-            (_, true) => format!("the mirror has no release of provider {addr}"),
-            (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
-            (Selection::Exactly(version), _) => format!("the mirror does not have version {version} of {addr}"),
-            (Selection::Newest(_), _) if step.rules.barred.asks_for_age() => {
-                format!("a mirror does not tell how old the releases of provider {addr} are")
-            }
-            (Selection::Newest(wish), _) => format!(
-                "no release of provider {addr} in the mirror matches the version constraint \"{}\"",
-                wish.constraints
-            ),
-        };
-        let error = Error::new(ErrorKind::NotFound, message).in_file(mirror.base());
-        match versions.last() {
-            Some(newest) => error.hint(format!("the newest version in the mirror is {newest}")),
-            None => error.hint("check the directory: HOST/NAMESPACE/TYPE is looked for below it"),
-        }
+    let has = |version: &Version, platform: &Platform| matches!(mirror.package(addr, version, platform), Ok(Some(_)));
+    Shelf { addr, versions: &versions }.select(step, &has).map_err(|error| {
+        let error = error.in_file(mirror.base());
+        let hint = "check the directory: HOST/NAMESPACE/TYPE is looked for below it";
+        if versions.is_empty() { error.hint(hint) } else { error }
     })
-}
-
-/// True if a version may be selected. A mirror signs nothing, so that nobody knows the age of what is not recorded.
-fn will_do(mirror: &FilesystemMirror, addr: &ProviderAddr, bar: &Bar, version: &Version) -> bool {
-    let has = |platform: &Platform| matches!(mirror.package(addr, version, platform), Ok(Some(_)));
-    let suits = || !bar.asks_for_age() && bar.platforms.iter().all(has);
-    bar.ban(addr, version).is_none() && (bar.recorded.as_ref() == Some(version) || suits())
 }
 
 fn release(
@@ -103,15 +84,20 @@ fn release(
 ) -> Result<Selected, Refusal> {
     let mut packages = BTreeMap::new();
     for (platform, facts) in hashed {
-        packages.insert(platform, facts?);
+        match facts {
+            Ok(facts) => drop(packages.insert(platform, facts)),
+            Err(refusal) if step.platforms.contains(&platform) => return Err(refusal),
+            // It was to be a witness only.
+            Err(_) => {}
+        }
     }
     let missing = step.platforms.iter().filter(|platform| !packages.contains_key(platform)).map(|platform| {
         let has = |version: &&Version| matches!(mirror.package(addr, version, platform), Ok(Some(_)));
         let versions = mirror.versions(addr).unwrap_or_default();
         (platform.clone(), versions.iter().filter(has).max().cloned())
     });
-    let releases = mirror.versions(addr).unwrap_or_default().into_iter().filter(|other| !other.is_prerelease());
-    let newest = releases.max().filter(|other| *other > version);
+    let versions = mirror.versions(addr).unwrap_or_default();
+    let newest = Shelf { addr, versions: &versions }.newer(&version);
     let missing = missing.collect();
     let mut selected = Selected { missing, newest, ..Selected::new(Release::new(addr.clone(), version)) };
     selected.compute(packages);
@@ -149,14 +135,21 @@ fn hash_quietly(package: &PackageKey, found: &LocalPackage, events: &Events) -> 
             if !hashes.has_program(addr.kind()) {
                 return Err(no_program(addr, path).into());
             }
-            Ok(PackageFacts { zh: Some(hashes.zh), h1: Some(hashes.h1), computed: true, file_name })
+            Ok(PackageFacts {
+                zh: Some(hashes.zh),
+                h1: Some(hashes.h1),
+                computed: true,
+                size: None,
+                tells_zh: false,
+                file_name,
+            })
         }
         LocalPackage::Unpacked(path) => {
             if !packages::has_program(path, addr.kind()).map_err(Error::from)? {
                 return Err(no_program(addr, path).into());
             }
             let h1 = packages::hash_directory(path).map_err(Error::from)?;
-            Ok(PackageFacts { zh: None, h1: Some(h1), computed: true, file_name })
+            Ok(PackageFacts { zh: None, h1: Some(h1), computed: true, size: None, tells_zh: false, file_name })
         }
     }
 }

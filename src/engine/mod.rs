@@ -19,6 +19,7 @@ pub mod mirrors;
 pub mod plan;
 pub mod recall;
 pub mod rules;
+pub mod select;
 pub mod settle;
 pub mod wish;
 

@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::facts::{Answer, Refusal};
-use super::gather::{GatherOptions, Gatherer};
+use super::gather::{GatherOptions, Gatherer, MirrorGatherer, MirrorOptions};
 use super::inquiry::Inquiry;
 use super::plan::Step;
 use crate::addr::ProviderAddr;
@@ -29,6 +29,25 @@ pub fn gather(
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, threads(roots)));
         all(&gatherer, roots).await
+    })
+}
+
+/// The same from a network mirror.
+///
+/// # Errors
+///
+/// As [`gather`].
+pub fn gather_from_mirror(
+    options: MirrorOptions,
+    roots: &[&BTreeMap<ProviderAddr, Step>],
+) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(MirrorGatherer::new(options));
+        let mut answers = Vec::new();
+        for steps in roots {
+            answers.push(gatherer.gather(steps).await);
+        }
+        answers
     })
 }
 

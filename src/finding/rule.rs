@@ -78,6 +78,7 @@ rules! {
     Republished, "republished", Deny, Trust, "The release on offer is not the one that was recorded.", "Ask its publisher why; then `tflock lock --accept-republished ADDR@VERSION --reason TEXT`.";
     ReleaseGrew, "release-grew", Warn, Trust, "The release has more packages than when it was recorded; those recorded still stand.", "Review the new packages as you would a new release.";
     FirstUse, "first-use", Note, Trust, "A release is locked for the first time; its signer is taken on trust.", "Compare the fingerprint with what the publisher announces.";
+    MirrorVouches, "mirror-vouches", Warn, Trust, "Only a mirror vouches for packages that are new to the lock file, and a mirror signs nothing.", "Where the origin registry can be asked, run `tflock verify` there before the file is used.";
     UnexplainedHash, "unexplained-hash", Warn, Trust, "A recorded hash is none of the hashes that the release is known to have.", "Run `tflock verify`; if the hash stays unexplained, remove it.";
     UnboundSignature, "unbound-signature", Deny, Trust, "The signed list names the package for another provider, version or platform.", "Ask the registry; the package may have been swapped.";
     UnusualPackageName, "unusual-package-name", Warn, Trust, "The signed list names the package in no known way, so that the signature binds it to nothing.", "Ask the registry to name its packages terraform-provider-TYPE_VERSION_OS_ARCH.zip.";
@@ -91,7 +92,7 @@ rules! {
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
     UnusualArchive, "unusual-archive", Deny, Trust, "A package is an archive that the tools may read otherwise than it says.", "Tell the publisher.";
-    PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums.", "Tell the registry.";
+    PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` goes on with the signed checksums.";
     TwoHashForms, "two-hash-forms", Warn, Other, "A package has directory entries, so that its h1 differs between archive and directory.", "Mirrors that hold the packed archive may refuse it; prefer unpacked mirrors.";
     ProtocolUnsupported, "protocol-unsupported", Warn, Other, "A release speaks no protocol that the tools support.", "Choose another version.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";

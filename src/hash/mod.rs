@@ -36,6 +36,18 @@ pub enum HashScheme {
 pub struct HashError(pub String);
 
 impl PackageHash {
+    /// True if it is written in the one form in which it can match a package; always true for unknown schemes.
+    pub fn is_well_formed(&self) -> bool {
+        match self.scheme() {
+            HashScheme::Zh => self.zh_digest().is_some(),
+            HashScheme::H1 => self
+                .as_str()
+                .strip_prefix("h1:")
+                .is_some_and(|text| Sha256Digest::from_base64(text).is_some_and(|digest| digest.to_base64() == text)),
+            HashScheme::Other => true,
+        }
+    }
+
     /// The `zh:` hash of an archive with this digest.
     pub fn zh(digest: Sha256Digest) -> Self {
         Self(format!("zh:{}", digest.to_hex()).into())

@@ -6,6 +6,7 @@
 pub mod cached;
 pub mod continuity;
 pub mod naming;
+pub mod reported;
 pub mod signers;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use crate::finding::Finding;
 use crate::trust::judge::{Verdict, denied, judge};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
-use crate::trust::words::refused;
+use crate::trust::words::{refused, unknown_signer};
 
 /// What happens when no signer is remembered for a provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -44,8 +44,11 @@ pub fn verdict(pins: &Pins, release: &Release, signer: &Signer) -> Verdict {
 ///
 /// A finding at level deny.
 pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bool) -> Result<Signed, Finding> {
-    let Some(signer) = &release.signer else { return Ok(Signed::Unknown) };
     let (address, version) = (&release.address, &release.version);
+    let Some(signer) = &release.signer else {
+        let forbidden = rule == FirstUseRule::Refuse && is_new;
+        return if forbidden { Err(unknown_signer(address, version)) } else { Ok(Signed::Unknown) };
+    };
     match verdict(pins, release, signer) {
         Verdict::Known(_) => Ok(Signed::Pinned),
         Verdict::FirstUse if rule == FirstUseRule::Remember => {
@@ -118,7 +121,7 @@ mod tests {
         let recorded = remembered(&pins, &unsigned, FirstUseRule::Refuse, false);
         assert_eq!(recorded, Ok(Signed::Unknown));
         let mirror = remembered(&pins, &release(None), FirstUseRule::Refuse, true);
-        assert_eq!(mirror, Ok(Signed::Unknown));
+        assert_eq!(mirror.unwrap_err().rule, Rule::FirstUseForbidden);
     }
 
     #[test]

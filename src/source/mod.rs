@@ -4,15 +4,14 @@
 //! thing) apart from *unavailable* (nobody knows).
 
 mod link;
+mod network_mirror;
 mod registry;
 mod wire;
 
-use std::collections::BTreeMap;
-
+pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
 pub use registry::{Package, Registry, SignedUrls, SourceError};
 pub use wire::WireError;
 
-use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -26,18 +25,6 @@ pub struct Offer {
     /// The platforms it has packages for; empty if the source does not say.
     pub platforms: Vec<Platform>,
 }
-
-/// What an origin reports about one package without signing it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reported {
-    /// Hashes of known schemes.
-    pub hashes: Vec<PackageHash>,
-    /// The size of the archive in bytes, as served: may be nonsense.
-    pub size: i64,
-}
-
-/// By platform.
-pub type ReportedPackages = BTreeMap<Platform, Reported>;
 
 /// True if a list of protocols has one that the tools speak (5 or 6), or says nothing.
 pub fn speaks_supported_protocol(protocols: &[String]) -> bool {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::wire::{self, WireError};
-use super::{Offer, ReportedPackages, link};
+use super::{Offer, link};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::helper::HelperError;
 use crate::error::{Error, ErrorKind};
@@ -17,6 +17,7 @@ use crate::net::{
     token_variable_shown,
 };
 use crate::platform::Platform;
+use crate::release::reported::ReportedPackages;
 use crate::version::Version;
 
 /// The origin registries: each address is asked for at its own host.

@@ -7,9 +7,10 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::{Offer, Reported};
+use super::Offer;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
+use crate::release::reported::Reported;
 use crate::version::Version;
 
 /// Why an answer cannot be used; one line.
@@ -38,9 +39,15 @@ pub enum WireError {
     /// A key of `packages` that is no platform.
     #[error("the answer includes the invalid package platform {0:?}")]
     PackagePlatform(String),
-    /// A hash in `packages` without a scheme.
+    /// A hash without a scheme.
     #[error("the answer includes the invalid package hash {0:?}")]
     PackageHash(String),
+    /// Hashes of an archive, none of which has a scheme that is known.
+    #[error("the response gives an archive only checksums of unknown formats")]
+    UnknownSchemes,
+    /// A document that is not called JSON.
+    #[error("the response has the content type {0:?}, where application/json is wanted")]
+    ContentType(String),
 }
 
 /// Reads the first JSON value of a body; what follows it is ignored, as in the tools.
@@ -119,6 +126,52 @@ object! {
     struct PlatformItem {
         os: String = "os",
         arch: String = "arch",
+    }
+}
+
+object! {
+    /// The answer of a network mirror to *which versions are there*.
+    pub(super) struct MirrorIndex {
+        pub(super) versions: Option<Names> = "versions",
+    }
+}
+
+/// The names of the members of an object.
+pub(super) struct Names(pub(super) Vec<String>);
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Names;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Names, A::Error> {
+                let mut names = Names(Vec::new());
+                while let Some((name, IgnoredAny)) = members.next_entry()? {
+                    names.0.push(name);
+                }
+                Ok(names)
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+object! {
+    /// The answer of a network mirror to *what is in this release*.
+    pub(super) struct MirrorVersion {
+        pub(super) archives: Option<BTreeMap<String, MirrorArchive>> = "archives",
+    }
+}
+
+object! {
+    pub(super) struct MirrorArchive {
+        pub(super) url: String = "url",
+        pub(super) hashes: Vec<String> = "hashes",
     }
 }
 

@@ -54,3 +54,9 @@ pub fn not_pinned(addr: &ProviderAddr, version: &Version, signer: &Signer) -> Fi
     let message = format!("{addr} {version} is {}, but no signer of this provider is remembered", by(signer));
     Finding::new(Rule::SignerNotPinned, message).about(addr)
 }
+
+/// The finding where a source tells no signer, and first uses are forbidden.
+pub fn unknown_signer(addr: &ProviderAddr, version: &Version) -> Finding {
+    let message = format!("{addr} {version} comes from a mirror, which says nothing of its signer");
+    Finding::new(Rule::FirstUseForbidden, message).about(addr)
+}

@@ -2,8 +2,8 @@
 //!
 //! Hashes that only came are no matter here: they are verified as all others are.
 
+use super::Judged;
 use super::hashes::{Value, value};
-use super::{Judged, is_well_formed};
 use crate::diff;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
@@ -25,7 +25,7 @@ impl Judged<'_> {
     pub(super) fn continuity(&self) -> Option<Finding> {
         let old = self.subject.before?.get(self.addr)?;
         let change = diff::change_of(self.addr, old, self.entry).filter(|_| old.version == self.entry.version)?;
-        let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && is_well_formed(hash);
+        let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && hash.is_well_formed();
         let came = change.hashes_added.iter().map(|added| &added.hash).filter(can_match).collect();
         let went = change.hashes_removed.iter().filter(can_match).collect();
         let shift = Shift { came, went };

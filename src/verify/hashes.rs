@@ -21,21 +21,9 @@ pub(super) enum Value {
     Malformed,
 }
 
-/// True if a hash is written in the one form in which it can match a package; always true for unknown schemes.
-pub fn is_well_formed(hash: &PackageHash) -> bool {
-    match hash.scheme() {
-        HashScheme::Zh => hash.zh_digest().is_some(),
-        HashScheme::H1 => hash
-            .as_str()
-            .strip_prefix("h1:")
-            .is_some_and(|text| Sha256Digest::from_base64(text).is_some_and(|digest| digest.to_base64() == text)),
-        HashScheme::Other => true,
-    }
-}
-
 /// What is known of a hash by what is known of the release that it is recorded for.
 pub(super) fn value(knowledge: &Knowledge, hash: &PackageHash) -> Value {
-    if !is_well_formed(hash) {
+    if !hash.is_well_formed() {
         return Value::Malformed;
     }
     let Knowledge::Known(release) = knowledge else { return Value::Unknown };

@@ -28,7 +28,6 @@ mod weakened;
 use std::time::SystemTime;
 
 pub use facts::Facts;
-pub use hashes::is_well_formed;
 pub use levels::leveled;
 pub use pinned::{PinChange, believed, pin_changes};
 pub use weakened::{Weakening, weakenings};

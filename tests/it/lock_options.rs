@@ -225,12 +225,6 @@ fn unusual_names_are_bound_by_the_registry_alone() {
 }
 
 #[test]
-fn what_is_not_supported_yet_says_so() {
-    let run = Workspace::from("example").tflock(None, ["lock", "-net-mirror=https://example.com/"]).ended_with(2);
-    insta::assert_snapshot!("net_mirror", run);
-}
-
-#[test]
 fn warnings_of_the_configuration_are_those_of_why() {
     let main = "terraform {\n  required_providers {\n    terraform = {\n      source  = \"terraform.io/builtin/terraform\"\n      \
                 version = \"~> 1.0\"\n    }\n  }\n}\n";

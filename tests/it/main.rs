@@ -14,6 +14,7 @@ mod killed;
 mod lock;
 mod lock_broken;
 mod lock_differential;
+mod lock_mirror;
 mod lock_network;
 mod lock_options;
 mod lock_trust;

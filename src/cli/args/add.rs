@@ -3,7 +3,6 @@
 use super::{Locking, Modules, Within};
 use crate::commands::edit_requirements::{Addition, History, Removal};
 use crate::commands::{LockOptions, add, remove};
-use crate::error::Error;
 
 /// Require a provider and lock it.
 ///
@@ -68,13 +67,9 @@ impl AddArgs {
     }
 
     /// What was asked for.
-    ///
-    /// # Errors
-    ///
-    /// An option that does not work yet.
-    pub(in crate::cli) fn request(&self) -> Result<add::Request, Error> {
-        let options = LockOptions { accept_no_configuration: true, ..self.locking.options()? };
-        Ok(add::Request { additions: self.additions(), history: self.history(), options })
+    pub(in crate::cli) fn request(&self) -> add::Request {
+        let options = LockOptions { accept_no_configuration: true, ..self.locking.options() };
+        add::Request { additions: self.additions(), history: self.history(), options }
     }
 }
 

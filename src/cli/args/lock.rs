@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::{Below, Locking, Modules, Within};
 use crate::commands::LockOptions;
 use crate::commands::locking::Request;
-use crate::error::Error;
 use crate::version::Version;
 
 /// Make the lock file complete.
@@ -55,11 +54,7 @@ pub(in crate::cli) struct LockArgs {
 
 impl LockArgs {
     /// What was asked for.
-    ///
-    /// # Errors
-    ///
-    /// An option that does not work yet.
-    pub(in crate::cli) fn request(&self) -> Result<Request, Error> {
+    pub(in crate::cli) fn request(&self) -> Request {
         let options = LockOptions {
             check: self.check,
             from_lock: self.from_lock,
@@ -68,9 +63,9 @@ impl LockArgs {
             providers: self.providers.clone(),
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
-            ..self.locking.options()?
+            ..self.locking.options()
         };
-        Ok(Request { options, below: self.below.targets(), create: self.create })
+        Request { options, below: self.below.targets(), create: self.create }
     }
 }
 

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::commands::LockOptions;
-use crate::error::{Error, ErrorKind};
+use crate::commands::{LockOptions, Mirror};
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 
@@ -21,8 +20,8 @@ pub(in crate::cli) struct Locking {
     /// Take packages from this filesystem mirror only, packed or unpacked.
     #[arg(long, value_name = "DIR", conflicts_with = "net_mirror")]
     fs_mirror: Option<PathBuf>,
-    /// Take packages from this network mirror only; not supported yet.
-    #[arg(long, value_name = "URL", hide = true)]
+    /// Take packages from this network mirror only.
+    #[arg(long, value_name = "URL")]
     net_mirror: Option<String>,
     /// Whose h1: hashes are written: also the registry's, or only those computed here.
     #[arg(long, value_name = "RULE", value_enum)]
@@ -43,31 +42,24 @@ enum H1Name {
 
 impl Locking {
     /// What was asked for.
-    ///
-    /// # Errors
-    ///
-    /// An option that does not work yet.
-    pub(in crate::cli) fn options(&self) -> Result<LockOptions, Error> {
-        if self.net_mirror.is_some() {
-            return Err(Error::new(ErrorKind::Usage, "--net-mirror is not supported yet")
-                .hint("download the packages and use `--fs-mirror DIR`"));
-        }
+    pub(in crate::cli) fn options(&self) -> LockOptions {
         let mut platforms: Vec<Platform> = Vec::new();
         for platform in &self.platforms {
             if !platforms.contains(platform) {
                 platforms.push(platform.clone());
             }
         }
-        Ok(LockOptions {
+        let directory = self.fs_mirror.clone().map(Mirror::Directory);
+        LockOptions {
             platforms,
             dry_run: self.dry_run,
-            fs_mirror: self.fs_mirror.clone(),
+            mirror: directory.or_else(|| self.net_mirror.clone().map(Mirror::Url)),
             h1: self.h1.map(|name| match name {
                 H1Name::Registry => H1Rule::Registry,
                 H1Name::Verified => H1Rule::Verified,
             }),
             no_first_use: self.no_first_use,
             ..LockOptions::default()
-        })
+        }
     }
 }

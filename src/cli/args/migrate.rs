@@ -4,7 +4,6 @@ use super::global::Target;
 use super::{Locking, Modules, Within};
 use crate::commands::LockOptions;
 use crate::commands::migrate::Request;
-use crate::error::Error;
 
 /// Move the lock file to the other tool, at the same versions.
 ///
@@ -39,17 +38,13 @@ pub(in crate::cli) struct MigrateArgs {
 
 impl MigrateArgs {
     /// What was asked for.
-    ///
-    /// # Errors
-    ///
-    /// An option that does not work yet.
-    pub(in crate::cli) fn request(&self) -> Result<Request, Error> {
+    pub(in crate::cli) fn request(&self) -> Request {
         let options = LockOptions {
             check: self.check,
             accept_no_configuration: true,
             accept_missing_modules: true,
-            ..self.locking.options()?
+            ..self.locking.options()
         };
-        Ok(Request { to: self.to.dialect(), recursive: self.recursive, edit_config: self.edit_config, options })
+        Request { to: self.to.dialect(), recursive: self.recursive, edit_config: self.edit_config, options }
     }
 }

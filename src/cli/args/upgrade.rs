@@ -10,7 +10,6 @@ use super::{Below, Locking, Within};
 use crate::commands::{LockOptions, outdated, upgrade};
 use crate::engine::plan::Upgrade;
 use crate::engine::wish;
-use crate::error::Error;
 use crate::settings::{Age, Date};
 use crate::version::Version;
 
@@ -114,11 +113,7 @@ impl Limit {
 
 impl UpgradeArgs {
     /// What was asked for.
-    ///
-    /// # Errors
-    ///
-    /// An option that does not work yet.
-    pub(in crate::cli) fn request(&self, now: SystemTime) -> Result<upgrade::Request, Error> {
+    pub(in crate::cli) fn request(&self, now: SystemTime) -> upgrade::Request {
         let selection = Upgrade {
             precise: self.precise.clone(),
             within: self.step.map(|step| match step {
@@ -137,9 +132,9 @@ impl UpgradeArgs {
             providers: self.providers.clone(),
             upgrade: Some(selection),
             not_after: self.exclude_newer.map(|limit| limit.moment(now)),
-            ..self.locking.options()?
+            ..self.locking.options()
         };
-        Ok(upgrade::Request { options, below: self.below.targets(), bump: self.bump })
+        upgrade::Request { options, below: self.below.targets(), bump: self.bump }
     }
 }
 

@@ -122,16 +122,6 @@ fn usage_errors_as_documents() {
 }
 
 #[test]
-fn a_network_mirror_is_not_supported_yet() {
-    let refused = told(&["lock", "-net-mirror=https://example.com/"]);
-    assert_eq!((refused.code, refused.out.as_str()), (ExitCode::Failed, ""));
-    assert!(refused.err.starts_with("error: --net-mirror is not supported yet\n  help: "), "{}", refused.err);
-    let document = told(&["-json", "lock", "-net-mirror=https://example.com/"]).json();
-    assert_eq!(document["error"]["kind"], "usage");
-    assert_eq!(document["command"], "lock");
-}
-
-#[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let closed = |kind| Run { stdout: Page { closed: Some(kind), ..Page::default() }, ..Run::default() };
     for words in [&["man"][..], &["--help"], &["completions", "bash"], &["-json", "man"]] {

@@ -84,7 +84,7 @@ fn ask(request: &Request, services: &Services<'_>, compared: &[Compared], cache:
     services.events_for(Some(dialect));
     let mut known = match source(services, dialect, None, cache)? {
         Source::Registries(options) => wanted.ask(*options)?,
-        Source::Mirror(..) | Source::Nobody => Known::new(),
+        Source::Mirror(..) | Source::NetworkMirror(_) | Source::Nobody => Known::new(),
     };
     for (key, knowledge) in forbidden {
         known.entry(key).or_insert(knowledge);

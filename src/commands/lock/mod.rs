@@ -21,7 +21,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::mirror::FilesystemMirror;
 use crate::engine::facts::{Answer, Refusal};
-use crate::engine::gather::GatherOptions;
+use crate::engine::gather::{GatherOptions, MirrorOptions};
 use crate::engine::plan::Step;
 use crate::engine::{Events, abreast, mirrors, run};
 use crate::error::{Error, ErrorKind};
@@ -58,6 +58,8 @@ pub enum Source {
     Registries(Box<GatherOptions>),
     /// A filesystem mirror, and nobody else.
     Mirror(FilesystemMirror, Events),
+    /// A network mirror, and nobody else.
+    NetworkMirror(Box<MirrorOptions>),
     /// Nobody: what is not known already is an error.
     Nobody,
 }
@@ -295,6 +297,7 @@ fn ask(
     let steps: Vec<&BTreeMap<ProviderAddr, Step>> = waiting.iter().map(|(_, prepared)| &prepared.open).collect();
     match source(first.dialect())? {
         Source::Registries(options) => run::gather(*options, &steps),
+        Source::NetworkMirror(options) => run::gather_from_mirror(*options, &steps),
         Source::Mirror(mirror, events) => {
             Ok(steps.iter().map(|steps| mirrors::gather(&mirror, steps, &events)).collect())
         }

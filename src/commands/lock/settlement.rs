@@ -48,7 +48,7 @@ impl Settlement {
             // Not a first use, but new to the file all the same.
             settled.signer.clone_from(&facts.release.signer);
         }
-        let is_new = settled.as_ref().is_ok_and(|settled| settled.signer.is_some());
+        let is_new = settled.as_ref().is_ok_and(|settled| settled.first_use || settled.signer.is_some());
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
         let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
@@ -106,6 +106,7 @@ impl Settlement {
                 entry,
                 added: Vec::new(),
                 signer: None,
+                first_use: false,
                 republished: false,
                 identical: false,
                 findings: Vec::new(),

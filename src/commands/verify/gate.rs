@@ -108,7 +108,7 @@ fn ask(roots: &Roots, depth: Depth, cache: &Arc<Cache>, services: &Services<'_>)
     let first = dialects.next().filter(|first| dialects.all(|dialect| dialect == *first));
     match source(services, first.unwrap_or(Dialect::Terraform), None, cache)? {
         Source::Registries(options) => verify_online::ask(roots, *options, depth),
-        Source::Mirror(..) | Source::Nobody => Ok(Known::new()),
+        Source::Mirror(..) | Source::NetworkMirror(_) | Source::Nobody => Ok(Known::new()),
     }
 }
 

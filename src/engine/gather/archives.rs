@@ -1,18 +1,23 @@
 //! One archive: downloaded and hashed as it arrives, written to disk only if its layout demands it.
 
 use std::path::Path;
+use std::sync::Arc;
+
+use url::Url;
 
 use super::{Gatherer, PackageKey};
 use crate::addr::ProviderAddr;
-use crate::disk::cache::{IndexEntry, Origin};
+use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::package::{PackageError, Spool};
-use crate::engine::Event;
 use crate::engine::facts::Refusal;
+use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::archive::{ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal};
+use crate::hash::archive::{
+    ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads,
+};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::net::{Body, NetError, ShownUrl};
+use crate::net::{Body, Client, NetError, ShownUrl};
 use crate::source::Package;
 use crate::version::Version;
 
@@ -41,6 +46,26 @@ pub(super) struct Hashed {
     pub(super) h1: PackageHash,
     /// The other form of the archive, where it differs.
     pub(super) archive_form: Option<PackageHash>,
+    /// The size of the archive in bytes.
+    pub(super) size: u64,
+}
+
+/// Downloads archives and hashes them as they arrive.
+#[derive(Debug)]
+pub(super) struct Downloads {
+    pub(super) client: Client,
+    pub(super) cache: Arc<Cache>,
+    pub(super) events: Events,
+    pub(super) threads: Threads,
+}
+
+/// The archive that is wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) url: Url,
+    pub(super) file_name: String,
+    /// Its digest, where that is signed.
+    pub(super) zh: Option<Sha256Digest>,
 }
 
 impl Gatherer {
@@ -62,10 +87,19 @@ impl Gatherer {
         package: &Package,
     ) -> Result<Hashed, Refusal> {
         let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
-        self.archives.answer(package.shasum, self.download(key, package)).await
+        let wanted =
+            Wanted { url: package.url.clone(), file_name: package.file_name.clone(), zh: Some(package.shasum) };
+        let hashed = async {
+            let found = self.downloads.fetch(key, &wanted).await?;
+            Ok(Hashed { h1: found.h1, archive_form: found.archive_form, size: found.size })
+        };
+        self.archives.answer(package.shasum, hashed).await
     }
+}
 
-    async fn download(&self, key: PackageKey, package: &Package) -> Result<Hashed, Refusal> {
+impl Downloads {
+    /// The hashes of an archive; what was computed goes into the index.
+    pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         let hashes = self.attempts(&key, package).await;
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
@@ -84,17 +118,17 @@ impl Gatherer {
         if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
             self.cache.record(entry);
         }
-        Ok(Hashed { h1: hashes.h1, archive_form: hashes.archive_form })
+        Ok(hashes)
     }
 
     /// Reads the archive until one pass succeeds, streaming first.
-    async fn attempts(&self, key: &PackageKey, package: &Package) -> Result<ArchiveHashes, Refusal> {
+    async fn attempts(&self, key: &PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         let failed = |error: NetError| {
             let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
             let cause = Error::from(error);
             Refusal::Error(Error { message, ..cause })
         };
-        let mut download = self.registry.client().download(&package.url);
+        let mut download = self.client.download(&package.url);
         let mut spool = false;
         loop {
             let mut body = download.open().await.map_err(failed)?;
@@ -121,7 +155,7 @@ impl Gatherer {
     async fn pass(
         &self,
         key: &PackageKey,
-        package: &Package,
+        package: &Wanted,
         body: &mut Body,
         mut sink: Sink,
     ) -> Result<ArchiveHashes, Pass> {
@@ -158,10 +192,8 @@ impl Gatherer {
 
 /// The bytes must be the announced ones before anything that is wrong with them counts. A page for people in place of
 /// them says nothing about the release.
-fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
-    if zh == package.shasum {
-        return Ok(());
-    }
+fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
+    let Some(wanted) = package.zh.filter(|wanted| *wanted != zh) else { return Ok(()) };
     let archive = format!("the archive of {} {} for {}", key.address, key.version, key.platform);
     if page {
         let url = ShownUrl::new(&package.url);
@@ -171,24 +203,24 @@ fn checked(key: &PackageKey, package: &Package, zh: Sha256Digest, page: bool) ->
         let hint = "a proxy or login page may have answered in place of the server";
         return Err(Pass::Refused(error.hint(hint).into()));
     }
-    let message = format!("{archive} has the checksum {zh}, where the signed checksums give {}", package.shasum);
+    let message = format!("{archive} has the checksum {zh}, where the signed checksums give {wanted}");
     Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
 }
 
-fn refused(key: &PackageKey, package: &Package, error: &ArchiveError) -> Pass {
+fn refused(key: &PackageKey, package: &Wanted, error: &ArchiveError) -> Pass {
     let ArchiveError::Bad(bad) = error else { return Pass::NeedsSpool };
     Pass::Refused(unusable(key, package, bad))
 }
 
 /// What was spooled to read it by its directory is a temporary file, which says nothing to anybody.
-fn damaged(key: &PackageKey, package: &Package, error: PackageError) -> Refusal {
+fn damaged(key: &PackageKey, package: &Wanted, error: PackageError) -> Refusal {
     match error {
         PackageError::Archive { source, .. } => unusable(key, package, &source),
         error => Refusal::Error(error.into()),
     }
 }
 
-fn unusable(key: &PackageKey, package: &Package, bad: &BadArchive) -> Refusal {
+fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
     let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
     let url = ShownUrl::new(&package.url);
     let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());

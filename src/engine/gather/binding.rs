@@ -3,9 +3,8 @@
 use crate::addr::ProviderAddr;
 use crate::engine::facts::Refusal;
 use crate::finding::{Finding, Rule};
+use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
-use crate::hash::{HashScheme, PackageHash, Sha256Digest};
-use crate::platform::Platform;
 use crate::source::Package;
 use crate::version::Version;
 
@@ -28,35 +27,4 @@ pub(super) fn listed(
         )));
     }
     Ok(digest)
-}
-
-/// Where the origin's unsigned report contradicts what it announces.
-///
-/// Source: opentofu `internal/getproviders/package_authentication.go`.
-pub(super) fn contradiction(
-    addr: &ProviderAddr,
-    platform: &Platform,
-    zh: Sha256Digest,
-    package: &Package,
-) -> Option<Finding> {
-    if package.reported.is_empty() {
-        return None;
-    }
-    let own = PackageHash::zh(zh);
-    let why = match package.reported.get(platform) {
-        None => format!("has no package entry for {platform}"),
-        Some(reported) if reported.size <= 0 => format!("gives {} bytes as the size for {platform}", reported.size),
-        Some(reported) => {
-            let mut zhs = reported.hashes.iter().filter(|hash| hash.scheme() == HashScheme::Zh).peekable();
-            if zhs.peek().is_none() {
-                format!("has no sha256sum in the package entry for {platform}")
-            } else if let Some(other) = zhs.find(|hash| **hash != own) {
-                format!("gives {other} for {platform}, where the checksums give {own}")
-            } else {
-                return None;
-            }
-        }
-    };
-    let message = format!("the registry's packages report about {addr} {why}");
-    Some(Finding::new(Rule::PackagesDiffer, message).about(addr))
 }

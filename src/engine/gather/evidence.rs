@@ -9,14 +9,15 @@ use super::archives::Hashed;
 use super::signed::SignedSums;
 use super::{Gatherer, Miss, NoOffers, binding};
 use crate::addr::ProviderAddr;
-use crate::disk::cache::ReleasePackage;
+use crate::disk::cache::{Cache, ReleasePackage};
 use crate::engine::facts::Refusal;
 use crate::engine::inquiry::Inquiry;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::{HashScheme, PackageHash, Sha256Digest};
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::release::reported::KnownArchive;
 use crate::release::{Knowledge, Release, Vouched, naming};
 use crate::source::{Offer, Package};
 use crate::version::Version;
@@ -74,7 +75,7 @@ impl Gatherer {
         let mut search = Search::new(inquiry, platforms, &signed, release);
         if !inquiry.depth.recompute {
             self.recall_index(&mut search);
-            search.believe(&first, inquiry.believe);
+            search.believe(&first, inquiry.believe, &self.cache);
         }
         if inquiry.depth.download {
             self.compute(&mut search).await;
@@ -222,16 +223,16 @@ impl<'a> Search<'a> {
         self.release.h1.entry(h1).or_insert(Vouched { platform: Some(platform.clone()), evidence });
     }
 
-    /// Takes in what the origin reports, as far as it fits the checksums.
-    fn believe(&mut self, package: &Package, believe: bool) {
+    /// Takes in what the origin reports, as far as it fits the checksums and what was computed here.
+    fn believe(&mut self, package: &Package, believe: bool, cache: &Cache) {
         for (platform, reported) in &package.reported {
             let Some(zh) = self.listed.get(platform) else { continue };
-            if let Some(finding) = binding::contradiction(&self.release.address, platform, *zh, package) {
+            let known = KnownArchive { zh: Some(*zh), computed: cache.h1_of(zh) };
+            if let Some(finding) = reported.contradiction(&self.release.address, platform, &known) {
                 self.release.findings.push(finding);
                 continue;
             }
-            let h1: Vec<PackageHash> =
-                reported.hashes.iter().filter(|hash| hash.scheme() == HashScheme::H1).cloned().collect();
+            let h1: Vec<PackageHash> = reported.h1().cloned().collect();
             for hash in h1.into_iter().filter(|_| believe) {
                 self.vouch(platform, hash, Evidence::ReportedByOrigin);
             }
@@ -269,7 +270,7 @@ impl<'a> Search<'a> {
 
     fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, Refusal>) {
         match hashed {
-            Ok(Hashed { h1, archive_form }) => {
+            Ok(Hashed { h1, archive_form, .. }) => {
                 self.correct(platform, &h1);
                 for hash in [Some(h1), archive_form].into_iter().flatten() {
                     self.vouch(platform, hash, Evidence::Computed);

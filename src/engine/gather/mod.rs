@@ -10,6 +10,7 @@ mod binding;
 mod choose;
 mod evidence;
 mod memory;
+mod mirror;
 mod release;
 mod signed;
 
@@ -35,7 +36,8 @@ use crate::settings::SignatureRule;
 use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
-use archives::Hashed;
+use archives::{Downloads, Hashed};
+pub use mirror::{MirrorGatherer, MirrorOptions};
 use signed::SignedSums;
 
 /// Asks the origin registries.
@@ -43,9 +45,8 @@ use signed::SignedSums;
 pub struct Gatherer {
     registry: Registry,
     cache: Arc<Cache>,
-    events: Events,
     host: Platform,
-    threads: Threads,
+    downloads: Downloads,
     now: SystemTime,
     offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, NoOffers>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
@@ -88,11 +89,15 @@ impl Gatherer {
     /// A gatherer that has asked nothing yet and hashes each archive on so many threads.
     pub fn new(options: GatherOptions, threads: Threads) -> Self {
         Self {
+            downloads: Downloads {
+                client: options.registry.client().clone(),
+                cache: Arc::clone(&options.cache),
+                events: options.events,
+                threads,
+            },
             registry: options.registry,
             cache: options.cache,
-            events: options.events,
             host: Platform::host(),
-            threads,
             now: options.now,
             offers: Shared::new(),
             packages: Shared::new(),

@@ -1,6 +1,6 @@
 //! One release: its version, its packages, what vouches for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::choose::Choice;
@@ -17,7 +17,8 @@ use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::release::continuity::{self, Verdict};
-use crate::release::{Release, naming};
+use crate::release::reported::{KnownArchive, Reported, ReportedPackages, unreported};
+use crate::release::{Line as ListedLine, Release, naming};
 use crate::source::{Offer, Package, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};
 
@@ -44,17 +45,19 @@ impl Gatherer {
         facts.findings.extend(signed.findings.iter().cloned());
         let lines = self.lines(&facts, packages, &signed).await?;
         facts.missing = step.platforms.iter().filter(|platform| !lines.contains_key(platform)).cloned().collect();
-        if step.rules.reported != ReportedRule::Ignore {
-            facts.findings.extend(reported_findings(addr, &lines));
-        }
         let mut known = facts.facts(&lines, &signed, &first);
         if shown_false(step, &known) {
             return Ok(Arc::new(known));
         }
+        let reports = reports(&lines);
         known.packages.clear();
         known.compute(self.hashed(&facts, lines).await?);
         self.prove(&facts, &mut known, &signed).await?;
         known.known = self.indexed(addr, &version, &signed.sums);
+        if step.rules.reported != ReportedRule::Ignore {
+            let against = self.against(step, &known, &reports);
+            known.release.findings.extend(against);
+        }
         self.remember(addr, &known, &signed);
         Ok(Arc::new(known))
     }
@@ -186,28 +189,25 @@ impl Gatherer {
                          platform: Platform,
                          ((addr, version), line): ((ProviderAddr, Version), Line)| async move {
             let reported = line.package.as_ref().and_then(|package| package.reported.get(&platform));
-            let reported = reported
-                .filter(|_| believe)
-                .and_then(|reported| reported.hashes.iter().find(|hash| hash.scheme() == HashScheme::H1).cloned());
-            let facts =
-                |h1, computed| PackageFacts { zh: Some(line.zh), h1, computed, file_name: line.file_name.clone() };
-            if let Some((h1, _)) = gatherer.cache.h1_of(&line.zh) {
-                return Ok(facts(Some(h1), true));
+            let reported = reported.filter(|_| believe).and_then(|reported| reported.h1().next().cloned());
+            if let Some((h1, size)) = gatherer.cache.h1_of(&line.zh) {
+                return Ok(line.computed(h1, size));
             }
             match (reported, &line.package) {
-                (Some(h1), _) => Ok(facts(Some(h1), false)),
+                (Some(h1), _) => Ok(PackageFacts { h1: Some(h1), ..line.unknown() }),
                 (None, Some(package)) => {
-                    let h1 = gatherer.archive(&addr, &version, package).await?;
-                    Ok(facts(Some(h1), true))
+                    let hashed = gatherer.hashed_archive(&addr, &version, package).await?;
+                    Ok(line.computed(hashed.h1, hashed.size))
                 }
-                (None, None) => Ok(facts(None, false)),
+                (None, None) => Ok(line.unknown()),
             }
         };
         let hashed: BTreeMap<Platform, Result<PackageFacts, Refusal>> = self.each(items, hash).await;
         hashed.into_iter().map(|(platform, facts)| facts.map(|facts| (platform, facts))).collect()
     }
 
-    /// Where only `h1:` is recorded, one of them has to be reproduced: this goes on through the release until one is.
+    /// Where only `h1:` is recorded, one of them has to be reproduced: this downloads archives of the release until one
+    /// is, first those that are said to have a recorded hash, then the host's, the wanted ones and the rest.
     async fn prove(
         self: &Arc<Self>,
         facts: &Gathering<'_>,
@@ -215,22 +215,105 @@ impl Gatherer {
         signed: &SignedSums,
     ) -> Result<(), Refusal> {
         let Some(entry) = only_h1_recorded(facts.step, facts.version) else { return Ok(()) };
-        let archives = signed.sums.archives(facts.addr.kind(), facts.version);
-        let mut others: Vec<Platform> =
-            archives.map(|(platform, _)| platform).filter(|platform| !known.packages.contains_key(platform)).collect();
-        others.sort_by_key(|platform| *platform != self.host);
-        for platform in others {
-            let reproduced = known.packages.values().filter(|package| package.computed);
-            if reproduced.filter_map(|package| package.h1.as_ref()).any(|h1| entry.hashes.contains(h1)) {
+        let archives = signed.sums.archives(facts.addr.kind(), facts.version).map(|(platform, _)| platform);
+        let mut candidates: BTreeSet<Platform> = archives.chain(known.packages.keys().cloned()).collect();
+        candidates.retain(|platform| !known.packages.get(platform).is_some_and(|package| package.computed));
+        let said = |platform: &Platform| {
+            let reported = known.reported.get(platform);
+            reported.is_some_and(|hashes| hashes.iter().any(|hash| entry.hashes.contains(hash)))
+        };
+        let mut candidates: Vec<(bool, Platform)> =
+            candidates.into_iter().map(|platform| (said(&platform), platform)).collect();
+        candidates
+            .sort_by_key(|(said, platform)| (!said, *platform != self.host, !facts.step.platforms.contains(platform)));
+        for (_, platform) in candidates {
+            if known.release.computed().any(|(h1, _)| entry.hashes.contains(h1)) {
                 return Ok(());
             }
             let Ok(package) = self.package(facts.addr, facts.version, &platform).await else { continue };
-            let line = line_of(facts.addr, facts.version, package, &signed.sums)?;
-            let lines = BTreeMap::from([(platform, line)]);
-            known.compute(self.hashed(facts, lines).await?);
+            let line = line_of(facts.addr, facts.version, Arc::clone(&package), &signed.sums)?;
+            let hashed = self.hashed_archive(facts.addr, facts.version, &package).await?;
+            known.compute(BTreeMap::from([(platform, line.computed(hashed.h1, hashed.size))]));
         }
         Ok(())
     }
+
+    /// Where what the origin reports contradicts what is signed or known: of the wanted packages, and where reports are
+    /// written, of all others too.
+    fn against(
+        &self,
+        step: &Step,
+        known: &Selected,
+        reports: &BTreeMap<Platform, Option<ReportedPackages>>,
+    ) -> Vec<Finding> {
+        let addr = &known.release.address;
+        let archive = |platform: &Platform, reported: &Reported| {
+            let looked_at = known.packages.get(platform).and_then(|package| package.zh);
+            let zh = looked_at.or_else(|| signed_archive(&known.release, platform, reported));
+            KnownArchive { computed: zh.and_then(|zh| self.cache.h1_of(&zh)), zh }
+        };
+        let mut findings = Vec::new();
+        for (platform, report) in reports.iter().filter_map(|(platform, report)| Some((platform, report.as_ref()?))) {
+            match report.get(platform) {
+                Some(reported) => {
+                    let looked_at = known.packages.get(platform);
+                    let size = looked_at.and_then(|package| Some((package.h1.clone()?, package.size?)));
+                    let archive = archive(platform, reported);
+                    let archive = KnownArchive { computed: size.or(archive.computed), ..archive };
+                    findings.extend(reported.contradiction(addr, platform, &archive));
+                }
+                None => findings.push(unreported(addr, platform)),
+            }
+        }
+        let first = reports.values().flatten().next().filter(|_| step.rules.reported == ReportedRule::Write);
+        let others = first.into_iter().flatten().filter(|(platform, _)| !reports.contains_key(*platform));
+        findings.extend(
+            others.filter_map(|(platform, reported)| {
+                reported.contradiction(addr, platform, &archive(platform, reported))
+            }),
+        );
+        findings
+    }
+}
+
+impl Line {
+    /// The package, of whose contents nothing is known.
+    fn unknown(&self) -> PackageFacts {
+        PackageFacts {
+            zh: Some(self.zh),
+            h1: None,
+            computed: false,
+            size: None,
+            tells_zh: false,
+            file_name: self.file_name.clone(),
+        }
+    }
+
+    /// The package as it was computed here.
+    fn computed(&self, h1: PackageHash, size: u64) -> PackageFacts {
+        PackageFacts { h1: Some(h1), computed: true, size: Some(size), ..self.unknown() }
+    }
+}
+
+/// What the origin reports with each of the wanted packages that it was asked about; none where it reports nothing.
+fn reports(lines: &BTreeMap<Platform, Line>) -> BTreeMap<Platform, Option<ReportedPackages>> {
+    let report = |line: &Line| {
+        let reported = line.package.as_ref().map(|package| package.reported.clone());
+        reported.filter(|reported| !reported.is_empty())
+    };
+    lines.iter().map(|(platform, line)| (platform.clone(), report(line))).collect()
+}
+
+/// The archive of a platform by the checksums: by its name, or where no name tells a platform, the reported one if it is
+/// listed at all.
+fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -> Option<Sha256Digest> {
+    let named = release.lines.iter().find(|(_, line)| matches!(line, ListedLine::Archive(Some(of)) if of == platform));
+    let unnamed = || {
+        let own_names = release.lines.values().all(|line| *line == ListedLine::Other);
+        let digest = reported.hashes.iter().find_map(PackageHash::zh_digest);
+        digest.filter(|digest| own_names && release.lines.contains_key(digest))
+    };
+    named.map(|(digest, _)| *digest).or_else(unnamed)
 }
 
 /// The locked version of a provider does not exist where the provider is to go.
@@ -280,13 +363,13 @@ impl<'a> Gathering<'a> {
 
     /// The facts before any archive is looked at.
     fn facts(&self, lines: &BTreeMap<Platform, Line>, signed: &SignedSums, first: &Package) -> Selected {
-        let packages = lines.iter().map(|(platform, line)| {
-            let facts =
-                PackageFacts { zh: Some(line.zh), h1: None, computed: false, file_name: line.file_name.clone() };
-            (platform.clone(), facts)
-        });
+        let packages = lines.iter().map(|(platform, line)| (platform.clone(), line.unknown()));
         let reported = if self.step.rules.reported == ReportedRule::Write {
-            first.reported.iter().map(|(platform, reported)| (platform.clone(), reported.hashes.clone())).collect()
+            first
+                .reported
+                .iter()
+                .map(|(platform, reported)| (platform.clone(), reported.h1().cloned().collect()))
+                .collect()
         } else {
             BTreeMap::new()
         };
@@ -372,9 +455,4 @@ fn only_h1_recorded<'a>(step: &'a Step, version: &Version) -> Option<&'a LockEnt
     let entry = step.recorded.as_ref().filter(|entry| entry.version == *version)?;
     let has = |scheme| entry.hashes.of(scheme).next().is_some();
     (has(HashScheme::H1) && !has(HashScheme::Zh)).then_some(entry)
-}
-
-fn reported_findings(addr: &ProviderAddr, lines: &BTreeMap<Platform, Line>) -> Vec<Finding> {
-    let lines = lines.iter().filter_map(|(platform, line)| Some((platform, line, line.package.as_ref()?)));
-    lines.filter_map(|(platform, line, package)| binding::contradiction(addr, platform, line.zh, package)).collect()
 }

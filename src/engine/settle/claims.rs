@@ -31,6 +31,9 @@ impl Claims {
                 (false, None) => Evidence::ReportedByMirror,
             };
             claims.add(h1.clone(), Some(platform), evidence);
+            if let Some(zh) = package.zh_hash().filter(|_| package.tells_zh) {
+                claims.add(zh, Some(platform), Evidence::Computed);
+            }
         }
         if step.rules.reported == ReportedRule::Write {
             for (platform, hashes) in &facts.reported {

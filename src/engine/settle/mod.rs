@@ -34,6 +34,8 @@ pub struct Settled {
     pub added: Vec<AddedHash>,
     /// Who signed, if the release is new to the file.
     pub signer: Option<Signer>,
+    /// True if the release is new to the file.
+    pub first_use: bool,
     /// True if another release under the recorded version was accepted.
     pub republished: bool,
     /// True if the entry had the same archives at another address.
@@ -69,6 +71,7 @@ pub fn settle(
         Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
         None => true,
     };
+    findings.extend(vouched_by_mirror(addr, recorded.filter(|_| !first_use), step, facts));
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
@@ -99,7 +102,39 @@ pub fn settle(
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     findings.extend(fewer(addr, step, &hashes));
     let entry = LockEntry { version: facts.version().clone(), constraints: step.constraints.clone(), hashes };
-    Ok(Settled { entry, added, signer, republished, identical: identical.is_some(), findings })
+    Ok(Settled { entry, added, signer, first_use, republished, identical: identical.is_some(), findings })
+}
+
+/// A warning where only a mirror vouches for what is new: for a release that is new to the file, or for packages none of
+/// whose hashes is recorded.
+fn vouched_by_mirror(
+    addr: &ProviderAddr,
+    recorded: Option<&LockEntry>,
+    step: &Step,
+    facts: &Selected,
+) -> Option<Finding> {
+    if facts.release.signer.is_some() || facts.packages.is_empty() {
+        return None;
+    }
+    let version = facts.version();
+    let message = match recorded {
+        None => format!(
+            "only a mirror vouches for {addr} {version}, and it signs nothing: its packages were hashed as they are"
+        ),
+        Some(entry) => {
+            let is_new = |platform: &&Platform| {
+                let package = facts.packages.get(*platform);
+                package.is_some_and(|package| !package.hashes().any(|hash| entry.hashes.contains(&hash)))
+            };
+            let new: Vec<&str> = step.platforms.iter().filter(is_new).map(Platform::as_str).collect();
+            if new.is_empty() {
+                return None;
+            }
+            let others = "which gave a recorded package of that release too";
+            format!("only the mirror, {others}, vouches for {addr} {version} for {}", new.join(", "))
+        }
+    };
+    Some(Finding::new(Rule::MirrorVouches, message).about(addr))
 }
 
 /// The entry that a release had at another address, if it has the same archives there, by signed checksums.
@@ -132,6 +167,7 @@ fn lacks(addr: &ProviderAddr, step: &Step, facts: &Selected, findings: &mut Vec<
         }
         let hint = match newest {
             Some(version) => format!("the newest version with a package for {platform} is {version}"),
+            None if facts.release.signer.is_none() => format!("the source has no package of it for {platform}"),
             None => format!("no version of {addr} has a package for {platform}"),
         };
         let optional = "where the package is not needed, name the platform under optional_platforms in .tflock.hcl";
@@ -209,9 +245,13 @@ fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
         return continuity::judge(&entry.hashes, &facts.release);
     }
     let verdicts = facts.packages.values().map(|package| {
-        let own: Vec<PackageHash> = package.h1.iter().cloned().chain(package.zh_hash()).collect();
+        let own: Vec<PackageHash> = package.hashes().collect();
         continuity::judge_package(&entry.hashes, &own)
     });
+    if facts.release.signer.is_none() {
+        // A mirror that gave one recorded package has the recorded release.
+        return verdicts.min_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() });
+    }
     verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
 }
 

@@ -1,0 +1,300 @@
+//! The provider network mirror protocol: documents below one URL that tell versions, archives and their hashes.
+//!
+//! ```text
+//! BASE/HOST/NAMESPACE/TYPE/index.json      {"versions": {"1.1.0": {}}}
+//! BASE/HOST/NAMESPACE/TYPE/VERSION.json    {"archives": {"linux_amd64": {"url": "…", "hashes": ["h1:…", "zh:…"]}}}
+//! ```
+//!
+//! Source: `internal/getproviders/http_mirror_source.go`. There, hosts with a port cannot be asked, since `HOST:PORT/…`
+//! is taken for a URL; here they can.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use url::Url;
+
+use super::wire::{self, WireError};
+use crate::addr::{Hostname, ProviderAddr};
+use crate::disk::helper::HelperError;
+use crate::error::{Error, ErrorKind};
+use crate::hash::{HashScheme, PackageHash};
+use crate::net::{Ask, Client, Credentials, Document, Kind, NetError, ShownUrl, token_variable_shown};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// A network mirror. Documents are asked for with the token of its host, archives without one.
+#[derive(Debug)]
+pub struct NetworkMirror {
+    client: Client,
+    credentials: Arc<Credentials>,
+    base: Url,
+    host: Hostname,
+}
+
+/// The archive of one platform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MirrorArchive {
+    /// Where it is.
+    pub url: Url,
+    /// The last part of its URL's path.
+    pub file_name: String,
+    /// Its hashes of known schemes, as the mirror tells them; empty if it tells none at all.
+    pub hashes: Vec<PackageHash>,
+}
+
+/// Why a network mirror gave no usable answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum NetworkMirrorError {
+    /// Not the URL of a mirror.
+    #[error("{url:?} is not the URL of a network mirror: {reason}")]
+    Url {
+        /// As given, without secrets.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// 404 for the index.
+    #[error("provider {addr} was not found in the network mirror {mirror}")]
+    NoProvider {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The mirror.
+        mirror: ShownUrl,
+    },
+    /// 404 for the document of a version that the index lists.
+    #[error(
+        "the network mirror lists {addr} {version} in its index, but its response for that version is 404 Not Found"
+    )]
+    NoRelease {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The release.
+        version: Version,
+        /// The document.
+        url: ShownUrl,
+    },
+    /// 401 or 403.
+    #[error("host {host} {}", if *.sent { "rejected the given authentication credentials" } else { "requires authentication credentials" })]
+    Unauthorized {
+        /// The host whose credentials count.
+        host: Hostname,
+        /// Whether credentials were sent.
+        sent: bool,
+    },
+    /// The credentials helper failed.
+    #[error("asking for the credentials of {host} failed: {source}")]
+    Credentials {
+        /// The host.
+        host: Hostname,
+        /// What happened.
+        source: HelperError,
+    },
+    /// The mirror is not reachable, or answered with an error.
+    #[error("asking the network mirror about provider {addr} failed: {source}")]
+    Net {
+        /// The provider.
+        addr: ProviderAddr,
+        /// What happened.
+        source: NetError,
+    },
+    /// An answer that means nothing.
+    #[error("the network mirror's response about provider {addr} cannot be used: {reason}")]
+    Answer {
+        /// The provider.
+        addr: ProviderAddr,
+        /// The URL, as it may be shown.
+        url: ShownUrl,
+        /// What is wrong with it.
+        reason: WireError,
+    },
+}
+
+impl NetworkMirror {
+    /// The mirror at a URL.
+    ///
+    /// # Errors
+    ///
+    /// [`NetworkMirrorError::Url`] if it is none, or not `https`.
+    pub fn new(client: Client, credentials: Arc<Credentials>, base: &str) -> Result<Self, NetworkMirrorError> {
+        let shown = ShownUrl::from_text(base).to_string();
+        let wrong = |reason: String| NetworkMirrorError::Url { url: shown.clone(), reason };
+        let base = Url::parse(base).map_err(|problem| wrong(problem.to_string()))?;
+        if base.scheme() != "https" {
+            return Err(wrong("a network mirror is asked over https only".to_owned()));
+        }
+        let host = match base.port() {
+            Some(port) => format!("{}:{port}", base.host_str().unwrap_or_default()),
+            None => base.host_str().unwrap_or_default().to_owned(),
+        };
+        let host = Hostname::parse_any_spelling(&host).map_err(|problem| wrong(problem.to_string()))?;
+        Ok(Self { client, credentials, base, host })
+    }
+
+    /// The mirror, as it may be shown.
+    pub fn shown(&self) -> ShownUrl {
+        ShownUrl::new(&self.base)
+    }
+
+    /// The client, for downloads.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The versions of a provider, ascending. Keys of the index that are no version are passed over, as in the tools.
+    ///
+    /// # Errors
+    ///
+    /// [`NetworkMirrorError::NoProvider`] when the mirror says so; the others mean that nothing is known.
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, NetworkMirrorError> {
+        let absent = |_: &Url| NetworkMirrorError::NoProvider { addr: addr.clone(), mirror: self.shown() };
+        let document = self.document(addr, "index.json", absent).await?;
+        let index: wire::MirrorIndex = read(addr, &document)?;
+        let versions =
+            index.versions.ok_or_else(|| answer(addr, &document.final_url, WireError::Missing("versions")))?;
+        let mut versions: Vec<Version> = versions.0.iter().filter_map(|text| text.parse().ok()).collect();
+        versions.sort();
+        versions.dedup();
+        Ok(versions)
+    }
+
+    /// The archives of a release, by platform. Keys that are no platform are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`NetworkMirrorError`]; also for a hash without a scheme, and where an archive has hashes of unknown schemes only.
+    pub async fn archives(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+    ) -> Result<BTreeMap<Platform, MirrorArchive>, NetworkMirrorError> {
+        let absent = |url: &Url| NetworkMirrorError::NoRelease {
+            addr: addr.clone(),
+            version: version.clone(),
+            url: ShownUrl::new(url),
+        };
+        let document = self.document(addr, &format!("{version}.json"), absent).await?;
+        let release: wire::MirrorVersion = read(addr, &document)?;
+        let wrong = |reason| answer(addr, &document.final_url, reason);
+        let archives = release.archives.ok_or_else(|| wrong(WireError::Missing("archives")))?;
+        let known = archives.into_iter().filter_map(|(key, archive)| Some((key.parse::<Platform>().ok()?, archive)));
+        known
+            .map(|(platform, archive)| {
+                archive_of(&document.final_url, &archive).map(|archive| (platform, archive)).map_err(wrong)
+            })
+            .collect()
+    }
+
+    async fn document(
+        &self,
+        addr: &ProviderAddr,
+        name: &str,
+        absent: impl Fn(&Url) -> NetworkMirrorError,
+    ) -> Result<Document, NetworkMirrorError> {
+        // With `./` in front the colon of a port is no end of a scheme.
+        let path = format!("./{}/{}/{}/{name}", addr.host().as_ascii(), addr.namespace(), addr.kind());
+        let url = self.base.join(&path);
+        let url = url.map_err(|problem| NetworkMirrorError::Url { url: path, reason: problem.to_string() })?;
+        let token = self.credentials.token(&self.host).await;
+        let token = token.map_err(|source| NetworkMirrorError::Credentials { host: self.host.clone(), source })?;
+        let ask = Ask::new(url.clone(), Kind::Metadata).token(token.clone());
+        self.client.document(&ask).await.map_err(|error| match error.status() {
+            Some(404) => absent(&url),
+            Some(401 | 403) => NetworkMirrorError::Unauthorized { host: self.host.clone(), sent: token.is_some() },
+            _ => NetworkMirrorError::Net { addr: addr.clone(), source: error },
+        })
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &Document) -> Result<T, NetworkMirrorError> {
+    let wrong = |reason| answer(addr, &document.final_url, reason);
+    match document.media_type().as_deref() {
+        Some("application/json") => wire::read(&document.body).map_err(wrong),
+        _ if document.is_page() => Err(wrong(WireError::Page("its document"))),
+        other => Err(wrong(WireError::ContentType(other.unwrap_or_default().to_owned()))),
+    }
+}
+
+fn archive_of(base: &Url, archive: &wire::MirrorArchive) -> Result<MirrorArchive, WireError> {
+    let url =
+        base.join(&archive.url).ok().filter(|url| !archive.url.is_empty() && matches!(url.scheme(), "https" | "http"));
+    let url = url.ok_or(WireError::Missing("url"))?;
+    let mut hashes = Vec::new();
+    for text in &archive.hashes {
+        hashes.push(text.parse::<PackageHash>().map_err(|_| WireError::PackageHash(text.clone()))?);
+    }
+    let some = !hashes.is_empty();
+    hashes.retain(|hash| hash.scheme() != HashScheme::Other);
+    if some && hashes.is_empty() {
+        return Err(WireError::UnknownSchemes);
+    }
+    let file_name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default().to_owned();
+    Ok(MirrorArchive { url, file_name, hashes })
+}
+
+fn answer(addr: &ProviderAddr, url: &Url, reason: WireError) -> NetworkMirrorError {
+    NetworkMirrorError::Answer { addr: addr.clone(), url: ShownUrl::new(url), reason }
+}
+
+impl From<NetworkMirrorError> for Error {
+    fn from(error: NetworkMirrorError) -> Self {
+        let message = error.to_string();
+        match error {
+            NetworkMirrorError::Url { .. } => Error::new(ErrorKind::Usage, message),
+            NetworkMirrorError::NoProvider { mirror, .. } => {
+                Error::new(ErrorKind::NotFound, message).about_url(mirror.as_str())
+            }
+            NetworkMirrorError::Unauthorized { host, sent } => {
+                let hint = if sent { "check the token in" } else { "put a token into" };
+                let variable = token_variable_shown(&host);
+                Error::new(ErrorKind::Unauthorized, message)
+                    .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
+            }
+            NetworkMirrorError::Credentials { source, .. } => Error { message, ..Error::from(source) },
+            NetworkMirrorError::Net { source, .. } => Error { message, ..Error::from(source) },
+            NetworkMirrorError::Answer { url, .. } | NetworkMirrorError::NoRelease { url, .. } => {
+                Error::new(ErrorKind::Unavailable, message).about_url(url.as_str())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str, hashes: &[&str]) -> Result<MirrorArchive, WireError> {
+        let base = Url::parse("https://mirror.example/m/registry.example/acme/x/1.0.0.json").unwrap();
+        let hashes = hashes.iter().map(|text| (*text).to_owned()).collect();
+        archive_of(&base, &wire::MirrorArchive { url: url.to_owned(), hashes })
+    }
+
+    #[test]
+    fn urls_count_from_the_document() {
+        for (text, wanted) in [
+            ("x.zip", "https://mirror.example/m/registry.example/acme/x/x.zip"),
+            ("../../../x.zip", "https://mirror.example/m/x.zip"),
+            ("/x.zip", "https://mirror.example/x.zip"),
+            ("http://other.example/x.zip", "http://other.example/x.zip"),
+        ] {
+            assert_eq!(read(text, &[]).unwrap().url.as_str(), wanted);
+        }
+        assert!(read("", &[]).is_err() && read("file:///x.zip", &[]).is_err());
+    }
+
+    #[test]
+    fn hashes_need_schemes_and_one_that_is_known() {
+        assert_eq!(read("x", &["h1:a", "sha3:b"]).unwrap().hashes.len(), 1);
+        assert_eq!(read("x", &["abc"]).unwrap_err(), WireError::PackageHash("abc".to_owned()));
+        assert_eq!(read("x", &["sha3:abc"]).unwrap_err(), WireError::UnknownSchemes);
+    }
+
+    #[test]
+    fn only_https_urls_are_mirrors() {
+        let mirror =
+            |url: &str| NetworkMirror::new(Client::new(crate::net::ClientOptions::default()), Arc::default(), url);
+        assert_eq!(mirror("https://m.example:8443/x/").unwrap().host.as_ascii(), "m.example:8443");
+        for wrong in ["http://m.example/", "m.example", "https://"] {
+            assert_eq!(Error::from(mirror(wrong).unwrap_err()).kind, ErrorKind::Usage, "{wrong}");
+        }
+    }
+}
