@@ -255,8 +255,7 @@ pub fn remove(mut root: Root, settings: &RunSettings, asked: &Removal) -> Result
     let mut edited = files.clone();
     let (mut still, mut gone) = (Vec::new(), Vec::new());
     for text in providers {
-        let addr = ProviderAddr::parse(text, settings.dialect)
-            .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))?;
+        let addr = root.names().resolve(text)?;
         if !lock_only {
             match edit::remove(&edited, settings.dialect, &addr, force) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),

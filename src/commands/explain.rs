@@ -22,7 +22,7 @@ use crate::outcome::{
 use crate::release::cached::{self, Check};
 use crate::release::{Knowledge, Line, Release};
 use crate::version::Version;
-use crate::workspace::RunSettings;
+use crate::workspace::{Names, RunSettings};
 
 /// What `explain` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl Read {
 
     /// The entries of a provider, hash by hash, and who else in the repository has it.
     fn provider(&self, text: &str) -> Result<ExplainedProvider, Error> {
-        let addr = ProviderAddr::parse(text, self.dialect).map_err(|wrong| unknown(text, &wrong))?;
+        let addr = self.resolve(text).map_err(|wrong| unknown(text, &wrong))?;
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
             let entry = root.lock().get(&addr)?;
             let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
@@ -201,6 +201,19 @@ impl Read {
         let error = Error::new(ErrorKind::NotFound, format!("no lock file of this repository has an entry for {addr}"));
         let near = self.namesakes(&addr).into_iter();
         Err(near.fold(error, |error, near| error.hint(format!("did you mean {near}?"))))
+    }
+
+    /// The provider that a text names in one of the root modules, or else elsewhere in the repository.
+    fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
+        let of_roots = self.roots.iter().map(|(_, root)| root.names());
+        let of_others = self.others.iter().map(|other| Names {
+            requirements: None,
+            lock: Some(&other.lock),
+            dialect: self.dialect,
+        });
+        let all: Vec<Names<'_>> = of_roots.chain(of_others).collect();
+        let nothing = Names { requirements: None, lock: None, dialect: self.dialect };
+        all.iter().find(|names| names.knows(text)).unwrap_or(&nothing).resolve(text)
     }
 
     /// The locked providers of the same type as one that is not locked.

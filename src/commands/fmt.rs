@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::restore::refused;
-use super::text::absent;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
 use crate::disk::below::survey;
@@ -15,7 +13,7 @@ use crate::error::Error;
 use crate::finding::Finding;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::outcome::{Body, FormattedFile, Outcome};
-use crate::workspace::{Scope, dialect_of_text};
+use crate::workspace::{Scope, absent, dialect_of_text, refused};
 
 /// What `fmt` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,7 +107,7 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
         return Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written: false, text });
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned()));
+    let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned(), directory));
     let (text, lock) = (read()?, DirectoryLock::acquire(directory)?);
     // What another run wrote before the lock was had counts.
     let text = if check { text } else { read()? };

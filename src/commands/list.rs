@@ -2,10 +2,8 @@
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
-use super::text::{absent, decoded};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{MissingModules, Tree};
 use crate::error::Error;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
@@ -15,7 +13,7 @@ use crate::release::Knowledge;
 use crate::release::cached::{self, Check};
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
-use crate::workspace::RunSettings;
+use crate::workspace::{Reading, RootModule, RunSettings, absent};
 
 /// What `list` is asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,12 +66,14 @@ fn listed(
 }
 
 fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
-    let file = decoded(root)?.ok_or_else(|| absent(root.lock_file_shown()))?;
+    let mut module = RootModule::open(root)?;
+    module.decoded()?;
     // Entries can be listed whether or not the configuration can be read.
-    let tree = root.load_tree(&root.tree_options(MissingModules::Skip)).ok();
+    let _ = module.read_configuration(Reading::LENIENT);
+    let lock = module.entries().ok_or_else(|| absent(root.lock_file_shown(), &root.root))?;
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
-    let mut entries = listed(&file.lock, tree.as_ref().map(|tree| &tree.requirements), &attribute);
-    if tree.is_some_and(|Tree { complete, .. }| !complete) {
+    let mut entries = listed(lock, module.requirements(), &attribute);
+    if module.tree.as_ref().is_some_and(|tree| !tree.complete) {
         // A module that is missing may require it.
         for entry in entries.iter_mut().filter(|entry| entry.required == Some(false)) {
             entry.required = None;

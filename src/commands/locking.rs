@@ -9,8 +9,9 @@ use super::{LockOptions, Services};
 use crate::dialect::Dialect;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::error::Error;
+use crate::exit_code::ExitCode;
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::workspace::RunSettings;
+use crate::workspace::{Named, RunSettings};
 
 /// What `lock` is asked.
 #[derive(Debug, Clone, Default)]
@@ -73,19 +74,21 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         local: options.mirror.is_none(),
         all_or_none: asked.to.is_some(),
     };
-    let warnings = Mutex::new(Vec::new());
+    let (warnings, named) = (Mutex::new(Vec::new()), Named::new(&options.providers));
     let open = |at| {
         let settings = targets.settings(at)?;
         let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
         let settings = if options.from_lock { settings } else { settings.with_modules_fetched() };
         // Lock file and configuration of one moment: another run writes one after the other.
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
-        let root = Root::open(&settings, &options, &cache)?;
+        let root = Root::open(&settings, &options, &cache).inspect_err(|_| named.miss())?;
+        named.see(root.names());
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         (asked.prepare)(root, &settings)
     };
     let source = |dialect| source(services, dialect, options.mirror.as_ref(), &cache);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
+    let all_begun = begun.len() == targets.paths.len();
     let mut notes = Vec::new();
     if begun.len() < targets.paths.len() {
         let count = targets.paths.len() - begun.len();
@@ -103,5 +106,12 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     let differs = options.check && roots.iter().any(changed);
     let dialect = asked.to.or_else(|| targets.dialect());
     let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
-    outcome.differing(differs)
+    // Where root modules were named, each of them says so; where one could not be opened, nobody knows.
+    let missing = if targets.found && all_begun { named.unknown() } else { None };
+    let mut outcome = outcome.differing(differs).but(missing);
+    if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
+        // Nothing was done in the others; to call them up to date would hide that nothing was asked.
+        outcome.roots.retain(|root| root.code() != ExitCode::Done);
+    }
+    outcome
 }

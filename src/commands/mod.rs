@@ -36,7 +36,6 @@ pub mod outdated;
 #[cfg(feature = "online")]
 pub mod remove;
 pub mod resolve;
-mod restore;
 pub mod rotation;
 mod services;
 #[cfg(feature = "online")]
@@ -44,7 +43,6 @@ mod sources;
 #[cfg(feature = "online")]
 mod suggest_provider;
 pub mod targets;
-mod text;
 pub mod trust;
 #[cfg(feature = "online")]
 pub mod upgrade;

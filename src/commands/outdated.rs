@@ -11,9 +11,10 @@ use crate::addr::ProviderAddr;
 use crate::engine::held;
 use crate::error::Error;
 use crate::lockfile::LockFile;
-use crate::outcome::{Body, Outcome, Outdated, RootOutcome};
+use crate::outcome::{Body, Outcome, Outdated, OutdatedReport, RootOutcome};
 use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
+use crate::workspace::Named;
 
 /// What `outdated` is asked.
 #[derive(Debug, Clone, Default)]
@@ -35,14 +36,23 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
     let (roots, answers) = of_roots(&targets, &options, services)?;
+    let named = Named::new(&request.providers);
+    roots.iter().flatten().for_each(|root| named.see(root.names()));
+    let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
     let outcomes = targets.paths.iter().zip(roots).flat_map(|(path, root)| of_root(path.clone(), root, &answers));
-    let outcome = Outcome::of_roots("outdated", outcomes.collect());
+    let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
+    if request.recursive && !request.providers.is_empty() {
+        // Who does not ask for them is not in the answer.
+        outcome.roots.retain(
+            |root| !matches!(&root.body, Ok(Body::Outdated(report)) if report.rows.is_empty() && report.complete),
+        );
+    }
     let is_upgradable = |root: &RootOutcome| match &root.body {
-        Ok(Body::Outdated(rows)) => rows.iter().any(Outdated::is_upgradable),
+        Ok(Body::Outdated(report)) => report.rows.iter().any(Outdated::is_upgradable),
         _ => false,
     };
     let differs = request.exit_code && outcome.roots.iter().any(is_upgradable);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.differing(differs))
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.differing(differs).but(missing))
 }
 
 /// The providers that are required, all or only some, with the versions on offer; those whose versions are unknown are
@@ -68,7 +78,9 @@ fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<R
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
     let (mut known, mut errors) = (BTreeMap::new(), root.unrequired());
-    for addr in root.asked() {
+    let asked = root.asked();
+    let count = asked.len();
+    for addr in asked {
         match answers.get(&addr) {
             Some(Ok(versions)) => {
                 let versions = versions.iter().filter(|version| !root.bans(&addr, version)).cloned().collect();
@@ -78,8 +90,9 @@ fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<R
             None => {}
         }
     }
-    let found = rows(root.requirements(), root.lock(), &known);
-    let body = RootOutcome { path: path.clone(), body: Ok(Body::Outdated(found)), findings: root.forbidden() };
+    let complete = errors.is_empty() && known.len() == count;
+    let report = OutdatedReport { rows: rows(root.requirements(), root.lock(), &known), complete };
+    let body = RootOutcome { path: path.clone(), body: Ok(Body::Outdated(report)), findings: root.forbidden() };
     let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
     std::iter::once(body).chain(failure).collect()
 }

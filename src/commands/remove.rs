@@ -41,7 +41,8 @@ pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     if outcome.roots.iter().any(|root| is_gone(&root.body)) {
         outcome.notes.push(
-            "what is remembered about signers stays; to add the provider again is a new first use of its hashes"
+            "what is remembered about signers stays; when the provider comes back, a release that git's history recorded \
+             is held to the hashes recorded there, any other one is a first use"
                 .to_owned(),
         );
     }

@@ -2,15 +2,14 @@
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
-use super::text::decoded;
 use crate::addr::ProviderAddr;
-use crate::disk::roots::{MissingModules, TreeError, file_from};
+use crate::disk::roots::file_from;
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, Outcome, Required};
 use crate::requirements::Requirements;
-use crate::workspace::RunSettings;
+use crate::workspace::{Named, Names, Reading, RootModule};
 
 /// What `why` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,21 +29,32 @@ pub fn why(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     let Request { providers, recursive } = request;
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
-    let mut notes = Vec::new();
-    let mut unknown = Vec::new();
-    let mut outcome = targets.outcome("why", &roots, |root| {
-        let (body, missing) = requirements(root, providers, &mut notes)?;
-        unknown.extend(missing);
-        Ok(body)
+    let (mut notes, mut unknown, named) = (Vec::new(), Vec::new(), Named::new(providers));
+    let mut outcome = targets.outcome("why", &roots, |settings| {
+        let mut root = RootModule::open(settings)?;
+        root.decoded()?;
+        root.read_configuration(Reading::LENIENT)?;
+        named.see(Names { lock: None, ..root.names() });
+        notes.extend(remarks(&root));
+        let missing = root.tree.iter().flat_map(|tree| &tree.missing);
+        unknown.extend(missing.map(|module| settings.not_installed(module)));
+        requirements(&root, providers)
     });
     outcome.notes = notes;
-    // Where a module is missing, it may be the one that requires a provider.
-    let missing = Error::all(unknown).or_else(|| not_required(&outcome, &roots, providers));
+    // Of a root module that cannot be read nothing is known, and where a module is missing it may be the one that
+    // requires a provider.
+    let all_read = outcome.roots.iter().all(|root| root.body.is_ok());
+    let missing = Error::all(unknown).or_else(|| if all_read { named.missing(not_required) } else { None });
     if *recursive && !providers.is_empty() {
         // Who does not ask for them is not in the answer.
         outcome.roots.retain(|root| !matches!(&root.body, Ok(Body::Requirements(found)) if found.is_empty()));
     }
     Ok(outcome.but(missing))
+}
+
+fn not_required(text: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("provider {text} is not required by the configuration"))
+        .hint("run `tflock why` for all that are, `tflock list` for all that are locked")
 }
 
 /// The required providers, all of them or only some, with the version that the lock file selects.
@@ -62,67 +72,28 @@ fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[Provid
         .collect()
 }
 
-/// Who asks for providers in one root module, and the modules of which that is not known.
-fn requirements(
-    root: &RunSettings,
-    providers: &[String],
-    notes: &mut Vec<String>,
-) -> Result<(Body, Vec<Error>), Error> {
-    let only = addresses(root, providers)?;
-    let lock = decoded(root)?.map(|file| file.lock);
-    let tree = match root.load_tree(&root.tree_options(MissingModules::Skip)) {
-        Ok(tree) => tree,
-        // Terragrunt leaves lock files without configuration, in which nobody asks.
-        Err(errors) if lock.is_some() && matches!(errors[..], [TreeError::NoConfiguration(_)]) => {
-            return Ok((Body::Requirements(Vec::new()), Vec::new()));
-        }
-        Err(errors) => {
-            let all = Error::all(errors.into_iter().map(|error| root.tree_error(error)));
-            let unknown = || Error::new(ErrorKind::Configuration, "the configuration cannot be read");
-            return Err(all.unwrap_or_else(unknown));
-        }
-    };
-    notes.extend(tree.warnings.iter().map(ToString::to_string));
-    let missing = tree.missing.iter().map(|module| root.not_installed(module)).collect();
-    let mut found = required(&tree.requirements, lock.as_ref(), &only);
+/// What people should know of the configuration beside the answer.
+fn remarks(root: &RootModule) -> Vec<String> {
+    let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
+    let none = root.tree.is_none().then(|| {
+        let place = root.settings.lock_file_shown();
+        format!("beside {} there is no configuration that could ask for a provider", place.display())
+    });
+    warnings.chain(none).collect()
+}
+
+/// Who asks for which provider; nobody where there is no configuration.
+fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> {
+    let names = root.names();
+    let only: Vec<ProviderAddr> = providers.iter().map(|text| names.resolve(text)).collect::<Result<_, _>>()?;
+    let mut found =
+        root.requirements().map(|requirements| required(requirements, root.entries(), &only)).unwrap_or_default();
     // As all files in reports relative to the work tree, which outside of git is the root module.
-    let path = worktree::place(&root.root).unwrap_or_default();
+    let path = worktree::place(&root.settings.root).unwrap_or_default();
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
         origin.file = file_from(&path, &origin.file);
     }
-    Ok((Body::Requirements(found), missing))
-}
-
-fn addresses(root: &RunSettings, providers: &[String]) -> Result<Vec<ProviderAddr>, Error> {
-    let parse = |text: &String| ProviderAddr::parse(text, root.dialect);
-    providers
-        .iter()
-        .map(parse)
-        .collect::<Result<_, _>>()
-        .map_err(|wrong| Error::new(ErrorKind::Usage, wrong.to_string()))
-}
-
-/// The providers that were asked for and that no root module requires.
-fn not_required(outcome: &Outcome, roots: &[RunSettings], providers: &[String]) -> Option<Error> {
-    let bodies: Vec<&Vec<Required>> = outcome
-        .roots
-        .iter()
-        .map(|root| match &root.body {
-            Ok(Body::Requirements(found)) => Some(found),
-            // Of a root module that cannot be read nothing is known.
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
-    let found = |text: &&String| {
-        roots.iter().zip(&bodies).any(|(root, found)| {
-            let addr = ProviderAddr::parse(text, root.dialect).ok();
-            found.iter().any(|required| Some(&required.address) == addr.as_ref())
-        })
-    };
-    Error::all(providers.iter().filter(|text| !found(text)).map(|text| {
-        Error::new(ErrorKind::NotFound, format!("provider {text} is not required by the configuration"))
-            .hint("run `tflock why` for all that are, `tflock list` for all that are locked")
-    }))
+    Ok(Body::Requirements(found))
 }
 
 #[cfg(test)]

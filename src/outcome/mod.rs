@@ -38,6 +38,8 @@ pub struct Outcome {
     pub many: bool,
     /// What people should know beside the result; goes to standard error.
     pub notes: Vec<String>,
+    /// What went wrong beside the results, and is about no one root module.
+    pub error: Option<Error>,
     /// How the run ended.
     pub code: ExitCode,
     /// The tool for whose default registry short addresses are shown; none if the root modules differ.
@@ -60,7 +62,7 @@ impl Outcome {
     pub fn but(mut self, error: Option<Error>) -> Self {
         if let Some(error) = error {
             self.code = self.code.and(ExitCode::of_error(&error));
-            self.roots.push(RootOutcome { path: PathBuf::new(), body: Err(error), findings: Vec::new() });
+            self.error = Error::all(self.error.take().into_iter().chain([error]));
         }
         self
     }
@@ -118,7 +120,7 @@ pub enum Body {
     /// `list`: the entries of the lock file.
     Entries(Vec<Listed>),
     /// `outdated`: the providers with the versions on offer.
-    Outdated(Vec<Outdated>),
+    Outdated(OutdatedReport),
     /// `lock` and its like.
     Changes(Changes),
     /// `verify`: how much is known; what is bad stands in the findings.
@@ -189,6 +191,15 @@ pub struct Required {
     pub requirement: Requirement,
     /// The version in the lock file.
     pub locked: Option<crate::version::Version>,
+}
+
+/// What `outdated` tells of one root module.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OutdatedReport {
+    /// The providers whose versions are known.
+    pub rows: Vec<Outdated>,
+    /// True if they are all that was asked about: no registry failed, and none was forbidden to ask.
+    pub complete: bool,
 }
 
 /// One provider of `outdated`.

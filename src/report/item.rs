@@ -47,7 +47,8 @@ impl Item {
 
 /// All remarks of an outcome, in its order.
 pub(super) fn items(outcome: &Outcome) -> Vec<Item> {
-    outcome.roots.iter().flat_map(of_root).collect()
+    let beside = outcome.error.iter().flat_map(Error::each).map(|error| of_error(error, Path::new("")));
+    outcome.roots.iter().flat_map(of_root).chain(beside).collect()
 }
 
 fn of_root(root: &RootOutcome) -> Vec<Item> {

@@ -13,7 +13,8 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
         return vec!["no lock file changed".to_owned()];
     }
     let told = outcome.roots.iter().filter(|root| !outcome.many || !root.is_untouched());
-    told.map(|root| format!("{}: {}", name(root), of_root(root))).collect()
+    let beside = outcome.error.iter().map(|error| format!("failed: {}", error.message));
+    told.map(|root| format!("{}: {}", name(root), of_root(root))).chain(beside).collect()
 }
 
 /// The lock file, or the directory of its root module.

@@ -61,6 +61,18 @@ fn may_require(root: &Path) -> bool {
     load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
 }
 
+/// What to say where a command was meant for the root modules below a directory that is none itself; nothing if there are
+/// none below.
+pub fn below(directory: &Path) -> Option<String> {
+    // What cannot be searched has nothing to suggest.
+    let found = discover(directory, false).ok()?;
+    match found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
+        0 => None,
+        1 => Some("1 root module is below this directory: pass -r to work in it".to_owned()),
+        count => Some(format!("{count} root modules are below this directory: pass -r to work in all of them")),
+    }
+}
+
 fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
     abreast::each(places.len(), abreast::cores(), |at| below::calls(start, &places[at]))
 }

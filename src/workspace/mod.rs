@@ -3,11 +3,17 @@
 mod clues;
 pub mod discover;
 mod environment;
+mod names;
+mod restore;
+mod root_module;
 mod root_settings;
 mod scope;
 mod settings;
 
 pub use environment::Environment;
+pub use names::{Named, Names};
+pub use restore::refused;
+pub use root_module::{Reading, RootModule, absent};
 pub use root_settings::{RunSettings, TrustPlace};
 pub use scope::{Scope, ToolChoice};
 pub use settings::{dialect_of_text, named_roots, one_dialect, root_settings, shown_from, under};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use super::discover::below;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::roots::{
@@ -107,7 +108,8 @@ impl RunSettings {
     /// An error of the module tree, whose file is named from the directory of the process.
     pub fn tree_error(&self, error: TreeError) -> Error {
         let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
-        let mut error = Error::from(error);
+        let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
+        let mut error = below.into_iter().fold(Error::from(error), Error::hint);
         if within {
             error.file = error.file.map(|file| file_from(&self.path, &file));
         }

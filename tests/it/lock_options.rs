@@ -49,9 +49,15 @@ fn the_alias_takes_the_options_of_terraform() {
 fn from_lock_needs_no_configuration() {
     let (registry, workspace) = (widget(), Workspace::from("modules/locked"));
     std::fs::remove_file(workspace.path("main.tf")).unwrap();
-    insta::assert_snapshot!("without_configuration", workspace.tflock(&registry, LOCK_BOTH).ended_with(2));
-    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--from-lock"])).ended_with(0);
+    // As Terragrunt leaves it: the lock file alone is completed, whether or not that was asked for.
+    let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
     insta::assert_snapshot!("from_lock", run);
+    let again = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--from-lock"])).ended_with(0);
+    assert!(again.stdout.contains("complete"), "{again}");
+    std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+    insta::assert_snapshot!("without_configuration", workspace.tflock(&registry, LOCK_BOTH).ended_with(2));
+    workspace.tflock(&registry, LOCK_BOTH.iter().chain(&["--from-lock"])).ended_with(2);
+    assert!(!workspace.has(".terraform.lock.hcl"));
 }
 
 /// A state that knows one provider.

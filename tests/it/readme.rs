@@ -1,4 +1,4 @@
-//! What the README shows of `tflock diff` is what the program prints.
+//! What the README says is what the program does: its tables, and what it shows of `tflock diff`.
 
 use std::fmt::Write;
 
@@ -57,4 +57,60 @@ fn pairs_in_the_readme_are_what_is_printed() {
         }
         assert_eq!(readme[start..end], wanted, "UPDATE=1 writes the README anew");
     }
+}
+
+/// The rows of the table whose head begins so, their cells without marks.
+fn table(head: &str) -> Vec<Vec<String>> {
+    let readme = std::fs::read_to_string(README).unwrap();
+    let lines = readme.lines().skip_while(|line| !line.starts_with(&format!("| {head} |"))).skip(2);
+    let rows = lines.take_while(|line| line.starts_with('|')).map(|line| {
+        let line = line.replace("\\|", "\u{0}").replace('*', "");
+        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{0}', "|"));
+        cells.collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+fn help() -> String {
+    Workspace::with_files(&[]).tflock(None, ["--help"]).ended_with(0).stdout
+}
+
+/// The lines below a heading of the help, up to the next empty one.
+fn below<'a>(help: &'a str, heading: &str) -> Vec<&'a str> {
+    let lines = help.lines().skip_while(|line| *line != heading).skip(1);
+    lines.take_while(|line| !line.trim().is_empty()).collect()
+}
+
+#[test]
+fn the_table_of_commands_names_every_command_and_no_other() {
+    let help = help();
+    let mut commands: Vec<&str> =
+        below(&help, "Commands:").into_iter().filter_map(|line| line.split_whitespace().next()).collect();
+    let rows = table("command");
+    // Each command begins a piece in backticks; other pieces are options of the one before.
+    let mut told: Vec<&str> = rows
+        .iter()
+        .flat_map(|row| row[0].split('`').skip(1).step_by(2))
+        .filter_map(|piece| piece.split([' ', '|']).next())
+        .collect();
+    commands.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(told, commands);
+}
+
+#[test]
+fn the_table_of_exit_codes_is_that_of_the_help() {
+    let help = help();
+    let mut of_help: Vec<Vec<String>> = Vec::new();
+    for line in below(&help, "Exit codes:") {
+        match (line.trim().split_once("  "), of_help.last_mut()) {
+            (Some((code, meaning)), _) => of_help.push([code, meaning].map(str::to_owned).to_vec()),
+            // A long meaning goes on in the next line.
+            (None, Some(row)) => row[1] = format!("{} {}", row[1], line.trim()),
+            (None, None) => panic!("{line}"),
+        }
+    }
+    let of_readme: Vec<Vec<String>> =
+        table("exit code").into_iter().map(|row| row.into_iter().map(|cell| cell.replace('`', "")).collect()).collect();
+    assert_eq!(of_readme, of_help);
 }

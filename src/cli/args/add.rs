@@ -75,8 +75,9 @@ impl AddArgs {
 
 /// Take out a requirement and its lock file entry.
 ///
-/// Refuses while something still uses the provider, unless forced. What is remembered about its signer survives; its
-/// hashes do not, so that a later `add` is a new first use. An entry that another module requires stays.
+/// Refuses while something still uses the provider, unless forced. What is remembered about its signer survives. When the
+/// provider comes back, a release that git's history recorded is held to the hashes recorded there; any other one is a
+/// first use. An entry that another module requires stays.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock remove hashicorp/random")]
 pub(in crate::cli) struct RemoveArgs {

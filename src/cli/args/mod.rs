@@ -53,11 +53,11 @@ pub(super) use verify::{ExplainArgs, VerifyArgs};
     disable_help_subcommand = true,
     max_term_width = 100,
     after_long_help = "Exit codes:\n  \
-        0  done\n  \
-        1  a finding at level deny, or --check found a difference\n  \
-        2  could not do the work: usage, unreadable input, no such provider or version, disk\n  \
+        0  done; no finding at level deny\n  \
+        1  findings at deny, or --check found a difference\n  \
+        2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
         3  trust refused; a retry will not help\n  \
-        4  inconclusive: a source was unreachable or wants credentials; a retry may help"
+        4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -82,10 +82,10 @@ pub(in crate::cli) enum TrustCommand {
     },
     /// Forget who signs a provider: the next release is a first use.
     ///
-    /// Denied keys stay denied.
+    /// A key that is denied stays denied until its fingerprint is named.
     Forget {
-        /// Provider source addresses or patterns, as the trust file has them.
-        #[arg(value_name = "ADDR", required = true)]
+        /// Provider source addresses or patterns, as the trust file has them; fingerprints of denied keys.
+        #[arg(value_name = "ADDR|FINGERPRINT", required = true)]
         providers: Vec<String>,
         #[command(flatten)]
         within: Within,

@@ -3,29 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::super::LockOptions;
 use super::super::edit_requirements::Pending;
 use super::super::git_history::Earlier;
 use super::super::memory::TrustPlace;
-use super::super::restore::refused;
-use super::super::{LockOptions, RunSettings};
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, MissingModules, Tree, TreeError, TreeOptions};
+use crate::disk::roots::{self, MissingModules};
 use crate::disk::{lock_file, state};
 use crate::engine::plan::{self, Intent, Reselect, Selection, Step};
 use crate::engine::recall;
 use crate::engine::rules::Rules;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::lockfile::{self, LockEntry, LockFile};
+use crate::lockfile::{self, Decoded, LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirements, providers_in_state};
 use crate::settings::Date;
 use crate::version::Version;
+use crate::workspace::{Names, Reading, RootModule, RunSettings, absent};
 
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
@@ -91,15 +91,17 @@ impl Root {
     ///
     /// All that is wrong with what was read.
     pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
-        let bytes = lock_file::read(&settings.lock_file())?;
-        let (lock, findings) = match &bytes {
-            Some(bytes) => decode(bytes, settings)?,
-            None => (LockFile::new(), Vec::new()),
+        let RootModule { bytes, lock, tree, .. } = read(settings, options)?;
+        let (lock, findings) = match lock {
+            Some(Ok(decoded)) => kept(decoded, settings),
+            // What cannot be read was an error.
+            Some(Err(_)) | None => (LockFile::new(), Vec::new()),
         };
-        let tree = if options.from_lock { None } else { configuration(settings, options)? };
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let configured = requirements.is_some();
+        let known = Names { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
+        let intent = intent(settings, options, known)?;
         let named = named_platforms(settings, options);
         let attributed = named.is_none().then(|| attributed(&lock, cache));
         let platforms = named.unwrap_or_else(|| {
@@ -111,7 +113,7 @@ impl Root {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
             boundary: settings.boundary.clone(),
-            intent: Intent { prune: options.prune && configured, platforms, ..intent(settings, options)? },
+            intent: Intent { prune: options.prune && configured, platforms, ..intent },
             attributed,
             rules: RuleBook::new(settings, options),
             trust: settings.trust.clone(),
@@ -287,6 +289,11 @@ impl Root {
         plan::unrequired_arguments(&self.requirements, &self.intent, self.dialect())
     }
 
+    /// What names of providers mean here.
+    pub fn names(&self) -> Names<'_> {
+        Names { requirements: Some(&self.requirements), lock: Some(&self.lock), dialect: self.dialect() }
+    }
+
     /// The providers that the run is about.
     pub fn asked(&self) -> Vec<ProviderAddr> {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
@@ -294,41 +301,30 @@ impl Root {
     }
 }
 
-fn decode(bytes: &[u8], settings: &RunSettings) -> Result<(LockFile, Vec<Finding>), Error> {
-    let file = settings.lock_file_shown();
-    match lockfile::decode(bytes, settings.dialect) {
-        Ok(decoded) => {
-            // Writing mends what is merely not canonical.
-            let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
-            Ok((decoded.lock, kept.map(|finding| finding.in_file(&file)).collect()))
-        }
-        Err(findings) => Err(refused(findings, &settings.lock_file(), &file)),
+/// Reads the lock file and, unless it is to count alone, the configuration.
+fn read(settings: &RunSettings, options: &LockOptions) -> Result<RootModule, Error> {
+    let mut module = RootModule::open(settings)?;
+    module.decoded()?;
+    if options.from_lock {
+        let is_there = module.bytes.is_some();
+        return if is_there { Ok(module) } else { Err(absent(settings.lock_file_shown(), &settings.root)) };
     }
+    module.read_configuration(Reading {
+        missing: if options.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse },
+        of_either_tool: options.accept_missing_modules,
+        required: !options.found && !options.accept_no_configuration,
+    })?;
+    Ok(module)
 }
 
-/// The module tree; none where there is no configuration and that is accepted.
-fn configuration(settings: &RunSettings, options: &LockOptions) -> Result<Option<Tree>, Error> {
-    let accept_none = options.found || options.accept_no_configuration;
-    let missing = if options.accept_missing_modules { MissingModules::Skip } else { MissingModules::Refuse };
-    let of_either_tool = options.accept_missing_modules;
-    let options = TreeOptions { of_either_tool, ..settings.tree_options(missing) };
-    match settings.load_tree(&options) {
-        Ok(tree) => Ok(Some(tree)),
-        Err(errors) if accept_none && matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(None),
-        Err(errors) => {
-            let errors = errors.into_iter().map(|error| settings.tree_error(error));
-            Err(Error::all(errors)
-                .unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read")))
-        }
-    }
+/// The entries, and the findings that writing does not settle.
+fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
+    let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
+    (decoded.lock, kept.map(|finding| finding.in_file(settings.lock_file_shown())).collect())
 }
 
-fn intent(settings: &RunSettings, options: &LockOptions) -> Result<Intent, Error> {
-    let parse = |text: &String| {
-        ProviderAddr::parse(text, settings.dialect)
-            .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}")))
-            .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
-    };
+fn intent(settings: &RunSettings, options: &LockOptions, names: Names<'_>) -> Result<Intent, Error> {
+    let parse = |text: &String| names.resolve(text);
     let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
     let republished = options.accept_republished.iter();
     let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));

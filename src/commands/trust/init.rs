@@ -5,7 +5,6 @@ use std::time::SystemTime;
 
 use super::super::lock::RuleBook;
 use super::super::memory::{Memory, TrustPlace};
-use super::super::restore::refused;
 use super::super::{LockOptions, RunSettings};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -27,6 +26,7 @@ use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
 use crate::trust::words;
 use crate::version::Version;
+use crate::workspace::refused;
 
 /// The recorded hashes of one release, by root module.
 type Recorded = BTreeMap<ReleaseKey, Vec<PackageHashes>>;
@@ -46,10 +46,19 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, (Recorded, Vec<Finding>)> = BTreeMap::new();
     let mut questions: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
+    let mut unread: Vec<Error> = Vec::new();
     for root in roots {
         let rules = RuleBook::new(root, &LockOptions::default());
         let (recorded, forbidden) = trees.entry(root.trust.clone()).or_default();
-        for (key, hashes) in entries(root)? {
+        let entries = match entries(root) {
+            Ok(entries) => entries,
+            // What is locked elsewhere is worth remembering all the same.
+            Err(error) => {
+                unread.push(error);
+                continue;
+            }
+        };
+        for (key, hashes) in entries {
             if rules.forbids(&key.0) {
                 let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
                 forbidden.extend(new);
@@ -58,6 +67,11 @@ pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outc
             questions.entry(key.clone()).or_insert_with(|| question(rules.of(&key.0, &[])));
             recorded.entry(key).or_default().push(hashes);
         }
+    }
+    if unread.len() == roots.len()
+        && let Some(error) = Error::all(unread.clone())
+    {
+        return Err(error);
     }
     let memories = trees.into_iter().map(|(place, tree)| Ok((Memory::load(&place)?, tree)));
     let memories: Vec<(Memory, (Recorded, Vec<Finding>))> = memories.collect::<Result<_, Error>>()?;
@@ -69,7 +83,7 @@ pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outc
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
-    Ok(Outcome::of_roots("trust", roots))
+    Ok(Outcome::of_roots("trust", roots).but(Error::all(unread)))
 }
 
 fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error> {

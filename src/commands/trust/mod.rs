@@ -23,7 +23,7 @@ use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::trust::Fingerprint;
 use crate::trust::pins::{Pins, Signer, provider_pattern};
 use crate::version::Version;
-use crate::workspace::RunSettings;
+use crate::workspace::{Reading, RootModule, RunSettings};
 
 /// What is done with the trust file, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +53,9 @@ pub enum Action {
         /// Why.
         reason: String,
     },
-    /// Forgets who signs some providers.
+    /// Forgets who signs some providers, or that some keys are denied.
     Forget {
-        /// The addresses or patterns.
+        /// The addresses or patterns, and fingerprints of denied keys.
         providers: Vec<String>,
     },
 }
@@ -71,7 +71,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
     let (changed, pins) = match action {
         Action::List => (None, memory.pins().clone()),
         Action::Add { providers, signer } => {
-            let pattern = pattern(providers, settings.dialect)?;
+            let pattern = named(providers, settings, memory.pins())?;
             let changed = memory.change(|pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
@@ -81,7 +81,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             (Some(changed), only(memory.pins(), &[pattern]))
         }
         Action::Rotate { providers, signer, reason } => {
-            let pattern = pattern(providers, settings.dialect)?;
+            let pattern = named(providers, settings, memory.pins())?;
             let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
             notes.extend(certification(memory.pins(), &pattern, signer, cache));
             let changed = memory.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
@@ -96,17 +96,52 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             (Some(changed), Pins { denied, ..Pins::default() })
         }
         Action::Forget { providers } => {
-            let patterns = providers.iter().map(|text| pattern(text, settings.dialect));
+            let (keys, texts): (Vec<_>, Vec<_>) =
+                providers.iter().partition(|text| text.parse::<Fingerprint>().is_ok());
+            let keys: Vec<Fingerprint> = keys.into_iter().filter_map(|text| text.parse().ok()).collect();
+            let patterns = texts.into_iter().map(|text| named(text, settings, memory.pins()));
             let patterns: Vec<AddrPattern> = patterns.collect::<Result<_, _>>()?;
-            let before = only(memory.pins(), &patterns);
-            let changed = memory.change(|pins| patterns.iter().try_for_each(|pattern| forget(pins, pattern)))?;
-            (Some(changed), Pins { providers: before.providers, ..Pins::default() })
+            let mut before = only(memory.pins(), &patterns);
+            let denied = memory.pins().denied.iter().filter(|(key, _)| keys.contains(key));
+            before.denied = denied.map(|(key, reason)| (key.clone(), reason.clone())).collect();
+            let changed = memory.change(|pins| {
+                patterns.iter().try_for_each(|pattern| forget(pins, pattern))?;
+                keys.iter().try_for_each(|key| allow(pins, key))
+            })?;
+            (Some(changed), before)
         }
     };
     let forgotten = matches!(action, Action::Forget { .. });
     let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins };
     let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
     Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
+}
+
+/// What a text names: a pattern or an address, the local name that the root module gives a provider, or a type that only
+/// one provider of the root module or of the trust file has.
+fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern, Error> {
+    if text.contains('/') || text.contains('*') {
+        return pattern(text, settings.dialect);
+    }
+    // What cannot be read gives no names; the address is one all the same.
+    let module =
+        RootModule::open(settings).and_then(|mut module| module.read_configuration(Reading::LENIENT).map(|()| module));
+    if let Some(addr) =
+        module.ok().filter(|module| module.names().knows(text)).map(|module| module.names().resolve(text))
+    {
+        return addr.map(AddrPattern::from);
+    }
+    let full = pattern(text, settings.dialect)?;
+    match (pins.providers.contains_key(&full), &namesakes(&full, pins)[..]) {
+        (false, [one]) => Ok(one.clone()),
+        _ => Ok(full),
+    }
+}
+
+/// The remembered patterns of the same type as one that is not remembered.
+fn namesakes(pattern: &AddrPattern, pins: &Pins) -> Vec<AddrPattern> {
+    let last = |pattern: &AddrPattern| pattern.to_string().rsplit('/').next().map(str::to_owned);
+    pins.providers.keys().filter(|known| *known != pattern && last(known) == last(pattern)).cloned().collect()
 }
 
 /// An address as configuration has it, or a pattern of two or three parts.
@@ -134,7 +169,14 @@ fn rotate(
     // What only a wider pattern covers gets a pin of its own that begins with what the wider one says.
     let Some(mut pin) = pins.counting(pattern).cloned() else {
         let message = format!("no signer of {pattern} is remembered, so that there is nothing to rotate");
-        return Err(Error::new(ErrorKind::Usage, message).hint(format!("run `tflock trust add {pattern} {to}`")));
+        let error = Error::new(ErrorKind::Usage, message);
+        let near = namesakes(pattern, pins);
+        // Whoever meant another host must not be sent to trust this one.
+        return Err(if near.is_empty() {
+            error.hint(format!("to accept a signer for the first time: `tflock trust add {pattern} {to}`"))
+        } else {
+            near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")))
+        });
     };
     pin.rotate(to.clone(), versions, reason);
     pins.providers.insert(pattern.clone(), pin);
@@ -159,8 +201,18 @@ fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
     if pins.providers.remove(pattern).is_some() {
         return Ok(());
     }
-    let message = format!("no signer of {pattern} is remembered");
-    Err(Error::new(ErrorKind::Usage, message).hint("`tflock trust list` shows what is"))
+    let error = Error::new(ErrorKind::Usage, format!("no signer of {pattern} is remembered"));
+    let near = namesakes(pattern, pins).into_iter().map(|near| format!("did you mean {near}?"));
+    Err(near.fold(error, Error::hint).hint("`tflock trust list` shows what is"))
+}
+
+/// Takes back a denial.
+fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
+    if pins.denied.remove(key).is_some() {
+        return Ok(());
+    }
+    let error = Error::new(ErrorKind::Usage, format!("the key {key} is not denied"));
+    Err(error.hint("to forget a signer, name its provider; `tflock trust list` shows what is remembered"))
 }
 
 /// The versions of some providers in all lock files below a directory.

@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::super::RunSettings;
-use crate::disk::lock_file;
-use crate::disk::roots::{MissingModules, Tree, TreeError};
-use crate::error::{Error, ErrorKind};
+use crate::disk::roots::Tree;
+use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::TrackedPackages;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{Compared, Unanswered, Verified};
 use crate::trust::pins::Pins;
 use crate::verify::Subject;
+use crate::workspace::{Names, Reading, RootModule, RunSettings};
 
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
@@ -41,11 +40,12 @@ impl Root {
     ///
     /// All that is wrong with the configuration; and if there is neither configuration nor lock file.
     pub fn open(settings: &RunSettings, pins: Option<Arc<Pins>>, packages: &TrackedPackages) -> Result<Self, Error> {
-        let bytes = lock_file::read(&settings.lock_file())?;
-        let tree = tree(settings, bytes.is_some())?;
+        let mut module = RootModule::open(settings)?;
+        module.read_configuration(Reading::LENIENT)?;
+        let RootModule { lock, tree, .. } = module;
         let mut text = Vec::new();
         let mut decoded = None;
-        match bytes.map(|bytes| lockfile::decode(&bytes, settings.dialect)) {
+        match lock {
             Some(Ok(read)) => {
                 text.clone_from(&read.warnings);
                 decoded = Some(read);
@@ -69,6 +69,12 @@ impl Root {
     /// What the lock file says; nothing if it says nothing that can be read.
     pub fn lock(&self) -> &LockFile {
         self.decoded.as_ref().map_or(&self.empty, |decoded| &decoded.lock)
+    }
+
+    /// What names of providers mean here.
+    pub fn names(&self) -> Names<'_> {
+        let requirements = self.tree.as_ref().map(|tree| &tree.requirements);
+        Names { requirements, lock: Some(self.lock()), dialect: self.settings.dialect }
     }
 
     /// What the run is told about the root module.
@@ -157,26 +163,6 @@ impl Root {
             finding.in_file(file)
         };
         findings.into_iter().map(place).collect()
-    }
-}
-
-/// The module tree. A lock file without configuration, as Terragrunt leaves them, is looked at all the same.
-fn tree(settings: &RunSettings, locked: bool) -> Result<Option<Tree>, Error> {
-    match settings.load_tree(&settings.tree_options(MissingModules::Skip)) {
-        Ok(tree) => Ok(Some(tree)),
-        Err(errors) if locked && errors.iter().all(|error| matches!(error, TreeError::NoConfiguration(_))) => Ok(None),
-        Err(errors) => {
-            let errors = errors.into_iter().map(|error| {
-                let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
-                let mut error = Error::from(error);
-                if within {
-                    error.file = error.file.map(|file| settings.path.join(file));
-                }
-                error
-            });
-            let unknown = || Error::new(ErrorKind::Configuration, "the configuration cannot be read");
-            Err(Error::all(errors).unwrap_or_else(unknown))
-        }
     }
 }
 

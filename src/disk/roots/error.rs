@@ -107,9 +107,12 @@ impl From<TreeError> for Error {
         let message = error.to_string();
         match error {
             TreeError::Config(error) => error.into(),
-            TreeError::Read { path, .. } | TreeError::Refused { path, .. } => Error::new(ErrorKind::Disk, message).in_file(path),
-            TreeError::NoConfiguration(_) => Error::new(ErrorKind::Configuration, message)
-                .hint("name the directory of a root module with -C, or complete the lock file alone: `tflock lock --from-lock`"),
+            TreeError::Read { path, .. } | TreeError::Refused { path, .. } => {
+                Error::new(ErrorKind::Disk, message).in_file(path)
+            }
+            TreeError::NoConfiguration(_) => {
+                Error::new(ErrorKind::Configuration, message).hint("name the directory of a root module with -C")
+            }
             TreeError::Manifest { path, .. } => {
                 Error::new(ErrorKind::Configuration, message).in_file(path).hint("install the modules anew with `init`")
             }

@@ -25,6 +25,9 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             continue;
         }
         let shown = self::body(body, root, style);
+        if shown.is_empty() && matches!(body, Body::Outdated(_)) {
+            continue;
+        }
         if outcome.many && is_one_line(body, root, &shown) {
             // Writing to a string cannot fail.
             let _ = write!(text, "{} {shown}", style.paint(Paint::Strong, format!("{}:", name(root))));
@@ -69,7 +72,7 @@ fn is_short(body: &Body, root: &RootOutcome) -> bool {
 pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
     match body {
         Body::Requirements(providers) => tables::why(providers, style),
-        Body::Outdated(rows) => tables::outdated(rows, style),
+        Body::Outdated(report) => tables::outdated(report, style),
         Body::Entries(entries) => tables::list(entries, style),
         Body::Changes(changes) if changes.sides.is_some() => {
             let mut text = review::review(changes, style);
@@ -127,7 +130,7 @@ pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
             text.push_str(&failure::human(error, style));
         }
     }
-    text
+    text + &outcome.error.iter().map(|error| failure::human(error, style)).collect::<String>()
 }
 
 pub(super) fn notes(notes: &[String], style: Style) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::hash::HashScheme;
-use crate::outcome::{Listed, Outdated, Required};
+use crate::outcome::{Listed, Outdated, OutdatedReport, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{rows, table};
@@ -48,11 +48,13 @@ fn counts(listed: &Listed) -> String {
 }
 
 /// One line for each provider that has a newer release or must be selected anew.
-pub(super) fn outdated(rows: &[Outdated], style: Style) -> String {
+pub(super) fn outdated(report: &OutdatedReport, style: Style) -> String {
     let told: Vec<[String; 5]> =
-        rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
+        report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
     if told.is_empty() {
-        return "all providers are up to date\n".to_owned();
+        // Of a provider that nothing is known of nothing is said.
+        let all = if report.complete { "all providers are up to date\n" } else { "" };
+        return all.to_owned();
     }
     table(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY"], &told, style)
 }

@@ -44,6 +44,9 @@ pub(super) fn render(outcome: &Outcome) -> String {
         // A result and a failure beside it are one body.
         outcome.roots.iter().for_each(|root| document.append(&mut body(root)));
     }
+    if let Some(error) = &outcome.error {
+        document.insert("error".to_owned(), errors::json(error));
+    }
     text(document)
 }
 
@@ -85,7 +88,10 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
     let mut object = match &root.body {
         Ok(Body::Requirements(providers)) => one("requirements", providers.iter().map(required).collect()),
         Ok(Body::Entries(entries)) => one("entries", entries.iter().map(listed).collect()),
-        Ok(Body::Outdated(rows)) => one("outdated", rows.iter().map(outdated).collect()),
+        Ok(Body::Outdated(report)) => Map::from_iter([
+            ("outdated".to_owned(), report.rows.iter().map(outdated).collect()),
+            ("complete".to_owned(), json!(report.complete)),
+        ]),
         Ok(Body::Changes(changes)) => self::changes(changes),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
         Ok(Body::Trust(report)) => trust::report(report),

@@ -44,6 +44,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             None => left_out += 1,
         }
     }
+    text.extend(outcome.error.iter().map(failure));
     if left_out > 0 {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "_Left out for want of room: {left_out} more root modules._");
@@ -74,7 +75,9 @@ fn of_root(root: &RootOutcome, command: &str, budget: usize, style: Style) -> Op
         }
         Ok(body) => {
             let shown = human::body(body, root, style);
-            let _ = writeln!(text, "{}", escape::fenced("", &shown));
+            if !shown.is_empty() {
+                let _ = writeln!(text, "{}", escape::fenced("", &shown));
+            }
             if let Body::Verified(verified) = body {
                 text.push_str(&review::silent(verified.inconclusive.iter().map(|it| &it.error)));
             }

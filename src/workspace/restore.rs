@@ -10,7 +10,7 @@ use crate::lockfile::{self, FILE_NAME};
 
 /// The error of a lock file that is refused, by the path that opens it. Where it holds what no tool writes, the hint is
 /// the command that restores this very file.
-pub(super) fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
+pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
     let not_literal = findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     let mut error = Error::of_lock_file(findings, shown);
     if not_literal {

@@ -1,0 +1,221 @@
+//! What the name of a provider means in a root module: a source address, full or short, the local name that the root
+//! module gives it, or a type that only one provider has.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::addr::ProviderAddr;
+use crate::config::edit::suggest;
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::lockfile::LockFile;
+use crate::requirements::Requirements;
+
+/// The providers that a root module knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Names<'a> {
+    /// Those that it requires, as far as that is known.
+    pub requirements: Option<&'a Requirements>,
+    /// Those that it locks.
+    pub lock: Option<&'a LockFile>,
+    /// The tool, whose registry is that of short addresses.
+    pub dialect: Dialect,
+}
+
+impl Names<'_> {
+    /// The provider that a text names; one that the root module does not know only by its address.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no address and means nothing else here.
+    pub fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
+        let parsed = ProviderAddr::parse(text, self.dialect);
+        if !text.contains('/') {
+            let is_known = |addr: &ProviderAddr| self.known().contains(addr);
+            let by_type = || match &self.of_type(text)[..] {
+                [one] => Some(one.clone()),
+                _ => None,
+            };
+            let known = || parsed.as_ref().ok().filter(|addr| is_known(addr)).cloned();
+            if let Some(addr) = self.of_local_name(text).or_else(known).or_else(by_type) {
+                return Ok(addr);
+            }
+        }
+        if let (Ok(addr), Some(hint)) = (&parsed, directory(text))
+            && !self.known().contains(addr)
+        {
+            let message = format!("the root module neither requires nor locks a provider {text}");
+            return Err(Error::new(ErrorKind::Usage, message).hint(hint));
+        }
+        parsed.map_err(|problem| {
+            let error = Error::new(ErrorKind::Usage, format!("invalid provider argument: {problem}"));
+            match directory(text) {
+                Some(hint) => error.hint(hint),
+                None => error.hint("write it as in required_providers, such as hashicorp/aws"),
+            }
+        })
+    }
+
+    /// True if the root module requires or locks the provider that a text names.
+    pub fn knows(&self, text: &str) -> bool {
+        self.resolve(text).is_ok_and(|addr| self.known().contains(&addr))
+    }
+
+    /// All providers that the root module requires or locks.
+    pub fn known(&self) -> BTreeSet<ProviderAddr> {
+        let required = self.requirements.into_iter().flat_map(Requirements::iter).map(|(addr, _)| addr);
+        let locked = self.lock.into_iter().flat_map(LockFile::iter).map(|(addr, _)| addr);
+        required.chain(locked).cloned().collect()
+    }
+
+    fn of_local_name(&self, name: &str) -> Option<ProviderAddr> {
+        let mut required = self.requirements.into_iter().flat_map(Requirements::iter);
+        let calls_it = |origins: &[crate::requirements::Origin]| {
+            origins.iter().any(|origin| origin.module.is_empty() && origin.local_name == name)
+        };
+        required.find(|(_, requirement)| calls_it(&requirement.origins)).map(|(addr, _)| addr.clone())
+    }
+
+    fn of_type(&self, name: &str) -> Vec<ProviderAddr> {
+        self.known().into_iter().filter(|addr| addr.kind() == name).collect()
+    }
+}
+
+/// What to say to a text that names a directory where a provider is wanted.
+fn directory(text: &str) -> Option<String> {
+    Path::new(text).is_dir().then(|| format!("{text} is a directory; to work there, pass it as -C {text}"))
+}
+
+/// Which of the providers that were named some root module of the run knows.
+#[derive(Debug, Default)]
+pub struct Named {
+    texts: Vec<String>,
+    seen: Mutex<Seen>,
+    /// True if some root module could not be read, so that nobody knows what it knows.
+    missed: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// The texts that mean something.
+    found: BTreeSet<String>,
+    /// All providers that the root modules know, in short form.
+    known: BTreeSet<String>,
+}
+
+impl Named {
+    /// Nothing is seen yet.
+    pub fn new(texts: &[String]) -> Self {
+        Self { texts: texts.to_vec(), ..Self::default() }
+    }
+
+    /// Takes in what one root module knows.
+    pub fn see(&self, names: Names<'_>) {
+        if self.texts.is_empty() {
+            return;
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.found.extend(self.texts.iter().filter(|text| names.knows(text)).cloned());
+        seen.known.extend(names.known().iter().map(|addr| addr.short(names.dialect)));
+    }
+
+    /// Takes in that one root module cannot be read.
+    pub fn miss(&self) {
+        self.missed.store(true, Ordering::Relaxed);
+    }
+
+    /// The texts that mean nothing in any of the root modules, each as an error with the nearest names; none if one of
+    /// the root modules could not be read.
+    pub fn missing(self, error: impl Fn(&str) -> Error) -> Option<Error> {
+        if self.missed.into_inner() {
+            return None;
+        }
+        let Seen { found, known } = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let missing = self.texts.iter().filter(|text| !found.contains(*text));
+        Error::all(missing.map(|text| {
+            let mut error = error(text);
+            let near = suggest(text, known.iter().map(String::as_str));
+            let near = near.into_iter().map(|near| format!("did you mean {near}?")).chain(directory(text));
+            error.hints.splice(0..0, near);
+            error
+        }))
+    }
+
+    /// The same of the root modules below a directory, which need neither require nor lock each of the providers.
+    pub fn unknown(self) -> Option<Error> {
+        self.missing(|text| {
+            let message = format!("no root module requires or locks a provider {text}");
+            Error::new(ErrorKind::NotFound, message).hint("`tflock list -r` shows what is locked")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Position;
+    use crate::requirements::{Origin, OriginKind};
+    use crate::version::Constraints;
+
+    fn requirements(all: &[(&str, &str, &str)]) -> Requirements {
+        let mut requirements = Requirements::new();
+        for (module, local_name, address) in all {
+            let origin = Origin {
+                module: (*module).to_owned(),
+                file: "main.tf".into(),
+                position: Position::default(),
+                kind: OriginKind::RequiredProviders,
+                local_name: (*local_name).to_owned(),
+                constraint: None,
+                in_tests: false,
+            };
+            let addr = ProviderAddr::parse(address, Dialect::Terraform).unwrap();
+            requirements.add(&addr, &Constraints::default(), origin);
+        }
+        requirements
+    }
+
+    #[test]
+    fn names_are_addresses_local_names_or_types() {
+        let requirements = requirements(&[
+            ("", "gh", "integrations/github"),
+            ("", "random", "hashicorp/random"),
+            ("net", "cf", "cloudflare/cloudflare"),
+            ("", "one", "acme/twin"),
+            ("", "two", "other/twin"),
+        ]);
+        let names = Names { requirements: Some(&requirements), lock: None, dialect: Dialect::Terraform };
+        let short = |text: &str| names.resolve(text).unwrap().short(Dialect::Terraform);
+        for (text, wanted) in [
+            ("gh", "integrations/github"),
+            ("github", "integrations/github"),
+            ("random", "hashicorp/random"),
+            ("cloudflare", "cloudflare/cloudflare"),
+            // The local names of other modules mean nothing here, and two providers have this type.
+            ("cf", "hashicorp/cf"),
+            ("twin", "hashicorp/twin"),
+            ("acme/twin", "acme/twin"),
+            ("example.com/a/b", "example.com/a/b"),
+        ] {
+            assert_eq!(short(text), wanted, "{text}");
+        }
+        assert!(names.knows("github") && !names.knows("cf") && !names.knows("twin") && !names.knows("a//b"));
+    }
+
+    #[test]
+    fn what_no_root_module_knows_is_an_error_with_the_nearest() {
+        let (one, two) =
+            (requirements(&[("", "aws", "hashicorp/aws")]), requirements(&[("", "gh", "integrations/github")]));
+        let named = Named::new(&["gh", "aws", "hashicorp/awz", "src"].map(str::to_owned));
+        for requirements in [&one, &two] {
+            named.see(Names { requirements: Some(requirements), lock: None, dialect: Dialect::Terraform });
+        }
+        let error = named.unknown().unwrap();
+        assert_eq!(error.message, "no root module requires or locks a provider hashicorp/awz");
+        assert_eq!(error.hints[0], "did you mean hashicorp/aws?");
+        assert!(error.others[0].hints[0].contains("-C src"), "{error:?}");
+        assert!(Named::new(&[]).unknown().is_none());
+    }
+}

@@ -1,0 +1,119 @@
+//! One root module as it is read: its lock file, then its configuration.
+//!
+//! Reading is in steps, so that somebody can be asked between them; no step holds a lock.
+
+use std::path::{Path, PathBuf};
+
+use super::discover::below;
+use super::restore::refused;
+use super::{Names, RunSettings};
+use crate::disk::lock_file;
+use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions};
+use crate::error::{Error, ErrorKind};
+use crate::finding::Finding;
+use crate::lockfile::{Decoded, LockFile, decode};
+use crate::requirements::Requirements;
+
+/// A root module with what was read for it so far.
+#[derive(Debug, Clone)]
+pub struct RootModule {
+    /// What the run is told about it.
+    pub settings: RunSettings,
+    /// The bytes of its lock file; none if there is none.
+    pub bytes: Option<Vec<u8>>,
+    /// What they say, or all that is wrong with them; none if there is no lock file.
+    pub lock: Option<Result<Decoded, Vec<Finding>>>,
+    /// Its configuration; none if there is none, or until it is read.
+    pub tree: Option<Tree>,
+}
+
+/// How configuration is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// What to do about modules that are not installed.
+    pub missing: MissingModules,
+    /// Whether a module counts as installed where the other tool installed it.
+    pub of_either_tool: bool,
+    /// Whether there must be configuration where there is no lock file. Beside a lock file there need not be any, as
+    /// Terragrunt leaves it.
+    pub required: bool,
+}
+
+impl Reading {
+    /// With modules left out that are not installed; there must be configuration or a lock file.
+    pub const LENIENT: Self = Self { missing: MissingModules::Skip, of_either_tool: false, required: true };
+}
+
+impl RootModule {
+    /// Reads the lock file.
+    ///
+    /// # Errors
+    ///
+    /// That of the system. What is wrong with the text is kept.
+    pub fn open(settings: &RunSettings) -> Result<Self, Error> {
+        let bytes = lock_file::read(&settings.lock_file())?;
+        let lock = bytes.as_ref().map(|bytes| decode(bytes, settings.dialect));
+        Ok(Self { settings: settings.clone(), bytes, lock, tree: None })
+    }
+
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it; that there is none, where there must be.
+    pub fn read_configuration(&mut self, how: Reading) -> Result<(), Error> {
+        let Reading { missing, of_either_tool, required } = how;
+        let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };
+        let may_lack = !required || self.bytes.is_some();
+        match self.settings.load_tree(&options) {
+            Ok(tree) => self.tree = Some(tree),
+            Err(errors) if may_lack && matches!(errors[..], [TreeError::NoConfiguration(_)]) => {}
+            Err(errors) => {
+                let errors = errors.into_iter().map(|error| self.settings.tree_error(error));
+                let unknown = || Error::new(ErrorKind::Configuration, "the configuration cannot be read");
+                return Err(Error::all(errors).unwrap_or_else(unknown));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the lock file says; none if there is none.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn decoded(&self) -> Result<Option<&Decoded>, Error> {
+        match &self.lock {
+            None => Ok(None),
+            Some(Ok(decoded)) => Ok(Some(decoded)),
+            Some(Err(findings)) => {
+                let (path, shown) = (self.settings.lock_file(), self.settings.lock_file_shown());
+                Err(refused(findings.clone(), &path, &shown))
+            }
+        }
+    }
+
+    /// What the configuration requires; none without configuration.
+    pub fn requirements(&self) -> Option<&Requirements> {
+        self.tree.as_ref().map(|tree| &tree.requirements)
+    }
+
+    /// The entries of the lock file; none if nothing in it can be read.
+    pub fn entries(&self) -> Option<&LockFile> {
+        self.lock.as_ref()?.as_ref().ok().map(|decoded| &decoded.lock)
+    }
+
+    /// What names of providers mean here.
+    pub fn names(&self) -> Names<'_> {
+        Names { requirements: self.requirements(), lock: self.entries(), dialect: self.settings.dialect }
+    }
+}
+
+/// A lock file without which a command can do nothing: as reports name it, and its directory, to be looked into.
+pub fn absent(shown: PathBuf, directory: &Path) -> Error {
+    let error = Error::new(ErrorKind::LockFile, "there is no such dependency lock file").in_file(shown);
+    match below(directory) {
+        Some(hint) => error.hint(hint),
+        None => error.hint("run `tflock lock`, or name the root module with `-C DIR`"),
+    }
+}

@@ -1,0 +1,168 @@
+//! What the name of a provider means, and what is said where it means nothing.
+
+use crate::support::registry::Registry;
+use crate::support::workspace::Workspace;
+
+const MAIN: &str = r#"terraform {
+  required_providers {
+    gadget = {
+      source  = "{{registry}}/acme/widget"
+      version = "~> 1.0"
+    }
+  }
+}
+"#;
+const LOCK: &str = ".terraform.lock.hcl";
+const PLATFORM: [&str; 2] = ["--platform", "linux_amd64"];
+
+fn registry() -> Registry {
+    let versions = ["1.0.0", "1.1.0"];
+    versions
+        .iter()
+        .fold(Registry::start(), |registry, version| registry.release("acme/widget", version, &["linux_amd64"]))
+}
+
+/// Two root modules, locked.
+fn roots(registry: &Registry) -> Workspace {
+    let workspace = Workspace::with_files(&[("env/a/main.tf", MAIN), ("env/b/main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(registry, ["lock", "-r", "--create"].iter().chain(&PLATFORM)).ended_with(0);
+    workspace
+}
+
+#[test]
+fn a_local_name_or_a_type_is_enough() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    for name in ["gadget", "widget"] {
+        for command in [&["why"][..], &["explain"], &["outdated"], &["upgrade", "--check"], &["lock", "--check"]] {
+            let args = ["-C", "env/a"].into_iter().chain(command.iter().copied()).chain([name]);
+            let run = workspace.tflock(&registry, args).ended_with(0);
+            assert!(!run.stderr.contains("error"), "{run}");
+        }
+        let run = workspace.tflock(&registry, ["why", "-r", name]).ended_with(0);
+        assert_eq!(run.stdout.matches("acme/widget").count(), 2, "{run}");
+    }
+    workspace.tflock(&registry, ["-C", "env/b", "remove", "gadget", "--force"]).ended_with(0);
+    assert!(!workspace.read("env/b/main.tf").contains("acme/widget"));
+}
+
+#[test]
+fn a_name_that_no_root_module_knows_is_an_error() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    let typo = format!("{}/acme/wigdet", registry.host());
+    for command in [&["upgrade"][..], &["lock"], &["outdated"], &["upgrade", "--check"], &["why"]] {
+        for format in [&[][..], &["--format", "markdown"], &["--format", "json"]] {
+            let args = command.iter().copied().chain(["-r", typo.as_str()]).chain(format.iter().copied());
+            let run = workspace.tflock(&registry, args).ended_with(2);
+            let all = format!("{}{}", run.stdout, run.stderr);
+            let said = ["no root module requires or locks a provider", "is not required by the configuration"];
+            assert!(said.iter().any(|said| all.contains(said)), "{run}");
+            assert!(all.contains("did you mean") && all.contains("acme/widget"), "{run}");
+            assert!(!all.contains("up to date"), "{run}");
+        }
+    }
+    // What is known is done all the same.
+    let widget = format!("{}/acme/widget", registry.host());
+    let run = workspace.tflock(&registry, ["outdated", "-r", widget.as_str(), typo.as_str()]).ended_with(2);
+    assert!(run.stderr.contains("a provider") && run.stderr.contains("wigdet"), "{run}");
+}
+
+#[test]
+fn a_directory_is_no_provider() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    for args in [
+        &["lock", "env/a"][..],
+        &["upgrade", "-r", "env/a"],
+        &["why", "-r", "env/a"],
+        &["outdated", "-C", "env/b", "env"],
+    ] {
+        let run = workspace.tflock(&registry, args).ended_with(2);
+        let told = run.stderr.contains("-C env/a") || run.stderr.contains("-C env") || run.stderr.contains("pass -r");
+        assert!(told, "{run}");
+    }
+}
+
+#[test]
+fn above_root_modules_the_option_is_named() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    for command in ["lock", "verify", "list", "why", "upgrade", "outdated", "fmt"] {
+        let run = workspace.tflock(&registry, [command]).ended_with(2);
+        assert!(run.stderr.contains("2 root modules are below this directory: pass -r"), "{run}");
+    }
+}
+
+#[test]
+fn nothing_is_up_to_date_that_nobody_could_be_asked_about() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", &MAIN.replace("acme/widget", "acme/gone"))]);
+    for format in ["human", "markdown", "json", "github"] {
+        let run = workspace.tflock(&registry, ["outdated", "--format", format]).ended_with(2);
+        assert!(!run.stdout.contains("up to date"), "{run}");
+    }
+    let json = workspace.tflock(&registry, ["outdated", "--format", "json"]).json();
+    assert_eq!((&json["complete"], &json["error"]["kind"]), (&false.into(), &"not-found".into()), "{json}");
+}
+
+#[test]
+fn a_lock_file_alone_is_a_root_module() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    workspace.write(&format!("live/{LOCK}"), &workspace.read(&format!("env/a/{LOCK}")));
+    let before = workspace.read(&format!("live/{LOCK}"));
+    for args in [&["lock", "--prune"][..], &["upgrade", "--check"], &["why"], &["lock", "--from-lock"]] {
+        let platform = if args[0] == "why" { &[][..] } else { &PLATFORM };
+        let args = ["-C", "live"].iter().chain(args).chain(platform);
+        workspace.tflock(&registry, args).ended_with(0);
+    }
+    assert_eq!(workspace.read(&format!("live/{LOCK}")), before);
+    workspace.write("empty/notes.txt", "");
+    workspace.tflock(&registry, ["-C", "empty", "lock", "--from-lock"]).ended_with(2);
+    assert!(!workspace.has(&format!("empty/{LOCK}")));
+}
+
+#[test]
+fn what_an_added_provider_leaves_open_is_told() {
+    let registry = registry().release("acme/other", "1.0.0", &["linux_amd64"]);
+    let workspace = Workspace::with_files(&[("main.tf", MAIN)]);
+    let other = format!("{}/acme/other", registry.host());
+    let run = workspace.tflock(&registry, ["add", other.as_str()].into_iter().chain(PLATFORM)).ended_with(0);
+    assert!(run.stderr.contains("acme/widget is required too and not in"), "{run}");
+    let run = workspace.tflock(&registry, ["lock"].iter().chain(&PLATFORM)).ended_with(0);
+    assert!(!run.stderr.contains("required too"), "{run}");
+}
+
+#[test]
+fn the_trust_file_is_spoken_of_by_the_same_names() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    let key = "A".repeat(40);
+    let told = |args: &[&str], code| workspace.tflock(&registry, ["trust"].iter().chain(args)).ended_with(code);
+    // Of another host, the provider that is remembered is named, and nobody is sent to trust this one.
+    let run = told(&["rotate", "acme/widget", &key, "--reason", "x"], 2);
+    assert!(run.stderr.contains("did you mean") && !run.stderr.contains("trust add"), "{run}");
+    let run = told(&["rotate", "acme/unheard-of", &key], 2);
+    assert!(run.stderr.contains("trust add registry.terraform.io/acme/unheard-of"), "{run}");
+    told(&["rotate", "widget", &key, "--reason", "x"], 0);
+    // A denial can be taken back.
+    told(&["deny", &key, "--reason", "lost"], 0);
+    assert!(workspace.read(".tflock.trust.hcl").contains("denied_signer"));
+    told(&["forget", &key], 0);
+    assert!(!workspace.read(".tflock.trust.hcl").contains("denied_signer"));
+    let run = told(&["forget", &key], 2);
+    assert!(run.stderr.contains("is not denied"), "{run}");
+}
+
+#[test]
+fn one_lock_file_that_cannot_be_read_does_not_stop_the_others() {
+    let registry = registry();
+    let workspace = roots(&registry);
+    std::fs::remove_file(workspace.path(".tflock.trust.hcl")).unwrap();
+    workspace.write(&format!("env/b/{LOCK}"), "provider {");
+    let run = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(2);
+    assert!(run.stderr.contains("env/b/.terraform.lock.hcl"), "{run}");
+    assert!(workspace.read(".tflock.trust.hcl").contains("acme/widget"));
+}
