@@ -99,6 +99,10 @@ impl Repository {
             if self.attempt(&args)? {
                 return Ok(resolved.commit.clone());
             }
+            // Else git would go on asking, blob by blob, a server that does not know what a filter is.
+            for setting in ["remote.origin.promisor", "remote.origin.partialclonefilter"] {
+                self.attempt(&["config", "--unset-all", setting])?;
+            }
         }
         if let Some(name) = &resolved.name {
             let args = [&shallow[..], &["origin", name]].concat();
