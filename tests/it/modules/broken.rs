@@ -1,0 +1,74 @@
+//! Registries and archives that fail: a clear error, and nothing half fetched is used or kept.
+
+use std::time::Duration;
+
+use super::{CALL, world};
+use crate::support::registry::{Answer, Endpoint};
+use crate::support::workspace::Workspace;
+use crate::support::worlds::LOCK;
+
+/// What an endpoint answers in place of the truth, and how the run ends.
+#[test]
+fn one_failure_each() {
+    let all = [Endpoint::ModuleVersions, Endpoint::ModuleDownload, Endpoint::ModuleArchive];
+    let answers = [
+        ("404", Answer::status(404), 2),
+        ("401", Answer::status(401), 4),
+        ("a page", Answer::html(), 4),
+        ("half", Answer::truncated(), 4),
+        ("a reset", Answer::reset(), 4),
+    ];
+    for (what, answer, code) in answers {
+        // An answer that is nothing but a header cannot be cut in half.
+        for endpoint in all.into_iter().filter(|at| (what, *at) != ("half", Endpoint::ModuleDownload)) {
+            let registry = world().answers(endpoint, answer.clone());
+            let workspace = Workspace::with_files(&[("main.tf", CALL)]);
+            let run = workspace.tflock(&registry, LOCK);
+            assert_eq!(run.code, Some(code), "{what} at {endpoint:?}: {run}");
+            assert!(run.stderr.contains("module") && run.stderr.contains("main.tf:1:1"), "{what} {endpoint:?}: {run}");
+            assert!(run.touched().is_empty(), "{what} at {endpoint:?}: {run}");
+            let registry = registry.recovered();
+            workspace.tflock(&registry, LOCK).ended_with(0);
+        }
+    }
+}
+
+/// The gate does not know what the module requires: that is neither good nor bad.
+#[test]
+fn verify_is_inconclusive() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let registry = registry.answers(Endpoint::ModuleVersions, Answer::status(503));
+    std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v1/modules")).unwrap();
+    let run = workspace.tflock(&registry, ["verify"]).ended_with(4);
+    assert!(run.stderr.contains("503") && run.stderr.contains("not known what it requires"), "{run}");
+}
+
+#[test]
+fn an_archive_without_end_ends() {
+    let registry = world().answers(Endpoint::ModuleArchive, Answer::endless_of(600 << 20));
+    let workspace = Workspace::with_files(&[("main.tf", CALL)]);
+    let run = workspace.tflock(&registry, LOCK).ended_with(2);
+    assert!(run.stderr.contains("MiB"), "{run}");
+}
+
+/// A run that is killed while an archive comes leaves nothing that a second one would take for the module.
+#[test]
+#[cfg(unix)]
+fn a_killed_run_leaves_nothing_half_fetched() {
+    let registry = world().answers(Endpoint::ModuleArchive, Answer::slow(Duration::from_secs(5)).times(1));
+    let workspace = Workspace::with_files(&[("main.tf", CALL)]);
+    let mut process = workspace.tflock_command(&registry, LOCK).spawn().unwrap();
+    for _ in 0..600 {
+        if registry.count(Endpoint::ModuleArchive) > 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(registry.count(Endpoint::ModuleArchive), 1);
+    process.kill().unwrap();
+    process.wait().unwrap();
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    assert!(workspace.lock_file().contains("/acme/widget\""));
+    assert_eq!(registry.count(Endpoint::ModuleArchive), 2);
+}

@@ -1,0 +1,97 @@
+//! Modules in git repositories, served as files over https: as little as a server can do.
+
+use super::NEEDS_WIDGET;
+use crate::support::registry::{Endpoint, Registry};
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{LOCK, widget};
+
+/// Commits files to a repository beside the work tree, and serves it as `/net.git`.
+struct Repository(Workspace);
+
+impl Repository {
+    fn new() -> Self {
+        let work = Workspace::with_files(&[("main.tf", ""), ("sub/main.tf", "")]);
+        work.git(["init", "--quiet"]);
+        Self(work)
+    }
+
+    fn commit(&self, file: &str, text: &str) -> String {
+        self.0.write(file, text);
+        self.0.git(["add", "-A"]);
+        self.0.git(["commit", "--quiet", "-m", "change"]);
+        self.0.git(["rev-parse", "HEAD"]).stdout.trim().to_owned()
+    }
+
+    fn served_by(&self, registry: Registry) -> Registry {
+        self.0.git(["repack", "-a", "-d", "-q"]);
+        self.0.git(["update-server-info"]);
+        let top = self.0.path(".git");
+        let mut folders = vec![top.clone()];
+        let mut registry = registry;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = format!("/net.git/{}", path.strip_prefix(&top).unwrap().display());
+                    registry = registry.document(&name, "application/octet-stream", std::fs::read(&path).unwrap());
+                }
+            }
+        }
+        registry
+    }
+}
+
+fn workspace(registry: &Registry, source: &str) -> Workspace {
+    let call = format!("module \"net\" {{\n  source = \"git::https://{}/net.git{source}\"\n}}\n", registry.host());
+    Workspace::with_files(&[("main.tf", &call)]).env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap())
+}
+
+fn needs_widget(registry: &Registry) -> String {
+    NEEDS_WIDGET.replace("{{registry}}", &registry.host())
+}
+
+#[test]
+fn branches_tags_and_commits() {
+    let registry = widget();
+    let repository = Repository::new();
+    let first = repository.commit("main.tf", &needs_widget(&registry));
+    repository.0.git(["tag", "-a", "-m", "one", "v1"]);
+    repository.0.git(["branch", "old"]);
+    repository.commit("main.tf", "");
+    let registry = repository.served_by(registry);
+    for source in ["?ref=v1", "?ref=old", "//.?ref=v1", &format!("?ref={first}"), &format!("?ref={}", &first[..9])] {
+        let workspace = workspace(&registry, source);
+        workspace.tflock(&registry, LOCK).ended_with(0);
+        assert!(workspace.lock_file().contains("/acme/widget\""), "{source}");
+    }
+    // The default branch requires nothing any more.
+    let head = workspace(&registry, "");
+    head.tflock(&registry, LOCK).ended_with(0);
+    assert!(!head.has(".terraform.lock.hcl") || !head.lock_file().contains("provider"));
+    let none = workspace(&registry, "?ref=v9").tflock(&registry, LOCK).ended_with(2);
+    assert!(none.stderr.contains("has no branch, tag or commit \"v9\""), "{none}");
+    let missing = workspace(&registry, "//none?ref=v1").tflock(&registry, LOCK).ended_with(2);
+    assert!(missing.stderr.contains("has no directory \"none\""), "{missing}");
+}
+
+#[test]
+fn a_commit_is_fetched_once() {
+    let registry = widget();
+    let repository = Repository::new();
+    let commit = repository.commit("sub/main.tf", &needs_widget(&registry));
+    let registry = repository.served_by(registry);
+    let workspace = workspace(&registry, &format!("//sub?ref={commit}"));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    registry.forget_requests();
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    assert_eq!(registry.count(Endpoint::Other), 0);
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    let registry = widget();
+    let run = workspace(&registry, "").tflock(&registry, LOCK).ended_with(4);
+    assert!(run.stderr.contains("cannot fetch the module from https://") && run.touched().is_empty(), "{run}");
+}

@@ -1,0 +1,53 @@
+//! Packages that no honest publisher makes. What unpacking refuses is tested beside its code.
+
+use super::CALL;
+use crate::support::registry::Endpoint;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{LOCK, widget};
+
+#[test]
+fn an_entry_that_leads_out_is_refused() {
+    for name in ["../../escaped", "/tmp/tflock-escaped"] {
+        let registry = widget().module("acme/net/lab", "1.0.0", &[("main.tf", ""), (name, "x")]);
+        let workspace = Workspace::with_files(&[("main.tf", CALL)]);
+        let run = workspace.tflock(&registry, LOCK).ended_with(2);
+        assert!(run.stderr.contains("leads out of the package"), "{run}");
+        assert!(!std::path::Path::new("/tmp/tflock-escaped").exists());
+    }
+}
+
+#[test]
+fn a_registry_points_at_no_file() {
+    for location in ["file:///etc", "git::file:///etc", "git::ssh://-oProxyCommand=x/y", "acme/net/lab", "x.zip"] {
+        let versions = "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}";
+        let registry = widget().document("/v1/modules/acme/other/lab/versions", "application/json", versions).document(
+            "/v1/modules/acme/other/lab/1.0.0/download",
+            "application/json",
+            format!("{{\"location\":{location:?}}}"),
+        );
+        let workspace = Workspace::with_files(&[("main.tf", &CALL.replace("acme/net", "acme/other"))]);
+        let run = workspace.tflock(&registry, LOCK);
+        assert!(matches!(run.code, Some(2 | 4)) && run.touched().is_empty(), "{location}: {run}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fetched_is_to_be_installed() {
+    for source in ["s3::https://s3.amazonaws.com/b/x.zip", "hg::https://example.com/x", "http://localhost/x.zip", "/x"]
+    {
+        let registry = widget();
+        let call = format!("module \"m\" {{\n  source = {source:?}\n}}\n");
+        let run = Workspace::with_files(&[("main.tf", &call)]).tflock(&registry, LOCK).ended_with(2);
+        assert!(run.stderr.contains("`terraform get`"), "{source}: {run}");
+        assert_eq!(registry.count(Endpoint::Other), 0);
+    }
+}
+
+#[test]
+fn a_ref_is_no_option() {
+    let call = "module \"m\" {\n  source = \"git::https://{{registry}}/x.git?ref=--upload-pack=touch+escaped\"\n}\n";
+    let (registry, workspace) = (widget(), Workspace::with_files(&[("main.tf", call)]));
+    let run = workspace.tflock(&registry, LOCK).ended_with(2);
+    assert!(run.stderr.contains("neither a branch nor a tag nor a commit"), "{run}");
+    assert!(registry.requests().is_empty() && !workspace.has("escaped"));
+}
