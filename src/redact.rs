@@ -32,9 +32,36 @@ pub(crate) fn module_source(text: &str) -> String {
     format!("{scheme}{authority}{path}{parameters}")
 }
 
+/// What a program said, with its addresses shown as [`module_source`] shows them. An address ends at white space or a quote.
+pub(crate) fn words(text: &str) -> String {
+    let ends = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '<' | '>');
+    let shown = |word: &str| {
+        let address = word.trim_end_matches(ends);
+        let end = &word[address.len()..];
+        if address.contains("://") { format!("{}{end}", module_source(address)) } else { word.to_owned() }
+    };
+    text.split_inclusive(ends).map(shown).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_programs_say_shows_no_secret() {
+        for (text, shown) in [
+            (
+                "unable to access 'https://bob:PW@h:1/net.git?token=T/': Failed to connect",
+                "unable to access 'https://h:1/net.git?token=…': Failed to connect",
+            ),
+            ("repository \"https://T@h/r\" not found", "repository \"https://h/r\" not found"),
+            ("nothing about bob@h: it's 'quoted'", "nothing about bob@h: it's 'quoted'"),
+            ("https://h/r?T", "https://h/r?…"),
+            ("", ""),
+        ] {
+            assert_eq!(words(text), shown, "{text}");
+        }
+    }
 
     #[test]
     fn module_sources_show_no_secret() {

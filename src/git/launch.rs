@@ -276,7 +276,8 @@ impl Answer {
         let text = String::from_utf8_lossy(&self.stderr);
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
         let line = ["fatal: ", "error: "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
-        line.to_owned()
+        // Git names the address as it was asked, after the user's rewriting: with passwords and tokens.
+        crate::redact::words(line)
     }
 
     /// The same answer, if git did what it was asked to do.

@@ -194,9 +194,7 @@ impl Repository {
         if matches!(error, GitError::Start(_)) {
             return error.into();
         }
-        // What git says may hold the URL as it was told.
-        let reason = error.to_string().replace(&self.url, &self.shown);
-        Error::new(ErrorKind::Unavailable, format!("cannot fetch the module from {}: {reason}", self.shown))
+        Error::new(ErrorKind::Unavailable, format!("cannot fetch the module from {}: {error}", self.shown))
             .about_url(&self.shown)
             .hint(format!("`git ls-remote {}` must work without a prompt", self.shown))
     }

@@ -63,8 +63,11 @@ fn modules_that_are_not_installed_leave_the_answer_open() {
         let lock = workspace.tflock(&registry, ["lock", "--offline", "--format", format]);
         assert!(![run, lock].iter().any(|run| run.to_string().contains("hunter2")), "{format}");
     }
-    let run = workspace.tflock(&registry, ["why", "--format", "json"]).ended_with(4);
+    let run = workspace.tflock(&registry, ["why", "--modules", "installed", "--format", "json"]).ended_with(4);
     assert!(run.stdout.contains("\"kind\": \"not-installed\"") && !run.to_string().contains("hunter2"), "{run}");
+    // Git names the address in its own words.
+    let run = workspace.tflock(&registry, ["why", "--format", "json"]).ended_with(4);
+    assert!(run.stdout.contains("\"kind\": \"unavailable\"") && !run.to_string().contains("hunter2"), "{run}");
     assert!(run.stdout.contains("acme/widget"), "{run}");
     let run = workspace.tflock(&registry, ["why", "acme/nothing"]).ended_with(4);
     assert!(!run.stderr.contains("is not required"), "{run}");
