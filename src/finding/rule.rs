@@ -91,10 +91,7 @@ rules! {
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release, or its signature, has expired.", "Ask the publisher to extend the key's expiry, or to sign again.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
-    UnusualArchive, "unusual-archive", Deny, Trust, "A package is an archive that the tools may read otherwise than it says.", "Tell the publisher.";
     PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` goes on with the signed checksums.";
-    TwoHashForms, "two-hash-forms", Warn, Other, "A package has directory entries, so that its h1 differs between archive and directory.", "Mirrors that hold the packed archive may refuse it; prefer unpacked mirrors.";
-    ProtocolUnsupported, "protocol-unsupported", Warn, Other, "A release speaks no protocol that the tools support.", "Choose another version.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     InitChanges, "init-changes", Note, Other, "`init` will change what the lock file says.", "Run `init` where it can read the state, and review what it changes; `tflock lock --prune --state FILE` takes out what nobody needs.";

@@ -178,7 +178,9 @@ fn what_gits_history_recorded() {
     let added = run(&workspace, &registry, "add", "gadget", &[]).ended_with(0);
     let command = format!("tflock add {}/acme/gadget --previous --replace", registry.host());
     assert!(
-        added.stdout.contains("was locked at 2.0.0 until 2024-06-01") && added.stdout.contains(&command),
+        added.stdout.contains("note[locked-before]: ")
+            && added.stdout.contains("was locked at 2.0.0 until 2024-06-01")
+            && added.stdout.contains(&command),
         "{added}"
     );
     assert!(workspace.lock_file().contains("\"2.3.1\""));

@@ -28,6 +28,7 @@ mod outdated;
 mod policy;
 mod readme;
 mod recursive;
+mod rules;
 mod same_versions;
 mod ship;
 mod support;
