@@ -1,6 +1,7 @@
 //! What is delivered around the program: the action, hooks, recipes for CI, first steps.
 
 mod action;
+mod documents;
 mod expression;
 mod first_run;
 mod history;

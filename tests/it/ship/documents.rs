@@ -1,0 +1,52 @@
+//! Documents: what they link to is there, and commands that they show exist.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::workspace::Workspace;
+
+const TOP: &str = env!("CARGO_MANIFEST_DIR");
+
+/// README and all pages of `docs/`, with their texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let mut pages = vec![Path::new(TOP).join("README.md")];
+    for folder in ["docs", "docs/ci"] {
+        let entries = std::fs::read_dir(Path::new(TOP).join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        pages.extend(entries.filter(|path| path.extension().is_some_and(|it| it == "md")));
+    }
+    pages.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut checked = 0;
+    for (path, text) in pages() {
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
+            let file = target.split('#').next().unwrap();
+            if !file.is_empty() && !file.contains("://") {
+                assert!(path.parent().unwrap().join(file).exists(), "{}: {target}", path.display());
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 10);
+}
+
+/// `tflock COMMAND` between backticks or at the start of a line names a command.
+#[test]
+fn commands_that_are_shown_exist() {
+    let workspace = Workspace::with_files(&[]);
+    let help = workspace.tflock(None, ["--help"]).ended_with(0).stdout;
+    let commands: Vec<&str> =
+        help.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();
+    let mut checked = 0;
+    for (path, text) in pages() {
+        let shown = text.split("`tflock ").skip(1).chain(text.split("$ tflock ").skip(1));
+        for word in shown.filter_map(|rest| rest.split([' ', '`', '\n']).next()) {
+            if word.starts_with(|c: char| c.is_ascii_lowercase()) {
+                assert!(commands.contains(&word) || word == "providers", "{}: tflock {word}", path.display());
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 20);
+}
