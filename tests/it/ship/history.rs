@@ -58,7 +58,8 @@ const HONEST: &[Branch] = &[
         PASSES,
         PASSES,
     ),
-    Branch("shared-file-linked", shared_file, PASSES, PASSES),
+    Branch("shared-file-linked", shared_file_linked, PASSES, PASSES),
+    Branch("linked-file-edited", |it, _| it.write("shared/common.tf", "# other\n"), PASSES, PASSES),
 ];
 
 const ATTACKS: &[Branch] = &[
@@ -148,6 +149,12 @@ const ATTACKS: &[Branch] = &[
     Branch("moved-and-dropped", moved_and_dropped, (3, &["hashes-dropped"]), PASSES),
     Branch("unknown-scheme-only", unknown_scheme, (3, &["hashes-dropped", "pins-nothing"]), (3, &["pins-nothing"])),
     Branch("look-alike", look_alike, (3, &["look-alike", "pins-nothing"]), (3, &["look-alike", "pins-nothing"])),
+    Branch("lock-file-linked", lock_file_linked, (3, &["link-changed", "unattested-hash"]), (3, &["unattested-hash"])),
+    Branch("submodule", submodule, (3, &["root-module-moved-out"]), PASSES),
+    Branch("skipped-directory", skipped_directory, (3, &["root-module-moved-out", "tracked-packages"]), PASSES),
+    Branch("other-tool", other_tool, (3, &["dialect-changed"]), PASSES),
+    Branch("plugins-by-link", plugins_by_link, (3, &["link-changed", "tracked-packages"]), PASSES),
+    Branch("not-literal", not_literal, (3, &["lock-not-literal"]), (3, &["lock-not-literal"])),
 ];
 
 const EVIL: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
@@ -184,11 +191,46 @@ fn root_module_added(workspace: &Workspace, registry: &Registry) {
     run(workspace, registry, &args);
 }
 
-fn shared_file(workspace: &Workspace, _: &Registry) {
-    workspace.write("shared/common.tf", "# shared\n");
-    for root in ["app", "other"] {
-        std::os::unix::fs::symlink("../shared/common.tf", workspace.path(&format!("{root}/common.tf"))).unwrap();
-    }
+fn link(workspace: &Workspace, target: &str, path: &str) {
+    std::os::unix::fs::symlink(target, workspace.path(path)).unwrap();
+}
+
+fn shared_file_linked(workspace: &Workspace, _: &Registry) {
+    link(workspace, "../shared/common.tf", "app/more.tf");
+}
+
+fn lock_file_linked(workspace: &Workspace, _: &Registry) {
+    workspace.git(["mv", &lock(), "lock.hcl"]);
+    edit(workspace, "lock.hcl", |text| planted(text, EVIL));
+    link(workspace, "../lock.hcl", &lock());
+}
+
+/// A gitlink in place of a root module, not checked out.
+fn submodule(workspace: &Workspace, _: &Registry) {
+    let head = workspace.git(["rev-parse", "HEAD"]).stdout;
+    workspace.git(["rm", "-r", "--quiet", "other"]);
+    workspace.git(["update-index", "--add", "--cacheinfo", &format!("160000,{},other", head.trim())]);
+    std::fs::create_dir_all(workspace.path("other")).unwrap();
+}
+
+fn skipped_directory(workspace: &Workspace, _: &Registry) {
+    std::fs::create_dir(workspace.path(".terragrunt-cache")).unwrap();
+    workspace.git(["mv", "other", ".terragrunt-cache/other"]);
+    link(workspace, ".terragrunt-cache/other", "other");
+}
+
+fn other_tool(workspace: &Workspace, _: &Registry) {
+    edit(workspace, &lock(), |text| text.replace("terraform init", "tofu init"));
+}
+
+/// Two evaluators need not agree about what this is.
+fn not_literal(workspace: &Workspace, _: &Registry) {
+    edit(workspace, &lock(), |text| text.replace("\"1.4.0\"", "0.1 + 0.2 == 0.3 ? \"1.4.1\" : \"1.4.0\""));
+}
+
+fn plugins_by_link(workspace: &Workspace, _: &Registry) {
+    workspace.write("vendored/plugins/x", "evil\n");
+    link(workspace, "../vendored", "app/terraform.d");
 }
 
 fn h1_replaced(workspace: &Workspace, _: &Registry) {
@@ -307,7 +349,11 @@ fn each_branch_gets_its_verdict() {
         of(&registry, "acme/widget")
     );
     edit(&workspace, SETTINGS, |text| text.to_owned() + &ban);
-    commit(&workspace, "ban");
+    workspace.write("shared/common.tf", "# shared\n");
+    for root in ["app", "other"] {
+        link(&workspace, "../shared/common.tf", &format!("{root}/common.tf"));
+    }
+    commit(&workspace, "ban, and a file that both share by a link");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
     let mut wrong = Vec::new();
     for Branch(name, change, with_base, alone) in HONEST.iter().chain(ATTACKS) {
