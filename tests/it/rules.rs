@@ -44,6 +44,10 @@ fn a_platform_that_was_not_looked_at_is_unknown() {
     assert!(run.stdout.contains("\"unknown-platform-hash\""), "{run}");
 }
 
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// The texts of all files below a folder whose names end so: those of the product, and those of its tests.
 fn texts(folder: &Path, endings: &[&str]) -> (String, String) {
     let (mut product, mut tests) = (String::new(), String::new());
@@ -51,12 +55,12 @@ fn texts(folder: &Path, endings: &[&str]) -> (String, String) {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path: PathBuf = entry.unwrap().path();
-            let name = path.to_string_lossy().replace('\\', "/");
+            let name = path.strip_prefix(top()).unwrap().to_string_lossy().replace('\\', "/");
             if path.is_dir() {
                 folders.push(path);
             } else if endings.iter().any(|ending| name.ends_with(ending)) && !name.ends_with("finding/rule.rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                let of_tests = name.contains("tests") || name.ends_with(".snap") || name.ends_with("realworld.rs");
+                let of_tests = ["tests", "snapshots", "realworld"].iter().any(|word| name.contains(word));
                 let (code, inner) = text.split_once("#[cfg(test)]\nmod tests {").unwrap_or((&text, ""));
                 write!(tests, "{}", if of_tests { &text } else { inner }).unwrap();
                 write!(product, "{}", if of_tests { "" } else { code }).unwrap();
@@ -68,9 +72,8 @@ fn texts(folder: &Path, endings: &[&str]) -> (String, String) {
 
 #[test]
 fn each_rule_is_raised_by_the_program_and_by_a_test() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (product, of_product) = texts(&top.join("src"), &[".rs", ".snap"]);
-    let (_, of_commands) = texts(&top.join("tests"), &[".rs", ".snap"]);
+    let (product, of_product) = texts(&top().join("src"), &[".rs", ".snap"]);
+    let (_, of_commands) = texts(&top().join("tests"), &[".rs", ".snap"]);
     for rule in Rule::ALL {
         let (variant, id) = (format!("Rule::{rule:?}"), rule.id());
         assert!(product.contains(&variant), "nothing raises {id}");
