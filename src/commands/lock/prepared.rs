@@ -319,8 +319,9 @@ impl Prepared {
         }
         let text = new.encode(self.dialect());
         let old = self.root.bytes.as_deref();
-        // Neither do the tools write a file where nothing is required.
-        let needless = self.root.untouched || old.is_none() && new.is_empty() && edits.is_empty();
+        // Where nothing is required `providers lock` writes a file without entries; `init` neither writes nor misses one.
+        let unmissed = mode == Mode::Check && old.is_none() && new.is_empty() && edits.is_empty();
+        let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
