@@ -1,15 +1,15 @@
 //! `tflock`: the dependency lock file of OpenTofu and Terraform.
 //!
 //! ```text
-//! cli ──► commands ──► engine ──► source ──► net        shell, engine, network
-//!  │          │           │          │
-//!  └► report  └─────────► disk ◄─────┘                  blocking files
-//!       ▼                  ▼
-//!       │                 git                          the git program
-//!       ▼                  ▼
-//! finding · evidence · merge · outcome · trust · verify               judgments, pure
+//! cli ──► commands ──► engine ──► source · modules ──► net        shell, engine, network
+//!  │          │           │               │
+//!  └► report  ├─► workspace ──► disk ◄────┘                        root modules, blocking files
+//!       ▼     ▼                  ▼
+//!       │   release             git                                releases, the git program
+//!       ▼     ▼                  ▼
+//! finding · evidence · merge · outcome · trust · verify · diff      judgments, pure
 //!       ▼
-//! lockfile · requirements · config · settings · hash · version · platform · addr · dialect      values, pure
+//! lockfile · requirements · config · settings · hcl · hash · version · platform · addr · dialect      values, pure
 //! ```
 //!
 //! Arrows are what a folder may use: downwards or to the right, never back. Without the feature `online` there is
