@@ -161,8 +161,11 @@ impl Gatherer {
 
     /// Ends a search, and leaves what it found to later runs.
     fn found(&self, search: Search<'_>, signed: &SignedSums) -> Release {
-        let Search { mut release, listed, known, .. } = search;
+        let Search { inquiry, mut release, listed, known, .. } = search;
         release.complete = !listed.is_empty() && listed.keys().all(|platform| known.contains(platform));
+        if inquiry.depth.download && !release.complete && release.inconclusive.is_none() {
+            release.inconclusive = unattributed(inquiry, &release);
+        }
         let reported = |platform: &Platform| {
             let by_origin = release.h1.iter().find(|(_, vouched)| {
                 vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform)
@@ -178,6 +181,19 @@ impl Gatherer {
         self.keep(&release.address, &release.version, signed, packages.collect());
         release
     }
+}
+
+/// What is said of recorded `h1:` that no archive has, where checksums that name archives in their own way leave it open
+/// whether all archives were looked at: what is not known must not pass for proven.
+fn unattributed(inquiry: &Inquiry, release: &Release) -> Option<Error> {
+    let mut open = inquiry.h1.iter().filter(|hash| !release.h1.contains_key(*hash));
+    let (first, others) = (open.next()?, open.count());
+    let which = if others == 0 { first.to_string() } else { format!("{first} and {others} more recorded h1") };
+    let message = format!(
+        "{which} of {} {}: no archive that the registry names has it, and the checksums do not tell which archives there are",
+        release.address, release.version,
+    );
+    Some(Error::new(ErrorKind::Unavailable, message).hint(format!("`git log -S {first}` finds who recorded it")))
 }
 
 /// The search for the archives that recorded hashes belong to.

@@ -60,6 +60,9 @@ const PASSES: Says = Says { code: 0, denies: &[] };
 /// The work cannot be done: there is no such release, or input that cannot be read.
 const CANNOT: Says = Says { code: 2, denies: &[] };
 
+/// Neither good nor bad: something stayed unknown.
+const OPEN: Says = Says { code: 4, denies: &[] };
+
 /// Findings of class other.
 const fn finds(denies: &'static [&'static str]) -> Says {
     Says { code: 1, denies }

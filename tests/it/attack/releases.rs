@@ -1,6 +1,6 @@
 //! Registries that are not what they were when the lock file was written.
 
-use super::{CANNOT, HONEST, PASSES, Row, check, refuses, widget};
+use super::{CANNOT, HONEST, OPEN, PASSES, Row, check, refuses, widget};
 use crate::support::keys;
 use crate::support::locked::{honest, locked, planted, rules, verify};
 use crate::support::packages::{Package, PackageName};
@@ -167,6 +167,30 @@ const CHECKSUMS_REPLAYED_AND_PACKAGES_SWAPPED: &[Row] = &[
         verify: PASSES,
         lock: PASSES,
         ..HONEST
+    },
+    Row {
+        name: "a planted h1 where no name tells which archives there are",
+        lock_file: |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+        world: |it| widget(it).named("{type}-{platform}.zip"),
+        verify: OPEN,
+        lock: PASSES,
+        ..HONEST
+    },
+    Row {
+        name: "the same, with every archive hashed anew",
+        lock_file: |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+        world: |it| widget(it).named("{type}-{platform}.zip"),
+        args: &["--deep", "--all-platforms"],
+        verify: OPEN,
+        lock: PASSES,
+    },
+    Row {
+        name: "the same, where nobody wants to know",
+        lock_file: |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+        world: |it| widget(it).named("{type}-{platform}.zip"),
+        args: &["--no-download"],
+        verify: PASSES,
+        lock: PASSES,
     },
     Row {
         name: "a false shasum",
