@@ -178,6 +178,21 @@ impl Bases {
         Ok(findings)
     }
 
+    /// The findings about configuration that went on without its lock file, at their levels; `roots` are all root modules
+    /// of the work trees.
+    ///
+    /// # Errors
+    ///
+    /// What git says, and all that is wrong with settings.
+    pub fn went_on(&self, roots: &Roots, scope: &Scope) -> Result<Vec<Finding>, Error> {
+        let mut findings = Vec::new();
+        let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
+        for (_, base) in &self.0 {
+            findings.extend(verify::of_tree(base.went_on(&opened)?, &base.top_settings()?, scope.environment.now));
+        }
+        Ok(findings)
+    }
+
     /// Tells findings about the work tree where they are seen: of the one root module that was asked for, else of the
     /// top.
     pub fn tell(&self, mut findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, scope: &Scope, many: bool) {

@@ -47,7 +47,10 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     let mut targets = if bases.is_empty() { targets.or_none()? } else { targets };
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let Opening { roots, trust } = open(&targets, &bases, scope)?;
-    let findings = bases.findings(trust, &roots, scope)?;
+    let mut findings = bases.findings(trust, &roots, scope)?;
+    if targets.found {
+        findings.extend(bases.went_on(&roots, scope)?);
+    }
     let Sifted { changed, unchanged } = bases.sift(roots)?;
     services.events_for(targets.dialect());
     let known =

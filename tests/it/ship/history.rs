@@ -51,6 +51,9 @@ const HONEST: &[Branch] = &[
     ),
     Branch("root-module-added", root_module_added, PASSES, PASSES),
     Branch("root-module-moved", |it, _| drop(it.git(["mv", "other", "elsewhere"])), PASSES, PASSES),
+    Branch("root-module-called-now", called_now, PASSES, PASSES),
+    Branch("lock-file-left-behind", left_behind, (3, &["lock-file-moved"]), PASSES),
+    Branch("lock-file-left-behind-and-touched-up", left_behind_and_touched_up, (3, &["lock-file-moved"]), PASSES),
     Branch("root-module-deleted", |it, _| drop(it.git(["rm", "-r", "--quiet", "other"])), PASSES, PASSES),
     Branch(
         "policy-tightened",
@@ -314,6 +317,24 @@ fn packages_in_data_directory(workspace: &Workspace, registry: &Registry) {
 fn moved_and_dropped(workspace: &Workspace, _: &Registry) {
     workspace.git(["mv", "other", "elsewhere"]);
     edit(workspace, &format!("elsewhere/{LOCK}"), |text| without_last_line_with(text, "h1:"));
+}
+
+fn left_behind(workspace: &Workspace, _: &Registry) {
+    workspace.git(["mv", "other", "elsewhere"]);
+    workspace.git(["rm", "--quiet", "-f", &format!("elsewhere/{LOCK}")]);
+}
+
+/// A caller that nothing reaches is none.
+fn left_behind_and_touched_up(workspace: &Workspace, registry: &Registry) {
+    left_behind(workspace, registry);
+    edit(workspace, "elsewhere/main.tf", |text| format!("# Moved.\n{text}\nlocals {{\n  moved = true\n}}\n"));
+    workspace.write("unused/main.tf", "module \"m\" {\n  source = \"../elsewhere\"\n}\n");
+}
+
+/// What was a root module is a module of another one, whose lock file holds its providers.
+fn called_now(workspace: &Workspace, registry: &Registry) {
+    left_behind(workspace, registry);
+    edit(workspace, "app/main.tf", |text| format!("{text}\nmodule \"m\" {{\n  source = \"../elsewhere\"\n}}\n"));
 }
 
 /// The exit code and what is denied, over all root modules.

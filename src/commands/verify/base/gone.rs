@@ -47,7 +47,7 @@ impl Base {
     }
 
     /// The lock files that were there at the merge base and are no more.
-    fn removed(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn removed(&self) -> impl Iterator<Item = &str> {
         let paths = self.changes.paths().filter(|path| name_of(path) == FILE_NAME);
         paths.filter(|path| !self.changes.stands(path))
     }
@@ -80,7 +80,7 @@ pub(super) fn predecessor<'a>(new: &LockFile, left: &'a [LockFile]) -> Option<&'
     left.iter().filter(near).max_by_key(|old| (shared(old), kept(old)))
 }
 
-fn is_configuration(name: &str) -> bool {
+pub(super) fn is_configuration(name: &str) -> bool {
     [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
 }
 

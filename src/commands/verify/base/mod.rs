@@ -8,6 +8,7 @@ mod pins;
 mod policy;
 mod sight;
 mod snapshot;
+mod went_on;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
