@@ -41,7 +41,7 @@ pub fn absolute(directory: &Path) -> PathBuf {
 }
 
 /// A path from a directory, by its text: without `.` and inner `..`.
-pub(super) fn lexical(directory: &Path, path: &Path) -> PathBuf {
+pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
     let mut joined = PathBuf::new();
     for component in directory.join(path).components() {
         match component {

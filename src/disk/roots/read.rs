@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::TreeError;
 use crate::config::{ConfigFiles, Manifest, SourceFile, decode_variables};
 use crate::dialect::Dialect;
 use crate::disk::files::{self, Refusal};
+use crate::git::worktree::lexical;
 
 /// The configuration files in a directory.
 pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
@@ -92,15 +93,5 @@ pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> 
 
 /// A path relative to another, by their text: without `.` and inner `..`.
 pub fn join(base: &Path, path: &str) -> PathBuf {
-    let mut joined = PathBuf::new();
-    for component in base.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(joined.components().next_back(), Some(Component::Normal(_))) => {
-                joined.pop();
-            }
-            other => joined.push(other),
-        }
-    }
-    joined
+    lexical(base, Path::new(path))
 }
