@@ -225,6 +225,11 @@ impl Changes {
         Disk { top: self.top.clone(), real: BTreeMap::new() }.kind(path).is_some()
     }
 
+    /// True if a file is there that is under version control or comes there with the next commit: what is ignored is not.
+    pub fn knows(&self, path: &str) -> bool {
+        self.stands(path) && (self.is_tracked(path) || self.paths.contains(path))
+    }
+
     /// True if a file changed, or what leads to it: a symbolic link, or the submodule that it is in.
     pub fn touch(&self, file: &Path) -> bool {
         self.names(file).iter().any(|name| self.holds(name))

@@ -223,6 +223,19 @@ fn root_modules_come_and_go_and_move() {
     edit(&workspace, &format!("moved/{LOCK}"), |text| without_last_line_with(text, "h1:"));
     assert_eq!(denied(&all().ended_with(3)), [format!("hashes-dropped moved/{LOCK}")]);
     workspace.git(["reset", "--quiet", "--hard"]);
+    // Left behind it is one, also where `init` has written another that git ignores.
+    let lock = workspace.read(&format!("other/{LOCK}"));
+    workspace.git(["mv", "other", "elsewhere"]);
+    workspace.git(["rm", "--quiet", "-f", &format!("elsewhere/{LOCK}")]);
+    assert_eq!(denied(&all().ended_with(3)), [format!("lock-file-moved elsewhere/{LOCK}")]);
+    workspace.write(".gitignore", &format!("elsewhere/{LOCK}\n"));
+    workspace.write(&format!("elsewhere/{LOCK}"), &lock);
+    assert_eq!(denied(&all().ended_with(3)), [format!("lock-file-moved elsewhere/{LOCK}")]);
+    // One that is about to be added is there.
+    std::fs::remove_file(workspace.path(".gitignore")).unwrap();
+    assert_eq!(denied(&all().ended_with(0)), [""; 0]);
+    workspace.git(["reset", "--quiet", "--hard"]);
+    workspace.git(["clean", "-ffdxq"]);
     // The lock file alone is.
     std::fs::remove_file(workspace.path(&format!("other/{LOCK}"))).unwrap();
     assert_eq!(denied(&all().ended_with(3)), [format!("lock-file-removed other/{LOCK}")]);

@@ -54,6 +54,7 @@ const HONEST: &[Branch] = &[
     Branch("root-module-called-now", called_now, PASSES, PASSES),
     Branch("lock-file-left-behind", left_behind, (3, &["lock-file-moved"]), PASSES),
     Branch("lock-file-left-behind-and-touched-up", left_behind_and_touched_up, (3, &["lock-file-moved"]), PASSES),
+    Branch("lock-file-left-behind-beside-a-rest", left_behind_beside_a_rest, (3, &["lock-file-moved"]), PASSES),
     Branch("root-module-deleted", |it, _| drop(it.git(["rm", "-r", "--quiet", "other"])), PASSES, PASSES),
     Branch(
         "policy-tightened",
@@ -329,6 +330,12 @@ fn left_behind_and_touched_up(workspace: &Workspace, registry: &Registry) {
     left_behind(workspace, registry);
     edit(workspace, "elsewhere/main.tf", |text| format!("# Moved.\n{text}\nlocals {{\n  moved = true\n}}\n"));
     workspace.write("unused/main.tf", "module \"m\" {\n  source = \"../elsewhere\"\n}\n");
+}
+
+/// What is left needs no lock file.
+fn left_behind_beside_a_rest(workspace: &Workspace, registry: &Registry) {
+    left_behind(workspace, registry);
+    workspace.write("other/rest.tf", "locals {}\n");
 }
 
 /// What was a root module is a module of another one, whose lock file holds its providers.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::gone::is_configuration;
-use super::{Base, name_of};
+use super::{Base, name_of, slashed};
 use crate::commands::verify::Root;
 use crate::disk::{files, text};
 use crate::error::Error;
@@ -28,25 +28,30 @@ impl Base {
         for path in self.removed() {
             let directory = path.strip_suffix(FILE_NAME).unwrap_or(path).trim_end_matches('/');
             let lines = self.lines_before(directory)?;
-            // What is still there is told as a removed lock file.
-            if !lines.is_empty() && !has_configuration(&self.top.join(directory)) {
+            if !lines.is_empty() {
                 left.push((directory, lines));
             }
         }
         if left.is_empty() {
             return Ok(findings);
         }
-        let reached: BTreeSet<String> = judged.iter().flat_map(|root| root.read().1).map(|it| self.way(&it)).collect();
+        // A lock file that git ignores is not there for whoever checks the change out.
+        let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
+        let reached: BTreeSet<String> = callers.flat_map(|root| root.read().1).map(|it| self.way(&it)).collect();
         for new in self.new_directories() {
-            let place = self.top.join(new);
-            if reached.contains(new) || text::is_there(&place.join(FILE_NAME)) {
+            let lock = Path::new(new).join(FILE_NAME);
+            if reached.contains(new) || self.changes.knows(&slashed(&lock)) {
                 continue;
             }
-            let lines = lines_now(&place);
-            let is_from = |old: &&(&str, BTreeSet<String>)| old.1.intersection(&lines).count() * 2 >= old.1.len();
+            // Of what cannot be read nobody can say that it is something else.
+            let lines = lines_now(&self.top.join(new));
+            let is_from = |(_, old): &&(&str, BTreeSet<String>)| {
+                lines.as_ref().is_none_or(|lines| old.intersection(lines).count() * 2 >= old.len())
+            };
             if let Some((old, _)) = left.iter().find(is_from) {
+                let [old, new] = [*old, new].map(|directory| if directory.is_empty() { "." } else { directory });
                 let message = format!("the configuration of {old} goes on in {new} without its dependency lock file");
-                findings.push(Finding::new(Rule::LockFileMoved, message).in_file(Path::new(new).join(FILE_NAME)));
+                findings.push(Finding::new(Rule::LockFileMoved, message).in_file(lock));
             }
         }
         Ok(findings)
@@ -67,15 +72,11 @@ impl Base {
     }
 }
 
-fn has_configuration(place: &Path) -> bool {
-    text::names_in(place).iter().any(|name| is_configuration(name))
-}
-
-fn lines_now(place: &Path) -> BTreeSet<String> {
+/// The telling lines of the configuration in a directory; none if a file cannot be read.
+fn lines_now(place: &Path) -> Option<BTreeSet<String>> {
     let names = text::names_in(place).into_iter().filter(|name| is_configuration(name));
-    // What cannot be read goes on as nothing.
-    let texts = names.filter_map(|name| files::read(&place.join(name)).ok().flatten());
-    texts.flat_map(|text| telling(&text)).collect()
+    let texts: Option<Vec<_>> = names.map(|name| files::read(&place.join(name)).ok()).collect();
+    Some(texts?.iter().flatten().flat_map(|text| telling(text)).collect())
 }
 
 fn telling(text: &[u8]) -> Vec<String> {
