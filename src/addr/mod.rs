@@ -203,7 +203,7 @@ impl ProviderAddr {
     }
 
     /// The type, such as `aws`.
-    pub fn kind(&self) -> &str {
+    pub fn type_name(&self) -> &str {
         &self.kind
     }
 

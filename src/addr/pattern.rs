@@ -105,7 +105,7 @@ impl AddrPattern {
     pub fn matches(&self, addr: &ProviderAddr) -> bool {
         self.host.as_ref().is_none_or(|host| host == addr.host())
             && self.namespace.as_ref().is_none_or(|namespace| namespace == addr.namespace())
-            && self.kind.as_ref().is_none_or(|kind| kind == addr.kind())
+            && self.kind.as_ref().is_none_or(|kind| kind == addr.type_name())
     }
 
     /// True if the pattern covers every address that another one covers.

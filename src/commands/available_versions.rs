@@ -9,8 +9,8 @@ use super::targets::Targets;
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::engine::abreast;
 use crate::engine::facts::Refusal;
+use crate::engine::parallel;
 use crate::engine::run::versions;
 use crate::error::{Error, ErrorKind};
 use crate::version::Version;
@@ -31,7 +31,7 @@ pub(super) fn of_roots(
 ) -> Result<(Vec<Result<Root, Error>>, Answers), Error> {
     let cache = services.open_cache(&targets.directories());
     let open = |at| Root::open(&targets.settings(at)?, options, &cache);
-    let roots: Vec<Result<Root, Error>> = abreast::each(targets.paths.len(), abreast::cores(), open);
+    let roots: Vec<Result<Root, Error>> = parallel::each(targets.paths.len(), parallel::cores(), open);
     let allowed = |root: &Root| {
         let forbidden: BTreeSet<ProviderAddr> = root.forbidden().into_iter().filter_map(|it| it.address).collect();
         root.asked().into_iter().filter(move |addr| !forbidden.contains(addr))

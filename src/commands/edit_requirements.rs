@@ -11,7 +11,7 @@ use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::dialect::Dialect;
 use crate::disk::{roots, text};
-use crate::engine::held;
+use crate::engine::held_back;
 use crate::engine::plan::Reselect;
 use crate::error::{Error, ErrorKind};
 use crate::requirements::{Origin, OriginKind, Requirement, Requirements};
@@ -67,7 +67,7 @@ impl Addition {
         let source = if self.source.contains('/') {
             self.source.clone()
         } else {
-            format!("{}/{}", addr.namespace(), addr.kind())
+            format!("{}/{}", addr.namespace(), addr.type_name())
         };
         let constraint = constraint.map(str::to_owned);
         AddRequest { name: self.name.clone(), source, constraint, replace: self.replace }
@@ -290,7 +290,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
         let releases = offered.get(&addr).into_iter().flatten().filter(|version| !root.bans(&addr, version));
         let newest = || newest_beside(requirement, releases, prereleases);
         let Some(target) = wanted.or_else(newest) else { continue };
-        let holders: Vec<Origin> = held::holders(requirement, target).cloned().collect();
+        let holders: Vec<Origin> = held_back::holders(requirement, target).cloned().collect();
         if let Some(other) = holders.iter().find(|origin| !is_entry(origin)) {
             return Err(not_ours(&addr, target, other, settings));
         }
@@ -321,7 +321,7 @@ fn newest_beside<'a>(
     prereleases: bool,
 ) -> Option<&'a Version> {
     let releases = offered.filter(|version| prereleases || !version.is_prerelease());
-    releases.filter(|version| held::holders(requirement, version).all(is_entry)).max()
+    releases.filter(|version| held_back::holders(requirement, version).all(is_entry)).max()
 }
 
 fn not_ours(addr: &ProviderAddr, target: &Version, other: &Origin, settings: &RunSettings) -> Error {
@@ -362,7 +362,7 @@ fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) 
         file: std::path::PathBuf::new(),
         position: crate::finding::Position::default(),
         kind: OriginKind::RequiredProviders,
-        local_name: addition.name.clone().unwrap_or_else(|| addr.kind().to_owned()),
+        local_name: addition.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
         constraint,
         in_tests: false,
     }

@@ -220,7 +220,7 @@ impl Read {
     fn namesakes(&self, addr: &ProviderAddr) -> BTreeSet<ProviderAddr> {
         let locks = self.roots.iter().map(|(_, root)| root.lock()).chain(self.others.iter().map(|other| &other.lock));
         let locked = locks.flat_map(LockFile::iter).map(|(locked, _)| locked);
-        locked.filter(|locked| locked.kind() == addr.kind()).cloned().collect()
+        locked.filter(|locked| locked.type_name() == addr.type_name()).cloned().collect()
     }
 }
 

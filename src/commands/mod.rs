@@ -25,7 +25,6 @@ pub mod lock;
 mod lock_options;
 #[cfg(feature = "online")]
 pub mod locking;
-pub mod memory;
 pub mod merge;
 #[cfg(feature = "online")]
 pub mod migrate;
@@ -44,6 +43,7 @@ mod sources;
 mod suggest_provider;
 pub mod targets;
 pub mod trust;
+pub mod trust_store;
 #[cfg(feature = "online")]
 pub mod upgrade;
 pub mod verify;

@@ -8,7 +8,7 @@ use super::lock::Root;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
-use crate::engine::held;
+use crate::engine::held_back;
 use crate::error::Error;
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, Outcome, Outdated, OutdatedReport, RootOutcome};
@@ -65,7 +65,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, offered: &BTreeMap<Provide
             let allowed = newest_allowed(versions, &requirement.constraints).cloned();
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
-            let holders = holders.flat_map(|newest| held::holders(requirement, newest)).cloned().collect();
+            let holders = holders.flat_map(|newest| held_back::holders(requirement, newest)).cloned().collect();
             Outdated { address: addr.clone(), selected, allowed, newest, holders }
         })
         .collect()

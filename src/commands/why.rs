@@ -136,7 +136,7 @@ mod tests {
         lock.insert(addr("null"), entry);
         let found = required(&requirements(&["tls", "null"]), Some(&lock), &[]);
         let versions: Vec<_> =
-            found.iter().map(|required| (required.address.kind(), required.locked.clone())).collect();
+            found.iter().map(|required| (required.address.type_name(), required.locked.clone())).collect();
         assert_eq!(versions, [("null", Some(Version::new(3, 1, 0))), ("tls", None)]);
         assert_eq!(found[0].requirement.origins[0].local_name, "null");
     }

@@ -13,8 +13,9 @@ pub(super) fn moves<'a>(old: &'a LockFile, new: &'a LockFile) -> BTreeMap<&'a Pr
     let mut left: Vec<&ProviderAddr> = without(old, new);
     let mut came: Vec<&ProviderAddr> = without(new, old);
     let mut moves = BTreeMap::new();
-    let other_host = |a: &ProviderAddr, b: &ProviderAddr| a.kind() == b.kind() && a.namespace() == b.namespace();
-    let other_namespace = |a: &ProviderAddr, b: &ProviderAddr| a.kind() == b.kind() && a.host() == b.host();
+    let other_host =
+        |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && a.namespace() == b.namespace();
+    let other_namespace = |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && a.host() == b.host();
     for same in [&other_host as &dyn Fn(&ProviderAddr, &ProviderAddr) -> bool, &other_namespace] {
         for (from, to) in pairs(&left, &came, same) {
             left.retain(|addr| *addr != from);

@@ -231,7 +231,7 @@ fn risks_and_their_order() {
     ]);
     let mut told = changes(&old, &new);
     loudest_first(&mut told);
-    let order: Vec<_> = told.iter().map(|change| (change.address.kind(), risk(change))).collect();
+    let order: Vec<_> = told.iter().map(|change| (change.address.type_name(), risk(change))).collect();
     let wanted = [
         ("replaced", Risk::Dangerous),
         ("none", Risk::Dangerous),

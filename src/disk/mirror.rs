@@ -90,8 +90,8 @@ impl FilesystemMirror {
         let mut packages = LocalPackages::default();
         for host in named(&self.base, |name| Hostname::parse(name).is_ok_and(|host| host == *addr.host()))? {
             for namespace in named(&host, |name| normalise_part(name).is_ok_and(|part| part == addr.namespace()))? {
-                for kind in named(&namespace, |name| normalise_part(name).is_ok_and(|part| part == addr.kind()))? {
-                    packages.read_provider(&kind, addr.kind())?;
+                for kind in named(&namespace, |name| normalise_part(name).is_ok_and(|part| part == addr.type_name()))? {
+                    packages.read_provider(&kind, addr.type_name())?;
                 }
             }
         }

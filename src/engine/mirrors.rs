@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::facts::{Answer, PackageFacts, Refusal, Selected};
 use super::plan::Step;
 use super::select::Shelf;
-use super::{Event, Events, PackageKey, abreast};
+use super::{Event, Events, PackageKey, parallel};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage};
 use crate::disk::package as packages;
@@ -106,7 +106,7 @@ fn release(
 
 /// Hashes packages on as many threads as there are cores.
 fn hash_all(jobs: &[(PackageKey, Result<LocalPackage, Error>)], events: &Events) -> BTreeMap<ProviderAddr, Hashed> {
-    let results = abreast::each(jobs.len(), abreast::cores(), |at| {
+    let results = parallel::each(jobs.len(), parallel::cores(), |at| {
         let (package, found) = &jobs[at];
         found.clone().map_err(Refusal::Error).and_then(|found| hash(package, &found, events))
     });
@@ -132,7 +132,7 @@ fn hash_quietly(package: &PackageKey, found: &LocalPackage, events: &Events) -> 
         LocalPackage::Packed(path) => {
             let hashes = packages::hash_archive(path, Threads::One).map_err(Error::from)?;
             events.emit(Event::PackageBytes { package: package.clone(), bytes: hashes.size });
-            if !hashes.has_program(addr.kind()) {
+            if !hashes.has_program(addr.type_name()) {
                 return Err(no_program(addr, path).into());
             }
             Ok(PackageFacts {
@@ -145,7 +145,7 @@ fn hash_quietly(package: &PackageKey, found: &LocalPackage, events: &Events) -> 
             })
         }
         LocalPackage::Unpacked(path) => {
-            if !packages::has_program(path, addr.kind()).map_err(Error::from)? {
+            if !packages::has_program(path, addr.type_name()).map_err(Error::from)? {
                 return Err(no_program(addr, path).into());
             }
             let h1 = packages::hash_directory(path).map_err(Error::from)?;
@@ -157,7 +157,7 @@ fn hash_quietly(package: &PackageKey, found: &LocalPackage, events: &Events) -> 
 fn no_program(addr: &ProviderAddr, path: &std::path::Path) -> Error {
     let message = format!(
         "the package of {addr} has no provider binary: no file in it is named terraform-provider-{}",
-        addr.kind(),
+        addr.type_name(),
     );
     Error::new(ErrorKind::Package, message).in_file(path)
 }

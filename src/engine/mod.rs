@@ -7,21 +7,21 @@
 //! `plan` and `settle` are pure and hold all decisions. `gather` asks and downloads but decides nothing. `commit` is
 //! last and alone: an error before it leaves the disk as it was.
 
-pub mod abreast;
 pub mod commit;
+pub mod criteria;
 mod event;
 pub mod facts;
-pub mod held;
+pub mod held_back;
 pub mod inquiry;
-pub mod joint;
 pub mod known;
 pub mod mirrors;
+pub mod parallel;
 pub mod plan;
 pub mod recall;
 pub mod rules;
+pub mod same_version;
 pub mod select;
 pub mod settle;
-pub mod wish;
 
 #[cfg(feature = "online")]
 pub mod gather;

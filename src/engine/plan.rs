@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::criteria::{Criteria, ReleaseCriteria, Within};
 use super::rules::Rules;
-use super::wish::{Bar, Wish, Within};
 use crate::addr::{ProviderAddr, default_host};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -110,7 +110,7 @@ pub enum Selection {
     /// This one, though another one may be recorded.
     Exactly(Version),
     /// The newest that will do.
-    Newest(Wish),
+    Newest(Criteria),
 }
 
 impl Step {
@@ -124,12 +124,12 @@ impl Step {
     }
 
     /// What a release must be beside its number, for this root module.
-    pub fn bar(&self, complete: bool) -> Bar {
+    pub fn release_criteria(&self, complete: bool) -> ReleaseCriteria {
         let platforms = self.platforms.iter().filter(|platform| complete && !self.rules.optional.contains(platform));
-        Bar {
+        ReleaseCriteria {
             recorded: self.recorded.as_ref().map(|entry| entry.version.clone()),
             platforms: platforms.cloned().collect(),
-            barred: vec![self.rules.barred.clone()],
+            exclusions: vec![self.rules.exclusions.clone()],
         }
     }
 }
@@ -201,7 +201,7 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
         .map(|addr| {
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));
             let error = Error::new(ErrorKind::Usage, message);
-            let namesakes = requirements.iter().filter(|(required, _)| required.kind() == addr.kind());
+            let namesakes = requirements.iter().filter(|(required, _)| required.type_name() == addr.type_name());
             let error = namesakes.fold(error, |error, (required, _)| error.hint(format!("did you mean {required}?")));
             error.hint("`tflock why` lists the providers that are")
         })
@@ -220,7 +220,7 @@ fn select(
     if let Some(upgrade) = &intent.upgrade {
         return anew(addr, constraints, upgrade, (entry, dialect));
     }
-    let newest = || Selection::Newest(Wish::of(constraints.clone()));
+    let newest = || Selection::Newest(Criteria::of(constraints.clone()));
     let Some(entry) = entry else { return Ok(newest()) };
     let is_allowed = constraints.allows(&entry.version);
     match intent.reselected.get(addr) {
@@ -258,12 +258,12 @@ fn anew(
     (entry, dialect): (Option<&LockEntry>, Dialect),
 ) -> Result<Selection, Error> {
     let Some(version) = &upgrade.precise else {
-        return Ok(Selection::Newest(Wish {
+        return Ok(Selection::Newest(Criteria {
             constraints: constraints.clone(),
             within: upgrade.within.zip(entry.map(|entry| entry.version.clone())),
             prereleases: upgrade.prereleases,
             complete: upgrade.complete,
-            joint: None,
+            same: None,
         }));
     };
     if constraints.allows(version) {

@@ -15,7 +15,7 @@ pub fn recall(cache: &Cache, addr: &ProviderAddr, version: &Version) -> Option<K
     let sums = Sums::decode(&cache.document(&record.sums)?);
     let mut known = KnownRelease {
         listed: sums.harvest().iter().copied().map(PackageHash::zh).collect(),
-        platforms: sums.archives(addr.kind(), version).map(|(platform, _)| platform).collect(),
+        platforms: sums.archives(addr.type_name(), version).map(|(platform, _)| platform).collect(),
         packages: BTreeMap::new(),
         reported: BTreeMap::new(),
     };

@@ -23,7 +23,7 @@ pub struct Rules {
     /// a warning.
     pub unnamed: BTreeSet<Platform>,
     /// Which releases are not selected anew.
-    pub barred: Barred,
+    pub exclusions: Exclusion,
 }
 
 /// What the expiry of keys and signatures means.
@@ -58,7 +58,7 @@ impl ExpiryRules {
 
 /// Which releases are not selected anew, whatever the constraints say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Barred {
+pub struct Exclusion {
     /// Those that somebody asked to leave out: signed later. The protocol of registries knows no date of publication.
     pub not_after: Option<SystemTime>,
     /// Those that are too young for the policy: signed later.
@@ -71,7 +71,7 @@ pub struct Barred {
     pub unbanned: BTreeSet<Version>,
 }
 
-impl Barred {
+impl Exclusion {
     /// True if the age of some releases matters.
     pub fn asks_for_age(&self) -> bool {
         self.not_after.is_some() || self.too_young_after.is_some()
@@ -109,7 +109,7 @@ impl Default for Rules {
             expiry: ExpiryRules::default(),
             optional: BTreeSet::new(),
             unnamed: BTreeSet::new(),
-            barred: Barred::default(),
+            exclusions: Exclusion::default(),
         }
     }
 }

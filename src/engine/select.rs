@@ -1,7 +1,7 @@
 //! Which version is taken from a mirror: a pure function between two questions.
 
+use super::criteria::ReleaseCriteria;
 use super::plan::{Selection, Step};
-use super::wish::Bar;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::platform::Platform;
@@ -28,21 +28,22 @@ impl Shelf<'_> {
             Selection::Keep(version) | Selection::Exactly(version) => {
                 self.versions.iter().find(|offered| *offered == version)
             }
-            Selection::Newest(wish) => {
-                let newest = |allows: &dyn Fn(&Version) -> bool, bar: &Bar| {
-                    self.versions.iter().filter(|version| allows(version) && self.will_do(bar, version, has)).max()
+            Selection::Newest(criteria) => {
+                let newest = |allows: &dyn Fn(&Version) -> bool, release: &ReleaseCriteria| {
+                    self.versions.iter().filter(|version| allows(version) && self.will_do(release, version, has)).max()
                 };
-                let joint = wish.joint.as_ref().and_then(|joint| newest(&|it| joint.allows(it), &joint.bar()));
-                joint.or_else(|| newest(&|version| wish.allows(version), &step.bar(wish.complete)))
+                let same =
+                    criteria.same.as_ref().and_then(|same| newest(&|it| same.allows(it), &same.release_criteria()));
+                same.or_else(|| newest(&|version| criteria.allows(version), &step.release_criteria(criteria.complete)))
             }
         };
         chosen.cloned().ok_or_else(|| self.nothing(step))
     }
 
     /// True if a version may be selected. A mirror signs nothing, so that the age of what is not recorded is unknown.
-    fn will_do(&self, bar: &Bar, version: &Version, has: &dyn Fn(&Version, &Platform) -> bool) -> bool {
-        let suits = || !bar.asks_for_age() && bar.platforms.iter().all(|platform| has(version, platform));
-        bar.ban(self.addr, version).is_none() && (bar.recorded.as_ref() == Some(version) || suits())
+    fn will_do(&self, release: &ReleaseCriteria, version: &Version, has: &dyn Fn(&Version, &Platform) -> bool) -> bool {
+        let suits = || !release.asks_for_age() && release.platforms.iter().all(|platform| has(version, platform));
+        release.ban(self.addr, version).is_none() && (release.recorded.as_ref() == Some(version) || suits())
     }
 
     /// The newest release of all, pre-releases left out, if it is newer than a version.
@@ -57,12 +58,12 @@ impl Shelf<'_> {
             (_, true) => format!("the mirror has no release of provider {addr}"),
             (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
             (Selection::Exactly(version), _) => format!("the mirror does not have version {version} of {addr}"),
-            (Selection::Newest(_), _) if step.rules.barred.asks_for_age() => {
+            (Selection::Newest(_), _) if step.rules.exclusions.asks_for_age() => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
-            (Selection::Newest(wish), _) => format!(
+            (Selection::Newest(criteria), _) => format!(
                 "no release of provider {addr} in the mirror matches the version constraint \"{}\"",
-                wish.constraints
+                criteria.constraints
             ),
         };
         let error = Error::new(ErrorKind::NotFound, message);
@@ -75,8 +76,8 @@ impl Shelf<'_> {
 mod tests {
     use super::*;
     use crate::dialect::Dialect;
+    use crate::engine::criteria::Criteria;
     use crate::engine::rules::Rules;
-    use crate::engine::wish::Wish;
     use crate::settings::{Ban, ProviderScope};
     use crate::version::Constraints;
 
@@ -100,7 +101,7 @@ mod tests {
 
     fn newest(constraints: &str, complete: bool) -> Step {
         let constraints = if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
-        step(Selection::Newest(Wish { complete, ..Wish::of(constraints) }))
+        step(Selection::Newest(Criteria { complete, ..Criteria::of(constraints) }))
     }
 
     /// What is selected of 1.0.0, 1.1.0, 2.0.0-rc1 and 2.0.0, of which the last has no package for linux.
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn a_banned_release_is_passed_over() {
         let mut step = newest("~> 1.0", false);
-        step.rules.barred.bans.push(Ban {
+        step.rules.exclusions.bans.push(Ban {
             providers: ProviderScope::parse("acme/widget").unwrap(),
             versions: "1.1.0".parse().unwrap(),
             reason: None,
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn the_age_of_what_a_mirror_has_is_unknown() {
         let mut step = newest("", false);
-        step.rules.barred.not_after = Some(std::time::SystemTime::UNIX_EPOCH);
+        step.rules.exclusions.not_after = Some(std::time::SystemTime::UNIX_EPOCH);
         assert!(selected(&step).unwrap_err().starts_with("a mirror does not tell how old"));
     }
 

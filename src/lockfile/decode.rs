@@ -138,7 +138,11 @@ mod tests {
         let versions = |text: &str| {
             let decoded = salvage(text.as_bytes(), Dialect::Terraform);
             assert!(!decoded.canonical && decoded.warnings.iter().any(|finding| finding.level == Level::Deny));
-            decoded.lock.iter().map(|(addr, entry)| format!("{} {}", addr.kind(), entry.version)).collect::<Vec<_>>()
+            decoded
+                .lock
+                .iter()
+                .map(|(addr, entry)| format!("{} {}", addr.type_name(), entry.version))
+                .collect::<Vec<_>>()
         };
         let twice = block("a", "1.0.0") + &block("b", "1.0.0") + &block("a", "2.0.0");
         assert_eq!(versions(&twice), ["a 2.0.0", "b 1.0.0"]);

@@ -274,7 +274,8 @@ fn an_ancestor_with_conflicts_tells_what_its_sides_agree_about() {
     let merged = merge_texts(Document::LockFile, texts, MergeOptions::default());
     assert_eq!((merged.conflicts, &merged.remarks[..]), (false, &[][..]));
     let lock = decode(&merged.text, Dialect::Terraform).unwrap().lock;
-    let versions: Vec<String> = lock.iter().map(|(addr, entry)| format!("{} {}", addr.kind(), entry.version)).collect();
+    let versions: Vec<String> =
+        lock.iter().map(|(addr, entry)| format!("{} {}", addr.type_name(), entry.version)).collect();
     assert_eq!(versions, ["b 1.1.0", "c 1.2.0"]);
 
     let texts = Three { base: b"nonsense {{{".as_slice(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };

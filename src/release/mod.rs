@@ -127,7 +127,7 @@ impl Release {
     /// gives.
     #[must_use]
     pub fn listing(mut self, sums: &Sums, given: impl Fn(&str) -> Option<Platform>) -> Self {
-        let archives = sums.archives(self.address.kind(), &self.version);
+        let archives = sums.archives(self.address.type_name(), &self.version);
         self.lines = archives.map(|(platform, digest)| (digest, Line::Archive(Some(platform)))).collect();
         for (name, digest) in sums.lines() {
             match given(name) {

@@ -9,7 +9,7 @@ use crate::version::Version;
 
 /// The name that the archive of a package has by convention.
 pub fn conventional(addr: &ProviderAddr, version: &Version, platform: &Platform) -> String {
-    format!("terraform-provider-{}_{version}_{platform}.zip", addr.kind())
+    format!("terraform-provider-{}_{version}_{platform}.zip", addr.type_name())
 }
 
 /// What is wrong with the name of a package's line: another provider, version or platform, or no convention at all.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::item::versions;
+use super::annotation::versions;
 use super::summary::name;
 use super::wrap::wrap;
 use super::{Style, printable};

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use super::item::{Item, items, of_error};
+use super::annotation::{Annotation, items, of_error};
 use super::{printable, summary};
 use crate::error::Error;
 use crate::finding::Level;
@@ -33,11 +33,11 @@ pub(super) fn failure(error: &Error) -> String {
 }
 
 /// The first ten of each level, the worst level first, and how many more there are.
-pub(super) fn annotations(items: &[Item]) -> String {
+pub(super) fn annotations(items: &[Annotation]) -> String {
     let mut text = String::new();
     let mut more = Vec::new();
     for (level, command, word) in LEVELS {
-        let of_level: Vec<&Item> = items.iter().filter(|item| item.level == level).collect();
+        let of_level: Vec<&Annotation> = items.iter().filter(|item| item.level == level).collect();
         for item in of_level.iter().take(MOST) {
             let _ = writeln!(text, "{}", annotation(command, item));
         }
@@ -51,7 +51,7 @@ pub(super) fn annotations(items: &[Item]) -> String {
     text
 }
 
-fn annotation(command: &str, item: &Item) -> String {
+fn annotation(command: &str, item: &Annotation) -> String {
     let mut properties = Vec::new();
     if let Some(file) = &item.file {
         properties.push(format!("file={}", property(file)));
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn ten_of_a_level_and_no_more() {
         let error = |count| of_error(&Error::new(ErrorKind::Disk, format!("e{count}")), "".as_ref());
-        let mut all: Vec<Item> = (0..12).map(error).collect();
-        all.push(Item { level: Level::Note, ..error(99) });
+        let mut all: Vec<Annotation> = (0..12).map(error).collect();
+        all.push(Annotation { level: Level::Note, ..error(99) });
         let text = annotations(&all);
         assert_eq!(text.matches("::error ").count(), 10);
         assert!(text.contains("::notice ") && text.ends_with("not annotated: 2 more errors\n"), "{text}");

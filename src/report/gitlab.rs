@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::item::{Item, items, of_error};
+use super::annotation::{Annotation, items, of_error};
 use super::printable;
 use crate::error::Error;
 use crate::finding::Level;
@@ -21,7 +21,7 @@ pub(super) fn failure(error: &Error) -> String {
     document(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
 }
 
-fn document(items: &[Item]) -> String {
+fn document(items: &[Annotation]) -> String {
     // Fingerprints must differ; equal remarks are numbered.
     let mut seen: HashMap<String, usize> = HashMap::new();
     let remarks: Vec<Value> = items
@@ -36,7 +36,7 @@ fn document(items: &[Item]) -> String {
     super::json::harmless(&Value::Array(remarks))
 }
 
-fn remark(item: &Item, fingerprint: &str) -> Value {
+fn remark(item: &Annotation, fingerprint: &str) -> Value {
     json!({
         "description": printable(&item.message),
         "check_name": item.rule.id,
@@ -49,7 +49,7 @@ fn remark(item: &Item, fingerprint: &str) -> Value {
     })
 }
 
-fn severity(item: &Item) -> &'static str {
+fn severity(item: &Annotation) -> &'static str {
     match item.level {
         Level::Note => "info",
         Level::Warn => "minor",

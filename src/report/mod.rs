@@ -4,13 +4,13 @@
 //! to standard output ([`render`], [`failure()`]) is kept apart from what is said beside it ([`remarks`]). Text from
 //! outside passes [`printable()`] before people see it.
 
+mod annotation;
 mod commit;
 pub mod diff;
 mod failure;
 mod github;
 mod gitlab;
 mod human;
-mod item;
 mod json;
 mod markdown;
 mod paint;

@@ -258,7 +258,7 @@ fn annotations_are_read_back() {
         let outcome = case(&name, &nothing);
         let text = render(&outcome, Format::Github, Style::default());
         let read: Vec<_> = text.lines().filter_map(parsed).collect();
-        let items = item::items(&outcome);
+        let items = annotation::items(&outcome);
         assert_eq!(read.len(), items.len(), "{name}: {text}");
         for (command, properties, message) in read {
             let item = items.iter().find(|item| item.message == message).unwrap();

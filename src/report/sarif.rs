@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::item::{Item, items, of_error};
+use super::annotation::{Annotation, items, of_error};
 use super::printable;
 use crate::error::Error;
 use crate::finding::Level;
@@ -20,9 +20,9 @@ pub(super) fn failure(error: &Error) -> String {
     document(&error.each().map(|error| of_error(error, "".as_ref())).collect::<Vec<_>>())
 }
 
-fn document(items: &[Item]) -> String {
-    let (failures, remarks): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| item.is_failure);
-    let mut rules: Vec<&Item> = Vec::new();
+fn document(items: &[Annotation]) -> String {
+    let (failures, remarks): (Vec<&Annotation>, Vec<&Annotation>) = items.iter().partition(|item| item.is_failure);
+    let mut rules: Vec<&Annotation> = Vec::new();
     for item in &remarks {
         if !rules.iter().any(|known| known.rule.id == item.rule.id) {
             rules.push(item);
@@ -51,7 +51,7 @@ fn document(items: &[Item]) -> String {
     super::json::harmless(&document)
 }
 
-fn rule(item: &Item) -> Value {
+fn rule(item: &Annotation) -> Value {
     json!({
         "id": item.rule.id,
         "shortDescription": { "text": item.rule.summary },
@@ -59,7 +59,7 @@ fn rule(item: &Item) -> Value {
     })
 }
 
-fn result(item: &Item, rules: &[&Item]) -> Value {
+fn result(item: &Annotation, rules: &[&Annotation]) -> Value {
     let mut result = json!({
         "ruleId": item.rule.id,
         "ruleIndex": rules.iter().position(|known| known.rule.id == item.rule.id),
@@ -76,7 +76,7 @@ fn result(item: &Item, rules: &[&Item]) -> Value {
     result
 }
 
-fn notification(item: &Item) -> Value {
+fn notification(item: &Annotation) -> Value {
     let mut told = json!({
         "descriptor": { "id": item.rule.id },
         "level": "error",
@@ -88,7 +88,7 @@ fn notification(item: &Item) -> Value {
     told
 }
 
-fn location(item: &Item) -> Option<Value> {
+fn location(item: &Annotation) -> Option<Value> {
     let mut place = json!({
         "artifactLocation": { "uri": uri(item.file.as_deref()?), "uriBaseId": "%SRCROOT%" },
     });

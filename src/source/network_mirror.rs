@@ -191,7 +191,7 @@ impl NetworkMirror {
         absent: impl Fn(&Url) -> NetworkMirrorError,
     ) -> Result<Document, NetworkMirrorError> {
         // With `./` in front the colon of a port is no end of a scheme.
-        let path = format!("./{}/{}/{}/{name}", addr.host().as_ascii(), addr.namespace(), addr.kind());
+        let path = format!("./{}/{}/{}/{name}", addr.host().as_ascii(), addr.namespace(), addr.type_name());
         let url = self.base.join(&path);
         let url = url.map_err(|problem| NetworkMirrorError::Url { url: path, reason: problem.to_string() })?;
         let token = self.credentials.token(&self.host).await;

@@ -178,7 +178,7 @@ impl Registry {
     /// [`SourceError::NoProvider`] and [`SourceError::NoRelease`] when the registry says so; the others mean that nobody
     /// knows.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, SourceError> {
-        let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.kind())).await?;
+        let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
         let document = self.metadata(addr, url, absent).await?;
         let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);
@@ -200,7 +200,7 @@ impl Registry {
         version: &Version,
         platform: &Platform,
     ) -> Result<Package, SourceError> {
-        let (namespace, kind) = (addr.namespace(), addr.kind());
+        let (namespace, kind) = (addr.namespace(), addr.type_name());
         let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
         let url = self.endpoint(addr, &path).await?;
         let absent =
@@ -219,7 +219,7 @@ impl Registry {
         if let Some(page) = link::beside_download(&package.url) {
             return Some(page);
         }
-        let path = format!("{}/{}/{version}", addr.namespace(), addr.kind());
+        let path = format!("{}/{}/{version}", addr.namespace(), addr.type_name());
         let url = self.endpoint(addr, &path).await.ok()?;
         let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
         let document = self.metadata(addr, url, absent).await.ok()?;

@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 use crate::disk::below::{self, BelowError, Calls, Place, Survey};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::disk::worktree;
-use crate::engine::abreast;
+use crate::engine::parallel;
 use crate::error::Error;
 
 /// The root modules below a directory.
@@ -74,7 +74,7 @@ pub fn below(directory: &Path) -> Option<String> {
 }
 
 fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
-    abreast::each(places.len(), abreast::cores(), |at| below::calls(start, &places[at]))
+    parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
 }
 
 /// The directories that something calls, relative to where the search began: from there, or from elsewhere in the work

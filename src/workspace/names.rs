@@ -79,7 +79,7 @@ impl Names<'_> {
     }
 
     fn of_type(&self, name: &str) -> Vec<ProviderAddr> {
-        self.known().into_iter().filter(|addr| addr.kind() == name).collect()
+        self.known().into_iter().filter(|addr| addr.type_name() == name).collect()
     }
 }
 

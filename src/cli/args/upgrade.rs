@@ -8,8 +8,8 @@ use clap::ValueEnum;
 
 use super::{Below, Locking, Within};
 use crate::commands::{LockOptions, outdated, upgrade};
+use crate::engine::criteria;
 use crate::engine::plan::Upgrade;
-use crate::engine::wish;
 use crate::settings::{Age, Date};
 use crate::version::Version;
 
@@ -117,9 +117,9 @@ impl UpgradeArgs {
         let selection = Upgrade {
             precise: self.precise.clone(),
             within: self.step.map(|step| match step {
-                Step::Patch => wish::Within::Patch,
-                Step::Minor => wish::Within::Minor,
-                Step::Major => wish::Within::Major,
+                Step::Patch => criteria::Within::Patch,
+                Step::Minor => criteria::Within::Minor,
+                Step::Major => criteria::Within::Major,
             }),
             prereleases: self.pre,
             complete: self.newest_with_platforms,

@@ -3,12 +3,12 @@
 //! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
 //! until everything has been asked, each question once for all of them.
 
-mod agreement;
-mod memories;
 mod prepared;
 mod root;
 mod rules;
+mod same_versions;
 mod settlement;
+mod trust_stores;
 mod unknown_provider;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,13 +23,13 @@ use crate::disk::mirror::FilesystemMirror;
 use crate::engine::facts::{Answer, Refusal};
 use crate::engine::gather::{GatherOptions, MirrorOptions};
 use crate::engine::plan::Step;
-use crate::engine::{Events, abreast, mirrors, run};
+use crate::engine::{Events, mirrors, parallel, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
-use agreement::Agreement;
-use memories::{Memories, Stored};
 use prepared::{Finished, Learning, Prepared, Settled};
+use same_versions::SameVersions;
+use trust_stores::{Stored, TrustStores};
 
 pub use root::Root;
 pub(super) use rules::RuleBook;
@@ -123,8 +123,8 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
 /// What the root modules of a run have in common.
 #[derive(Default)]
 struct Shared {
-    memories: Memories,
-    agreement: Agreement,
+    stores: TrustStores,
+    same_versions: SameVersions,
     /// True once one of them has failed.
     stop: AtomicBool,
 }
@@ -149,10 +149,10 @@ enum State {
 
 /// One attempt at the root modules with these numbers.
 fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, Finished)> {
-    let mut states = abreast::each(numbers.len(), abreast::cores(), |at| {
+    let mut states = parallel::each(numbers.len(), parallel::cores(), |at| {
         begin(run, roots.open, (numbers[at], &roots.paths[numbers[at]]), shared)
     });
-    shared.agreement.join(states.iter_mut().filter_map(State::waiting_mut).collect());
+    shared.same_versions.join(states.iter_mut().filter_map(State::waiting_mut).collect());
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
     let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
@@ -161,7 +161,7 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     let (settled, stored, mode) = decide(run, &waiting, &answers, (shared, begun_well));
     let threads = if run.fail_fast { 1 } else { WRITERS };
     let cells: Vec<Mutex<Option<Result<Settled, Error>>>> = settled.into_iter().map(Mutex::new).collect();
-    let answered = abreast::each(waiting.len(), threads, |at| {
+    let answered = parallel::each(waiting.len(), threads, |at| {
         let (number, prepared) = waiting[at];
         let path = &roots.paths[number];
         match cells[at].lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -202,10 +202,10 @@ fn begin(run: Run<'_>, open: Opener<'_>, (number, path): (usize, &Path), shared:
     if shared.is_halted(run) {
         return State::Finished(Finished::NotBegun);
     }
-    match open(number).and_then(|root| Prepared::new(root, run, &shared.memories)) {
+    match open(number).and_then(|root| Prepared::new(root, run, &shared.stores)) {
         Ok(prepared) if prepared.open.is_empty() && !run.all_or_none => {
             // Nothing can be learned where nothing was asked.
-            let settled = prepared.settle(&BTreeMap::new(), (&shared.memories, run.cache), Learning::Everything);
+            let settled = prepared.settle(&BTreeMap::new(), (&shared.stores, run.cache), Learning::Everything);
             State::Finished(shared.note(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
         }
         Ok(prepared) => State::Waiting(Box::new(prepared)),
@@ -227,31 +227,31 @@ fn decide(
     (shared, begun_well): (&Shared, bool),
 ) -> (Decided, Stored, Mode) {
     let halted = || shared.is_halted(run);
-    let mut settled = settle(waiting, answers, ((&shared.memories, run.cache), Learning::Everything), halted);
+    let mut settled = settle(waiting, answers, ((&shared.stores, run.cache), Learning::Everything), halted);
     let refused =
         |settled: &Option<Result<Settled, Error>>| !matches!(settled, Some(Ok(settled)) if !settled.is_refused());
     shared.stop.fetch_or(settled.iter().flatten().flatten().any(Settled::is_refused), Ordering::Relaxed);
     if run.all_or_none && (!begun_well || settled.iter().any(refused)) {
         // As if it had not been: of releases that are not written nothing is learned.
-        let memories = Memories::default();
+        let stores = TrustStores::default();
         for (_, prepared) in waiting {
             // It could be read before.
-            let _ = prepared.load(&memories);
+            let _ = prepared.load(&stores);
         }
-        let settled = settle(waiting, answers, ((&memories, run.cache), Learning::Revocations), || false);
+        let settled = settle(waiting, answers, ((&stores, run.cache), Learning::Revocations), || false);
         let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
-        return (settled, memories.commit(run.mode), mode);
+        return (settled, stores.commit(run.mode), mode);
     }
-    shared.agreement.tell(waiting, &mut settled);
+    shared.same_versions.tell(waiting, &mut settled);
     // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
-    (settled, shared.memories.commit(run.mode), run.mode)
+    (settled, shared.stores.commit(run.mode), run.mode)
 }
 
 /// Decides the entries of each, one after the other: what is learned from one counts for the next.
 fn settle(
     waiting: &[(usize, &Prepared)],
     answers: &Answers,
-    (known, learning): ((&Memories, &Cache), Learning),
+    (known, learning): ((&TrustStores, &Cache), Learning),
     halted: impl Fn() -> bool,
 ) -> Decided {
     let answers = match answers {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::git_history::Earlier;
-use super::memories::{Memories, Stored};
 use super::root::Edit;
 use super::settlement::Settlement;
+use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
 use super::{Mode, Root, Run, failed, is_denied};
 use crate::addr::ProviderAddr;
@@ -19,7 +19,7 @@ use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
 use crate::engine::plan::{self, Plan, Step};
-use crate::engine::{held, known, recall, settle};
+use crate::engine::{held_back, known, recall, settle};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
@@ -97,8 +97,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn new(root: Root, run: Run<'_>, memories: &Memories) -> Result<Self, Error> {
-        memories.load(&root.trust)?;
+    pub(super) fn new(root: Root, run: Run<'_>, stores: &TrustStores) -> Result<Self, Error> {
+        stores.load(&root.trust)?;
         let rules = |addr: &ProviderAddr| root.rules_of(addr);
         let mut lock = Cow::Borrowed(&root.lock);
         for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
@@ -123,8 +123,8 @@ impl Prepared {
     }
 
     /// Reads the trust file, unless that is done.
-    pub(super) fn load(&self, memories: &Memories) -> Result<(), Error> {
-        memories.load(&self.root.trust)
+    pub(super) fn load(&self, stores: &TrustStores) -> Result<(), Error> {
+        stores.load(&self.root.trust)
     }
 
     /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
@@ -143,7 +143,7 @@ impl Prepared {
     pub(super) fn settle(
         &self,
         answers: &BTreeMap<ProviderAddr, Answer>,
-        (memories, cache): (&Memories, &Cache),
+        (stores, cache): (&TrustStores, &Cache),
         learning: Learning,
     ) -> Settled {
         let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
@@ -151,7 +151,7 @@ impl Prepared {
         let mut settlement = Settlement { findings: findings.collect(), ..Settlement::default() };
         settlement.findings.extend(self.against.values().flatten().cloned());
         if !answers.is_empty() {
-            settlement.pins = memories.pins(&self.root.trust);
+            settlement.pins = stores.pins(&self.root.trust);
         }
         for (addr, step) in &self.plan.steps {
             match answers.get(addr) {
@@ -160,9 +160,9 @@ impl Prepared {
                     settlement.explain_signer(addr, answer, cache);
                     if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                         let requirement = self.root.requirements.get(addr);
-                        settlement.findings.extend(held::held_back(addr, step, requirement, facts).map(leveled));
+                        settlement.findings.extend(held_back::held_back(addr, step, requirement, facts).map(leveled));
                         let new = settlement.entries.get(addr).map(|settled| &settled.entry);
-                        let dropped = new.and_then(|new| held::platforms_dropped(addr, step, new));
+                        let dropped = new.and_then(|new| held_back::platforms_dropped(addr, step, new));
                         settlement.findings.extend(dropped.map(leveled));
                     }
                 }
@@ -176,7 +176,7 @@ impl Prepared {
         let refused = settlement.is_refused() || learning == Learning::Revocations;
         let updates = std::mem::take(&mut settlement.updates).into_iter();
         let updates = updates.filter(|update| !refused || matches!(update, TrustUpdate::Revoked { .. })).collect();
-        let updates = memories.learn(&self.root.trust, updates).unwrap_or_else(|error| {
+        let updates = stores.learn(&self.root.trust, updates).unwrap_or_else(|error| {
             settlement.errors.push(error);
             Vec::new()
         });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::LockOptions;
 use super::super::edit_requirements::Pending;
 use super::super::git_history::Earlier;
-use super::super::memory::TrustPlace;
+use super::super::trust_store::TrustPlace;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
@@ -257,7 +257,7 @@ impl Root {
 
     /// True if the settings ban a release.
     pub fn bans(&self, addr: &ProviderAddr, version: &Version) -> bool {
-        self.rules.of(addr, &[]).barred.ban(addr, version).is_some()
+        self.rules.of(addr, &[]).exclusions.ban(addr, version).is_some()
     }
 
     /// The platforms that entries were locked for, as far as the cache knows by now; none if some were named.

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::engine::rules::{Barred, ExpiryRules, ReportedRule, Rules};
+use crate::engine::rules::{Exclusion, ExpiryRules, ReportedRule, Rules};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
 use crate::settings::{Age, ExpiredKeyRule, H1Rule, Settings, SignatureRule};
@@ -65,7 +65,7 @@ impl RuleBook {
             expiry: self.expiry(),
             optional: self.optional(addr, platforms),
             unnamed: BTreeSet::new(),
-            barred: self.barred(addr),
+            exclusions: self.exclusions(addr),
         }
     }
 
@@ -90,7 +90,7 @@ impl RuleBook {
     }
 
     /// Which releases of a provider are not selected anew; what the settings let pass is.
-    fn barred(&self, addr: &ProviderAddr) -> Barred {
+    fn exclusions(&self, addr: &ProviderAddr) -> Exclusion {
         let denies = |rule: Rule, version: Option<&Version>| {
             self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny
         };
@@ -98,7 +98,7 @@ impl RuleBook {
             let versions = self.settings.exemptions.iter().filter_map(|exemption| exemption.version.as_ref());
             versions.filter(|version| !denies(rule, Some(version))).cloned().collect()
         };
-        Barred {
+        Exclusion {
             not_after: self.not_after,
             too_young_after: self.too_young_after.filter(|_| denies(Rule::TooYoung, None)),
             any_age: exempt(Rule::TooYoung),

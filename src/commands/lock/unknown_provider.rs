@@ -26,10 +26,11 @@ pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Pat
 /// What to write where nothing gives a local name a source.
 fn meant(addr: &ProviderAddr, name: &str, requirements: &Requirements, dialect: Dialect) -> String {
     let shown = addr.short(dialect);
-    let namesake = requirements.iter().filter(|(other, _)| other.kind() == addr.kind()).find_map(|(other, needed)| {
-        let mut entries = needed.origins.iter().filter(|origin| origin.kind == OriginKind::RequiredProviders);
-        entries.next().map(|entry| (other.short(dialect), &entry.local_name))
-    });
+    let namesake =
+        requirements.iter().filter(|(other, _)| other.type_name() == addr.type_name()).find_map(|(other, needed)| {
+            let mut entries = needed.origins.iter().filter(|origin| origin.kind == OriginKind::RequiredProviders);
+            entries.next().map(|entry| (other.short(dialect), &entry.local_name))
+        });
     match namesake {
         Some((other, local)) => format!(
             "no entry of required_providers is named {name:?}, which so means {shown}; for {other} write `provider = {local}`"

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use super::super::lock::RuleBook;
-use super::super::memory::{Memory, TrustPlace};
+use super::super::trust_store::{TrustPlace, TrustStore};
 use super::super::{LockOptions, RunSettings};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -73,13 +73,13 @@ pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outc
     {
         return Err(error);
     }
-    let memories = trees.into_iter().map(|(place, tree)| Ok((Memory::load(&place)?, tree)));
-    let memories: Vec<(Memory, (Recorded, Vec<Finding>))> = memories.collect::<Result<_, Error>>()?;
+    let stores = trees.into_iter().map(|(place, tree)| Ok((TrustStore::load(&place)?, tree)));
+    let stores: Vec<(TrustStore, (Recorded, Vec<Finding>))> = stores.collect::<Result<_, Error>>()?;
     let answers = if questions.is_empty() { BTreeMap::new() } else { run::inquire(options, questions)? };
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
     let mut roots = Vec::new();
-    for (memory, (recorded, forbidden)) in memories {
-        let mut outcomes = one_tree(memory, (&recorded, today), &answers)?;
+    for (store, (recorded, forbidden)) in stores {
+        let mut outcomes = one_tree(store, (&recorded, today), &answers)?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
@@ -114,7 +114,7 @@ fn question(rules: Rules) -> Inquiry {
 
 /// The trust file of one work tree; a result, and beside it what could not be found out.
 fn one_tree(
-    mut memory: Memory,
+    mut store: TrustStore,
     (recorded, today): (&Recorded, Date),
     answers: &BTreeMap<ReleaseKey, Knowledge>,
 ) -> Result<Vec<RootOutcome>, Error> {
@@ -144,7 +144,7 @@ fn one_tree(
         };
         findings.extend(release.findings.iter().cloned());
         let Some(signer) = release.signer.clone() else { continue };
-        if let Some(verdict) = judge::denied(memory.pins(), release.subkey.as_ref()) {
+        if let Some(verdict) = judge::denied(store.pins(), release.subkey.as_ref()) {
             findings.extend(words::refused(&key.0, &key.1, &signer, verdict));
             continue;
         }
@@ -155,10 +155,10 @@ fn one_tree(
             signers.entry(key.0.clone()).or_default().insert(key.1.clone(), signer);
         }
     }
-    findings.extend(contradictions(memory.pins(), &signers));
+    findings.extend(contradictions(store.pins(), &signers));
     let new: Vec<AddrPattern> =
-        signers.keys().filter(|addr| memory.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
-    let changed = memory.change(|pins| {
+        signers.keys().filter(|addr| store.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
+    let changed = store.change(|pins| {
         for (addr, versions) in &signers {
             if pins.pin(addr).is_none() {
                 pin(pins, addr, versions);
@@ -166,13 +166,13 @@ fn one_tree(
         }
         revoked.iter().try_for_each(|update| update.apply(pins).map(|_| ()))
     })?;
-    let mut pins = only(memory.pins(), &new);
+    let mut pins = only(store.pins(), &new);
     let denied = revoked.iter().filter_map(|update| match update {
-        TrustUpdate::Revoked { key, .. } => memory.pins().denied.get_key_value(key),
+        TrustUpdate::Revoked { key, .. } => store.pins().denied.get_key_value(key),
         _ => None,
     });
     pins.denied.extend(denied.map(|(key, reason)| (key.clone(), reason.clone())));
-    let report = TrustReport { path: memory.place().shown.clone(), changed: Some(changed), forgotten: false, pins };
+    let report = TrustReport { path: store.place().shown.clone(), changed: Some(changed), forgotten: false, pins };
     let mut outcomes = vec![RootOutcome { path: "".into(), body: Ok(Body::Trust(report)), findings }];
     if let Some(error) = Error::all(errors) {
         outcomes.push(RootOutcome { path: "".into(), body: Err(error), findings: Vec::new() });

@@ -11,8 +11,8 @@ use std::path::Path;
 #[cfg(feature = "online")]
 pub use run::{Request, trust};
 
-use super::memory::Memory;
 use super::rotation;
+use super::trust_store::TrustStore;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -66,29 +66,29 @@ pub enum Action {
 ///
 /// All that is wrong with the trust file or the arguments, and what the disk says.
 pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
-    let mut memory = Memory::load(&settings.trust)?;
+    let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
     let (changed, pins) = match action {
-        Action::List => (None, memory.pins().clone()),
+        Action::List => (None, store.pins().clone()),
         Action::Add { providers, signer } => {
-            let pattern = named(providers, settings, memory.pins())?;
-            let changed = memory.change(|pins| {
+            let pattern = named(providers, settings, store.pins())?;
+            let changed = store.change(|pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
                 pins.providers.insert(pattern.clone(), pin);
                 Ok(())
             })?;
-            (Some(changed), only(memory.pins(), &[pattern]))
+            (Some(changed), only(store.pins(), &[pattern]))
         }
         Action::Rotate { providers, signer, reason } => {
-            let pattern = named(providers, settings, memory.pins())?;
+            let pattern = named(providers, settings, store.pins())?;
             let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
-            notes.extend(certification(memory.pins(), &pattern, signer, cache));
-            let changed = memory.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
-            (Some(changed), only(memory.pins(), &[pattern]))
+            notes.extend(certification(store.pins(), &pattern, signer, cache));
+            let changed = store.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
+            (Some(changed), only(store.pins(), &[pattern]))
         }
         Action::Deny { key, reason } => {
-            let changed = memory.change(|pins| {
+            let changed = store.change(|pins| {
                 pins.denied.insert(key.clone(), reason.clone());
                 Ok(())
             })?;
@@ -99,12 +99,12 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             let (keys, texts): (Vec<_>, Vec<_>) =
                 providers.iter().partition(|text| text.parse::<Fingerprint>().is_ok());
             let keys: Vec<Fingerprint> = keys.into_iter().filter_map(|text| text.parse().ok()).collect();
-            let patterns = texts.into_iter().map(|text| named(text, settings, memory.pins()));
+            let patterns = texts.into_iter().map(|text| named(text, settings, store.pins()));
             let patterns: Vec<AddrPattern> = patterns.collect::<Result<_, _>>()?;
-            let mut before = only(memory.pins(), &patterns);
-            let denied = memory.pins().denied.iter().filter(|(key, _)| keys.contains(key));
+            let mut before = only(store.pins(), &patterns);
+            let denied = store.pins().denied.iter().filter(|(key, _)| keys.contains(key));
             before.denied = denied.map(|(key, reason)| (key.clone(), reason.clone())).collect();
-            let changed = memory.change(|pins| {
+            let changed = store.change(|pins| {
                 patterns.iter().try_for_each(|pattern| forget(pins, pattern))?;
                 keys.iter().try_for_each(|key| allow(pins, key))
             })?;

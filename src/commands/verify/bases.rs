@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::base::{AskedBase, Base, Gone};
 use super::{Root, Roots};
-use crate::commands::memory::{Memory, TrustPlace};
 use crate::commands::targets::Targets;
+use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::disk::worktree;
-use crate::engine::abreast;
+use crate::engine::parallel;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Verified};
@@ -91,8 +91,8 @@ impl Bases {
         if let Some(base) = self.of(root) {
             return base.pins(place);
         }
-        let memory = Memory::load(place)?;
-        Ok((memory.exists().then(|| memory.pins().clone()), Vec::new()))
+        let store = TrustStore::load(place)?;
+        Ok((store.exists().then(|| store.pins().clone()), Vec::new()))
     }
 
     /// Adds root modules that lost their lock file, which no search finds; gives those that are told without looking.
@@ -130,7 +130,7 @@ impl Bases {
             sifted.changed = roots;
             return Ok(sifted);
         }
-        let bases: Vec<Option<(&Base, bool)>> = abreast::each(roots.len(), abreast::cores(), |at| {
+        let bases: Vec<Option<(&Base, bool)>> = parallel::each(roots.len(), parallel::cores(), |at| {
             let root = roots[at].1.as_ref().ok()?;
             let base = self.of(&root.settings().root)?;
             Some((base, base.concerns(root)))

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::bases::Bases;
 use super::{Root, Roots};
-use crate::commands::memory::TrustPlace;
 use crate::commands::targets::Targets;
-use crate::engine::abreast;
+use crate::commands::trust_store::TrustPlace;
+use crate::engine::parallel;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::git::TrackedPackages;
@@ -30,8 +30,9 @@ pub struct Opening {
 /// All that is wrong with trust files; what is wrong with a root module stands in its place.
 pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Opening, Error> {
     let count = targets.paths.len();
-    let settings: Vec<Result<RunSettings, Error>> =
-        abreast::each(count, abreast::cores(), |at| targets.settings(at).and_then(|root| bases.settings(root, scope)));
+    let settings: Vec<Result<RunSettings, Error>> = parallel::each(count, parallel::cores(), |at| {
+        targets.settings(at).and_then(|root| bases.settings(root, scope))
+    });
     let mut pins: BTreeMap<&TrustPlace, Option<Arc<Pins>>> = BTreeMap::new();
     let mut trust = Vec::new();
     for root in settings.iter().flatten() {
@@ -42,7 +43,7 @@ pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Openi
         }
     }
     let packages = TrackedPackages::default();
-    let roots = abreast::each(count, abreast::cores(), |at| {
+    let roots = parallel::each(count, parallel::cores(), |at| {
         let open = |root: &RunSettings| Root::open(root, pins.get(&root.trust).cloned().flatten(), &packages);
         (targets.paths[at].clone(), settings[at].as_ref().map_err(Clone::clone).and_then(open))
     });

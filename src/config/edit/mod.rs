@@ -215,7 +215,7 @@ fn local_name(module: &Module, addr: &ProviderAddr, request: &AddRequest) -> Res
             place: required.place.clone(),
         }),
         (Some(name), _) | (None, Some((name, _))) => Ok(name.clone()),
-        (None, None) => Ok(addr.kind().to_owned()),
+        (None, None) => Ok(addr.type_name().to_owned()),
     }
 }
 

@@ -103,13 +103,13 @@ impl Downloads {
         let hashes = self.attempts(&key, package).await;
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
-        if !hashes.has_program(key.address.kind()) {
+        if !hashes.has_program(key.address.type_name()) {
             let message = format!(
                 "the package of {} {} for {} has no provider binary: no file in it is named terraform-provider-{}",
                 key.address,
                 key.version,
                 key.platform,
-                key.address.kind(),
+                key.address.type_name(),
             );
             let url = ShownUrl::new(&package.url);
             let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use super::{Gatherer, Miss};
 use crate::addr::ProviderAddr;
+use crate::engine::criteria::{Criteria, ReleaseCriteria};
 use crate::engine::facts::{PassedOver, Refusal};
 use crate::engine::plan::Step;
-use crate::engine::wish::{Bar, Wish};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::platform::Platform;
@@ -26,7 +26,7 @@ impl Gatherer {
         &self,
         addr: &ProviderAddr,
         step: &Step,
-        wish: &Wish,
+        criteria: &Criteria,
         offers: &[Offer],
     ) -> Result<Choice, Refusal> {
         let allowed = |allows: &dyn Fn(&Version) -> bool| {
@@ -34,17 +34,17 @@ impl Gatherer {
             candidates.sort_by(|one, other| other.version.cmp(&one.version));
             candidates
         };
-        if let Some(joint) = &wish.joint {
-            let candidates = allowed(&|version| joint.allows(version));
-            if let (Some(version), passed_over) = self.newest(addr, step, &joint.bar(), candidates).await? {
+        if let Some(same) = &criteria.same {
+            let candidates = allowed(&|version| same.allows(version));
+            if let (Some(version), passed_over) = self.newest(addr, step, &same.release_criteria(), candidates).await? {
                 return Ok(Choice { version, passed_over });
             }
         }
-        let candidates = allowed(&|version| wish.allows(version));
-        match self.newest(addr, step, &step.bar(wish.complete), candidates).await? {
+        let candidates = allowed(&|version| criteria.allows(version));
+        match self.newest(addr, step, &step.release_criteria(criteria.complete), candidates).await? {
             (Some(version), passed_over) => Ok(Choice { version, passed_over }),
             (None, passed_over) => Err(all_banned(addr, &passed_over)
-                .unwrap_or_else(|| nothing_allowed(addr, wish, offers, &passed_over).into())),
+                .unwrap_or_else(|| nothing_allowed(addr, criteria, offers, &passed_over).into())),
         }
     }
 
@@ -53,17 +53,17 @@ impl Gatherer {
         &self,
         addr: &ProviderAddr,
         step: &Step,
-        bar: &Bar,
+        release: &ReleaseCriteria,
         candidates: Vec<&Offer>,
     ) -> Result<(Option<Version>, Vec<(Version, PassedOver)>), Refusal> {
         let mut passed_over = Vec::new();
         for offer in candidates {
-            let against = match bar.ban(addr, &offer.version).map(|ban| PassedOver::Banned(ban.reason.clone())) {
+            let against = match release.ban(addr, &offer.version).map(|ban| PassedOver::Banned(ban.reason.clone())) {
                 Some(banned) => Some(banned),
-                None if bar.recorded.as_ref() == Some(&offer.version) => None,
-                None => match lacks(offer, &bar.platforms) {
+                None if release.recorded.as_ref() == Some(&offer.version) => None,
+                None => match lacks(offer, &release.platforms) {
                     Some(platforms) => Some(PassedOver::Lacks(platforms)),
-                    None => self.too_young(addr, &offer.version, step, bar.limit(&offer.version)).await?,
+                    None => self.too_young(addr, &offer.version, step, release.limit(&offer.version)).await?,
                 },
             };
             match against {
@@ -76,7 +76,7 @@ impl Gatherer {
 
     /// Refuses a release that was asked for by its number and is too young.
     pub(super) async fn old_enough(&self, addr: &ProviderAddr, version: &Version, step: &Step) -> Result<(), Refusal> {
-        match self.too_young(addr, version, step, step.rules.barred.limit(version)).await? {
+        match self.too_young(addr, version, step, step.rules.exclusions.limit(version)).await? {
             None => Ok(()),
             Some(why) => {
                 let message = format!("{addr} {version} cannot be selected: {why}");
@@ -141,10 +141,15 @@ fn all_banned(addr: &ProviderAddr, passed_over: &[(Version, PassedOver)]) -> Opt
     Some(Finding::new(Rule::Banned, message).about(addr).into())
 }
 
-fn nothing_allowed(addr: &ProviderAddr, wish: &Wish, offers: &[Offer], passed_over: &[(Version, PassedOver)]) -> Error {
+fn nothing_allowed(
+    addr: &ProviderAddr,
+    criteria: &Criteria,
+    offers: &[Offer],
+    passed_over: &[(Version, PassedOver)],
+) -> Error {
     let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
-    let constrained = format!("matches the version constraint \"{}\"", wish.constraints);
-    let message = match (&wish.within, wish.constraints.is_empty(), passed_over.is_empty()) {
+    let constrained = format!("matches the version constraint \"{}\"", criteria.constraints);
+    let message = match (&criteria.within, criteria.constraints.is_empty(), passed_over.is_empty()) {
         (_, _, false) => format!("no release of provider {addr} may be selected now"),
         (Some((within, from)), true, _) => format!("no release of provider {addr} is within a {within} step of {from}"),
         (Some((within, from)), false, _) => {

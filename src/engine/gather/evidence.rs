@@ -214,7 +214,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(inquiry: &'a Inquiry, platforms: Vec<Platform>, signed: &SignedSums, release: Release) -> Self {
         let listed: BTreeMap<Platform, Sha256Digest> =
-            signed.sums.archives(release.address.kind(), &release.version).collect();
+            signed.sums.archives(release.address.type_name(), &release.version).collect();
         let mut left = platforms;
         // Where files have names of their own, only the registry knows which is which.
         left.retain(|platform| listed.is_empty() || listed.contains_key(platform));

@@ -28,7 +28,7 @@ impl Gatherer {
         version: &Version,
         sums: &Sums,
     ) -> BTreeMap<Platform, PackageHash> {
-        let archives = sums.archives(addr.kind(), version);
+        let archives = sums.archives(addr.type_name(), version);
         archives.filter_map(|(platform, zh)| Some((platform, self.cache.h1_of(&zh)?.0))).collect()
     }
 
@@ -40,7 +40,7 @@ impl Gatherer {
         };
         let mut packages: Vec<ReleasePackage> = signed
             .sums
-            .archives(addr.kind(), facts.version())
+            .archives(addr.type_name(), facts.version())
             .map(|(platform, zh)| ReleasePackage {
                 file_name: naming::conventional(addr, facts.version(), &platform),
                 h1: reported(&platform),

@@ -86,9 +86,9 @@ impl Gatherer {
                 }
                 Ok((known(version), offers, packages))
             }
-            Selection::Newest(wish) => {
+            Selection::Newest(criteria) => {
                 let offers = self.offers(addr).await?;
-                let choice = self.choose(addr, step, wish, &offers).await?;
+                let choice = self.choose(addr, step, criteria, &offers).await?;
                 let packages = self.packages_of(addr, &choice.version, step).await;
                 Ok((choice, offers, packages))
             }
@@ -171,7 +171,7 @@ impl Gatherer {
 
     /// The line of a platform by its conventional name, if the index knows the archive.
     fn known_line(&self, facts: &Gathering<'_>, platform: &Platform, sums: &Sums) -> Option<Line> {
-        let mut archives = sums.archives(facts.addr.kind(), facts.version);
+        let mut archives = sums.archives(facts.addr.type_name(), facts.version);
         let (_, zh) = archives.find(|(archive, _)| archive == platform)?;
         self.cache.h1_of(&zh)?;
         Some(Line { file_name: naming::conventional(facts.addr, facts.version, platform), zh, package: None })
@@ -215,7 +215,7 @@ impl Gatherer {
         signed: &SignedSums,
     ) -> Result<(), Refusal> {
         let Some(entry) = only_h1_recorded(facts.step, facts.version) else { return Ok(()) };
-        let archives = signed.sums.archives(facts.addr.kind(), facts.version).map(|(platform, _)| platform);
+        let archives = signed.sums.archives(facts.addr.type_name(), facts.version).map(|(platform, _)| platform);
         let mut candidates: BTreeSet<Platform> = archives.chain(known.packages.keys().cloned()).collect();
         candidates.retain(|platform| !known.packages.get(platform).is_some_and(|package| package.computed));
         let said = |platform: &Platform| {

@@ -7,7 +7,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, TrustChange};
-use crate::report::item::signed;
+use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::{Detail, Style, printable, slashed};
 use crate::trust::pins::Signer;

@@ -6,7 +6,7 @@ use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk};
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
-use crate::report::item::{signed, versions};
+use crate::report::annotation::{signed, versions};
 use crate::report::paint::Paint;
 use crate::report::summary::{of_changes, unanswered, unchecked};
 use crate::report::wrap::{width, wrap};

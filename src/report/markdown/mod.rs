@@ -8,7 +8,7 @@ mod review;
 
 use std::fmt::Write;
 
-use super::item::level_of;
+use super::annotation::level_of;
 use super::summary::name;
 use super::{Style, human, slashed};
 use crate::diff::risk;

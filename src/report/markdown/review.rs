@@ -8,7 +8,7 @@ use crate::diff::{Risk, explain, explain_text, headline, risk};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
-use crate::report::item::{signed, versions};
+use crate::report::annotation::{signed, versions};
 use crate::report::summary::{of_changes, unanswered};
 use crate::report::{Style, printable};
 

@@ -133,5 +133,5 @@ fn differences(merged: &LockFile, case: &Case) -> String {
     let Some(committed) = decoded(&case.texts["result"]) else { return "(refused)".to_owned() };
     let addrs: BTreeSet<_> = merged.iter().chain(committed.lock.iter()).map(|(addr, _)| addr).collect();
     let others = addrs.into_iter().filter(|addr| merged.get(addr) != committed.lock.get(addr));
-    others.map(ProviderAddr::kind).collect::<Vec<_>>().join(" ")
+    others.map(ProviderAddr::type_name).collect::<Vec<_>>().join(" ")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::addr::AddrPattern;
 use crate::commands::diff_signers::Trust;
-use crate::commands::memory::decode;
+use crate::commands::trust_store::decode;
 use crate::disk::trust_file;
 use crate::error::Error;
 use crate::trust::pins::{FILE_NAME, Pins};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Base, slashed};
-use crate::commands::memory::{Memory, TrustPlace};
+use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::disk::worktree;
 use crate::error::Error;
 use crate::finding::Finding;
@@ -18,14 +18,14 @@ impl Base {
     ///
     /// All that is wrong with the trust file, at the revision or in the work tree.
     pub fn pins(&self, place: &TrustPlace) -> Result<(Option<Pins>, Vec<Finding>), Error> {
-        let now = Memory::load(place)?;
-        let known = |memory: &Memory| memory.exists().then(|| memory.pins().clone());
+        let now = TrustStore::load(place)?;
+        let known = |store: &TrustStore| store.exists().then(|| store.pins().clone());
         let Some(path) = self.trust_path(place) else { return Ok((known(&now), Vec::new())) };
         let sides = [(&self.revision, &self.believed), (&self.parted, &self.before)];
-        let [believed, before] = sides.map(|(commit, snapshot)| -> Result<Memory, Error> {
+        let [believed, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
             let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
             let name = format!("{} of {}", place.shown.display(), commit.shown());
-            Memory::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
+            TrustStore::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
         });
         let believed = believed?;
         // If what stood there cannot be read, what is believed now is the measure.

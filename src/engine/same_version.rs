@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use super::criteria::{self, Criteria, ReleaseCriteria, Within};
 use super::plan::Step;
-use super::rules::Barred;
-use super::wish::{self, Bar, Wish, Within};
+use super::rules::Exclusion;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
@@ -16,7 +16,7 @@ const PLACES: usize = 3;
 
 /// What several root modules together ask of one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Joint {
+pub struct SameVersion {
     /// Each once.
     demands: Vec<Demand>,
     prereleases: bool,
@@ -24,7 +24,7 @@ pub struct Joint {
     within: Vec<(Within, Version)>,
     platforms: BTreeSet<Platform>,
     /// Each once.
-    barred: Vec<Barred>,
+    exclusions: Vec<Exclusion>,
     /// The recorded versions; none for a root module that records none.
     recorded: BTreeSet<Option<Version>>,
 }
@@ -36,10 +36,10 @@ struct Demand {
     places: Vec<String>,
 }
 
-impl Joint {
+impl SameVersion {
     /// Takes in what one more root module asks. `places` are where its constraints stand, `FILE:LINE:COLUMN`.
-    pub fn add(&mut self, step: &Step, wish: &Wish, places: impl IntoIterator<Item = String>) {
-        let same = |demand: &&mut Demand| demand.constraints == wish.constraints;
+    pub fn add(&mut self, step: &Step, criteria: &Criteria, places: impl IntoIterator<Item = String>) {
+        let same = |demand: &&mut Demand| demand.constraints == criteria.constraints;
         match self.demands.iter_mut().find(same) {
             Some(demand) => {
                 let new: Vec<String> = places.into_iter().filter(|place| !demand.places.contains(place)).collect();
@@ -47,14 +47,16 @@ impl Joint {
             }
             None => self
                 .demands
-                .push(Demand { constraints: wish.constraints.clone(), places: places.into_iter().collect() }),
+                .push(Demand { constraints: criteria.constraints.clone(), places: places.into_iter().collect() }),
         }
         self.within
-            .extend(wish.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
-        self.prereleases |= wish.prereleases;
-        let Bar { recorded, platforms, barred } = step.bar(wish.complete);
+            .extend(criteria.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
+        self.prereleases |= criteria.prereleases;
+        let ReleaseCriteria { recorded, platforms, exclusions } = step.release_criteria(criteria.complete);
         self.platforms.extend(platforms);
-        self.barred.extend(barred.into_iter().filter(|barred| !self.barred.contains(barred)).collect::<Vec<_>>());
+        self.exclusions.extend(
+            exclusions.into_iter().filter(|exclusion| !self.exclusions.contains(exclusion)).collect::<Vec<_>>(),
+        );
         self.recorded.insert(recorded);
     }
 
@@ -65,9 +67,13 @@ impl Joint {
     }
 
     /// What a release must be beside its number. A recorded one is excused only if all record it.
-    pub fn bar(&self) -> Bar {
+    pub fn release_criteria(&self) -> ReleaseCriteria {
         let recorded = self.recorded.first().filter(|_| self.recorded.len() == 1).cloned().flatten();
-        Bar { recorded, platforms: self.platforms.iter().cloned().collect(), barred: self.barred.clone() }
+        ReleaseCriteria {
+            recorded,
+            platforms: self.platforms.iter().cloned().collect(),
+            exclusions: self.exclusions.clone(),
+        }
     }
 
     /// The constraints that do not allow all of some versions, with their places, in words.
@@ -77,7 +83,7 @@ impl Joint {
     }
 
     fn is_met(&self, demand: &Demand, version: &Version) -> bool {
-        wish::allows(&demand.constraints, self.prereleases, version)
+        criteria::allows(&demand.constraints, self.prereleases, version)
     }
 }
 
@@ -104,7 +110,7 @@ mod tests {
     fn step(recorded: Option<&str>, platforms: &[&str], rules: Rules) -> Step {
         Step {
             constraints: Constraints::default(),
-            selection: Selection::Newest(Wish::default()),
+            selection: Selection::Newest(Criteria::default()),
             platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
             recorded: recorded.map(|text| LockEntry {
                 version: version(text),
@@ -118,19 +124,23 @@ mod tests {
     }
 
     /// What root modules with these constraints ask, which record these versions.
-    fn joint(roots: &[(&str, Option<&str>)]) -> Joint {
-        let mut joint = Joint::default();
+    fn same(roots: &[(&str, Option<&str>)]) -> SameVersion {
+        let mut same = SameVersion::default();
         for (at, (constraints, recorded)) in roots.iter().enumerate() {
             let constraints =
                 if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
-            joint.add(&step(*recorded, &[], Rules::default()), &Wish::of(constraints), [format!("r{at}/main.tf:3:5")]);
+            same.add(
+                &step(*recorded, &[], Rules::default()),
+                &Criteria::of(constraints),
+                [format!("r{at}/main.tf:3:5")],
+            );
         }
-        joint
+        same
     }
 
     /// The newest of some versions that suits all.
-    fn newest<'a>(joint: &Joint, offered: &[&'a str]) -> Option<&'a str> {
-        offered.iter().copied().filter(|text| joint.allows(&version(text))).max_by_key(|text| version(text))
+    fn newest<'a>(same: &SameVersion, offered: &[&'a str]) -> Option<&'a str> {
+        offered.iter().copied().filter(|text| same.allows(&version(text))).max_by_key(|text| version(text))
     }
 
     const OFFERED: [&str; 6] = ["1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0", "3.0.0-rc1"];
@@ -147,44 +157,48 @@ mod tests {
             (&["3.0.0-rc1", "3.0.0-rc1"], Some("3.0.0-rc1")),
         ] {
             let roots: Vec<_> = constraints.iter().map(|constraint| (*constraint, None)).collect();
-            assert_eq!(newest(&joint(&roots), &OFFERED), wanted, "{constraints:?}");
+            assert_eq!(newest(&same(&roots), &OFFERED), wanted, "{constraints:?}");
         }
     }
 
     #[test]
     fn every_step_counts() {
-        let mut joint = Joint::default();
+        let mut same = SameVersion::default();
         for from in ["1.0.0", "1.1.0", "1.1.0"] {
-            let wish = Wish { within: Some((Within::Minor, version(from))), ..Wish::default() };
-            joint.add(&step(Some(from), &[], Rules::default()), &wish, []);
+            let criteria = Criteria { within: Some((Within::Minor, version(from))), ..Criteria::default() };
+            same.add(&step(Some(from), &[], Rules::default()), &criteria, []);
         }
-        assert_eq!((newest(&joint, &OFFERED), joint.within.len()), (Some("1.2.0"), 2));
-        let wish = Wish { within: Some((Within::Patch, version("2.0.0"))), ..Wish::default() };
-        joint.add(&step(None, &[], Rules::default()), &wish, []);
-        assert_eq!(newest(&joint, &OFFERED), None);
+        assert_eq!((newest(&same, &OFFERED), same.within.len()), (Some("1.2.0"), 2));
+        let criteria = Criteria { within: Some((Within::Patch, version("2.0.0"))), ..Criteria::default() };
+        same.add(&step(None, &[], Rules::default()), &criteria, []);
+        assert_eq!(newest(&same, &OFFERED), None);
     }
 
     #[test]
     fn the_bar_is_the_highest_of_all() {
         let early = std::time::SystemTime::UNIX_EPOCH;
-        let barred = Barred { not_after: Some(early), ..Barred::default() };
+        let exclusions = Exclusion { not_after: Some(early), ..Exclusion::default() };
         let optional = ["linux_arm64".parse().unwrap()].into();
-        let rules = Rules { barred: barred.clone(), optional, ..Rules::default() };
-        let wish = Wish { complete: true, ..Wish::default() };
-        let mut joint = Joint::default();
-        joint.add(&step(Some("1.0.0"), &["linux_amd64", "linux_arm64"], rules), &wish, []);
-        joint.add(&step(Some("1.0.0"), &["darwin_arm64"], Rules::default()), &wish, []);
+        let rules = Rules { exclusions: exclusions.clone(), optional, ..Rules::default() };
+        let criteria = Criteria { complete: true, ..Criteria::default() };
+        let mut same = SameVersion::default();
+        same.add(&step(Some("1.0.0"), &["linux_amd64", "linux_arm64"], rules), &criteria, []);
+        same.add(&step(Some("1.0.0"), &["darwin_arm64"], Rules::default()), &criteria, []);
         let platforms = ["darwin_arm64", "linux_amd64"].map(|platform| platform.parse().unwrap()).to_vec();
-        let bar = Bar { recorded: Some(version("1.0.0")), platforms, barred: vec![barred, Barred::default()] };
-        assert_eq!(joint.bar(), bar);
-        assert_eq!(bar.limit(&version("1.1.0")), Some(early));
-        joint.add(&step(None, &[], Rules::default()), &wish, []);
-        assert_eq!(joint.bar().recorded, None);
+        let release = ReleaseCriteria {
+            recorded: Some(version("1.0.0")),
+            platforms,
+            exclusions: vec![exclusions, Exclusion::default()],
+        };
+        assert_eq!(same.release_criteria(), release);
+        assert_eq!(release.limit(&version("1.1.0")), Some(early));
+        same.add(&step(None, &[], Rules::default()), &criteria, []);
+        assert_eq!(same.release_criteria().recorded, None);
     }
 
     #[test]
     fn who_disagrees_is_named_with_some_places() {
-        let joint = joint(&[
+        let same = same(&[
             ("~> 1.0", None),
             ("~> 2.0", None),
             ("", None),
@@ -194,9 +208,9 @@ mod tests {
         ]);
         let versions = [version("1.2.0"), version("2.1.0")];
         assert_eq!(
-            joint.opposed(&[&versions[0], &versions[1]]),
+            same.opposed(&[&versions[0], &versions[1]]),
             ["\"~> 1.0\" (r0/main.tf:3:5)", "\"~> 2.0\" (r1/main.tf:3:5, r3/main.tf:3:5, r4/main.tf:3:5 and 1 more)"]
         );
-        assert_eq!(joint.opposed(&[&versions[0]]).len(), 1);
+        assert_eq!(same.opposed(&[&versions[0]]).len(), 1);
     }
 }

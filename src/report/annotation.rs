@@ -21,7 +21,7 @@ pub(super) struct ItemRule {
 
 /// One remark. Its texts are not escaped yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct Annotation {
     pub(super) rule: ItemRule,
     pub(super) level: Level,
     /// In a few words.
@@ -36,7 +36,7 @@ pub(super) struct Item {
     pub(super) is_failure: bool,
 }
 
-impl Item {
+impl Annotation {
     /// The same for the same remark in every run, wherever in the file it stands.
     pub(super) fn fingerprint(&self) -> String {
         let file = self.file.as_deref().unwrap_or_default();
@@ -46,12 +46,12 @@ impl Item {
 }
 
 /// All remarks of an outcome, in its order.
-pub(super) fn items(outcome: &Outcome) -> Vec<Item> {
+pub(super) fn items(outcome: &Outcome) -> Vec<Annotation> {
     let beside = outcome.error.iter().flat_map(Error::each).map(|error| of_error(error, Path::new("")));
     outcome.roots.iter().flat_map(of_root).chain(beside).collect()
 }
 
-fn of_root(root: &RootOutcome) -> Vec<Item> {
+fn of_root(root: &RootOutcome) -> Vec<Annotation> {
     let mut items = Vec::new();
     match &root.body {
         Ok(Body::Changes(changes)) => items.extend(of_changes(changes)),
@@ -67,9 +67,9 @@ fn of_root(root: &RootOutcome) -> Vec<Item> {
     items
 }
 
-fn of_finding(finding: &Finding) -> Item {
+fn of_finding(finding: &Finding) -> Annotation {
     let rule = finding.rule;
-    Item {
+    Annotation {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
@@ -86,14 +86,14 @@ fn titled(address: Option<&str>, text: &str) -> String {
 }
 
 /// A failure, at its file or at the lock file of its root module.
-pub(super) fn of_error(error: &Error, root: &Path) -> Item {
+pub(super) fn of_error(error: &Error, root: &Path) -> Annotation {
     let file = error.file.clone().unwrap_or_else(|| root.join(FILE_NAME));
     let mut message = error.message.clone();
     for hint in &error.hints {
         message.push_str("; ");
         message.push_str(hint);
     }
-    Item {
+    Annotation {
         rule: ItemRule {
             id: error.kind.as_str(),
             summary: "The work could not be done.",
@@ -109,9 +109,9 @@ pub(super) fn of_error(error: &Error, root: &Path) -> Item {
     }
 }
 
-fn of_changes(changes: &Changes) -> impl Iterator<Item = Item> {
+fn of_changes(changes: &Changes) -> impl Iterator<Item = Annotation> {
     let file = slashed(&changes.path);
-    let text = explain_text(changes.text).map(|(what, words)| Item {
+    let text = explain_text(changes.text).map(|(what, words)| Annotation {
         rule: TEXT_RULE,
         level: risk_of_text(changes.text).map_or(Level::Note, level_of),
         title: what.clone(),
@@ -122,16 +122,24 @@ fn of_changes(changes: &Changes) -> impl Iterator<Item = Item> {
         is_failure: false,
     });
     let unanswered = changes.inconclusive.iter().map(|error| unanswered(error, &changes.path));
-    let unanswered: Vec<Item> = unanswered.collect();
+    let unanswered: Vec<Annotation> = unanswered.collect();
     changes.changes.iter().map(move |change| of_change(change, &file)).chain(text).chain(unanswered)
 }
 
 /// A source that gave no answer: nothing is wrong with the file on that account.
-fn unanswered(error: &Error, path: &Path) -> Item {
+fn unanswered(error: &Error, path: &Path) -> Annotation {
     let item = of_error(error, Path::new(""));
     let title = format!("checksums were not checked: {}", item.title);
     let message = format!("Checksums were not checked: {}.", item.message);
-    Item { level: Level::Warn, title, message, file: Some(slashed(path)), position: None, is_failure: false, ..item }
+    Annotation {
+        level: Level::Warn,
+        title,
+        message,
+        file: Some(slashed(path)),
+        position: None,
+        is_failure: false,
+        ..item
+    }
 }
 
 /// Who signed the release of a change, and where its publisher tells about it.
@@ -155,11 +163,11 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     Some(format!("{by} ({identical}{standing})"))
 }
 
-fn of_change(change: &Change, file: &str) -> Item {
+fn of_change(change: &Change, file: &str) -> Annotation {
     let address = change.address.to_string();
     let what = format!("{address} {}: {}", versions(change), headline(change).join("; "));
     let words = explain(change);
-    Item {
+    Annotation {
         rule: rule_of(change.kind),
         level: level_of(risk(change)),
         message: format!("{what}. {} {}{}", words.cause, words.consequence, of_release(change)),

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::joint::Joint;
-use super::rules::Barred;
+use super::rules::Exclusion;
+use super::same_version::SameVersion;
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
 use crate::settings::Ban;
@@ -13,7 +13,7 @@ use crate::version::{Constraints, Version};
 
 /// What a new version must be. The newest that will do is taken.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct Wish {
+pub struct Criteria {
     /// What the configuration allows.
     pub constraints: Constraints,
     /// How far from a version, if there is a limit.
@@ -23,34 +23,34 @@ pub struct Wish {
     /// True if releases without a package for a wanted platform are passed over.
     pub complete: bool,
     /// What all root modules ask, if one version is wanted for all of them; it goes before, as long as there is one.
-    pub joint: Option<Arc<Joint>>,
+    pub same: Option<Arc<SameVersion>>,
 }
 
 /// What a release must be beside its number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Bar {
+pub struct ReleaseCriteria {
     /// This version will do at any age and with any platforms.
     pub recorded: Option<Version>,
     /// The platforms that it must have packages for.
     pub platforms: Vec<Platform>,
-    /// None of these may bar it.
-    pub barred: Vec<Barred>,
+    /// None of these may exclude it.
+    pub exclusions: Vec<Exclusion>,
 }
 
-impl Bar {
+impl ReleaseCriteria {
     /// True if the age of some releases matters.
     pub fn asks_for_age(&self) -> bool {
-        self.barred.iter().any(Barred::asks_for_age)
+        self.exclusions.iter().any(Exclusion::asks_for_age)
     }
 
     /// The time after which a release must not be signed.
     pub fn limit(&self, version: &Version) -> Option<SystemTime> {
-        self.barred.iter().filter_map(|barred| barred.limit(version)).min()
+        self.exclusions.iter().filter_map(|exclusion| exclusion.limit(version)).min()
     }
 
     /// The ban of a release, if there is one.
     pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<&Ban> {
-        self.barred.iter().find_map(|barred| barred.ban(addr, version))
+        self.exclusions.iter().find_map(|exclusion| exclusion.ban(addr, version))
     }
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Within {
     }
 }
 
-impl Wish {
+impl Criteria {
     /// What a provider that is new to a lock file must be.
     pub fn of(constraints: Constraints) -> Self {
         Self { constraints, ..Self::default() }
@@ -126,18 +126,18 @@ mod tests {
         for (within, yes, no) in
             [(Within::Patch, "1.2.0", "1.3.0"), (Within::Minor, "1.9.0", "2.0.0"), (Within::Major, "9.0.0", "0.0.0")]
         {
-            let wish = Wish { within: Some((within, from.clone())), ..Wish::default() };
-            assert!(wish.allows(&version(yes)) && !wish.allows(&version(no)), "{within}");
+            let criteria = Criteria { within: Some((within, from.clone())), ..Criteria::default() };
+            assert!(criteria.allows(&version(yes)) && !criteria.allows(&version(no)), "{within}");
         }
     }
 
     #[test]
     fn prereleases_count_only_on_demand() {
-        let wish = Wish::of("~> 1.0".parse().unwrap());
-        let asked = Wish { prereleases: true, ..wish.clone() };
+        let criteria = Criteria::of("~> 1.0".parse().unwrap());
+        let asked = Criteria { prereleases: true, ..criteria.clone() };
         for (text, plain, with) in [("1.1.0-rc1", false, true), ("2.0.0-rc1", false, true), ("2.0.1-rc1", false, false)]
         {
-            assert_eq!((wish.allows(&version(text)), asked.allows(&version(text))), (plain, with), "{text}");
+            assert_eq!((criteria.allows(&version(text)), asked.allows(&version(text))), (plain, with), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::memory::{Memory, TrustPlace};
+use super::super::trust_store::{TrustPlace, TrustStore};
 use super::Mode;
 use crate::error::Error;
 use crate::trust::pins::Pins;
@@ -11,31 +11,31 @@ use crate::trust::update::TrustUpdate;
 
 /// What is remembered, by trust file; root modules on several threads share it.
 #[derive(Default)]
-pub(super) struct Memories(Mutex<BTreeMap<TrustPlace, Result<Memory, Error>>>);
+pub(super) struct TrustStores(Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>);
 
 /// What became of each trust file.
 pub(super) type Stored = BTreeMap<TrustPlace, Result<bool, Error>>;
 
-impl Memories {
+impl TrustStores {
     /// Reads a trust file, unless that is done.
     pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
-        self.with(|memories| {
-            let memory = memories.entry(place.clone()).or_insert_with(|| Memory::load(place));
-            memory.as_ref().map(|_| ()).map_err(Error::clone)
+        self.with(|stores| {
+            let store = stores.entry(place.clone()).or_insert_with(|| TrustStore::load(place));
+            store.as_ref().map(|_| ()).map_err(Error::clone)
         })
     }
 
     pub(super) fn pins(&self, place: &TrustPlace) -> Pins {
-        self.with(|memories| match memories.get(place) {
-            Some(Ok(memory)) => memory.pins().clone(),
+        self.with(|stores| match stores.get(place) {
+            Some(Ok(store)) => store.pins().clone(),
             _ => Pins::default(),
         })
     }
 
     /// Takes in what was learned; gives what is new of it.
     pub(super) fn learn(&self, place: &TrustPlace, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
-        self.with(|memories| match memories.get_mut(place) {
-            Some(Ok(memory)) => memory.learn(updates),
+        self.with(|stores| match stores.get_mut(place) {
+            Some(Ok(store)) => store.learn(updates),
             _ => Ok(Vec::new()),
         })
     }
@@ -45,13 +45,13 @@ impl Memories {
         if mode != Mode::Write {
             return Stored::new();
         }
-        self.with(|memories| {
-            let read = memories.iter_mut().filter_map(|(place, memory)| Some((place, memory.as_mut().ok()?)));
-            read.map(|(place, memory)| (place.clone(), memory.commit())).collect()
+        self.with(|stores| {
+            let read = stores.iter_mut().filter_map(|(place, store)| Some((place, store.as_mut().ok()?)));
+            read.map(|(place, store)| (place.clone(), store.commit())).collect()
         })
     }
 
-    fn with<R>(&self, work: impl FnOnce(&mut BTreeMap<TrustPlace, Result<Memory, Error>>) -> R) -> R {
+    fn with<R>(&self, work: impl FnOnce(&mut BTreeMap<TrustPlace, Result<TrustStore, Error>>) -> R) -> R {
         // Whatever was half done when a thread died is not written: then the whole run ends.
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

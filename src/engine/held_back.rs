@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use super::criteria::Criteria;
 use super::facts::Selected;
 use super::plan::{Selection, Step};
-use super::wish::Wish;
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::hash::HashScheme;
@@ -28,10 +28,10 @@ pub fn held_back(
     requirement: Option<&Requirement>,
     facts: &Selected,
 ) -> Option<Finding> {
-    let Selection::Newest(wish) = &step.selection else { return None };
+    let Selection::Newest(criteria) = &step.selection else { return None };
     let newest = facts.newest.as_ref().or_else(|| facts.passed_over.first().map(|(version, _)| version))?;
     let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version());
-    let reasons = reasons(wish, requirement, facts, newest);
+    let reasons = reasons(criteria, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
     Some(Finding::new(Rule::HeldBack, message).about(addr))
 }
@@ -55,21 +55,21 @@ pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> O
     Some(Finding::new(Rule::PlatformsDropped, message).about(addr))
 }
 
-fn reasons(wish: &Wish, requirement: Option<&Requirement>, facts: &Selected, newest: &Version) -> Vec<String> {
+fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selected, newest: &Version) -> Vec<String> {
     let mut reasons = Vec::new();
-    if !wish.allows_by_constraints(newest) {
+    if !criteria.allows_by_constraints(newest) {
         reasons.extend(requirement.into_iter().flat_map(|requirement| holders(requirement, newest)).map(place));
         if reasons.is_empty() {
-            reasons.push(format!("the constraint \"{}\" does not allow it", wish.constraints));
+            reasons.push(format!("the constraint \"{}\" does not allow it", criteria.constraints));
         }
     }
-    if let Some((within, from)) = wish.within.as_ref().filter(|(within, from)| !within.allows(from, newest)) {
+    if let Some((within, from)) = criteria.within.as_ref().filter(|(within, from)| !within.allows(from, newest)) {
         reasons.push(format!("it is more than a {within} step from {from}"));
     }
-    if let Some(joint) = wish.joint.as_ref().filter(|_| reasons.is_empty()) {
-        let against = joint.opposed(&[newest]);
+    if let Some(same) = criteria.same.as_ref().filter(|_| reasons.is_empty()) {
+        let against = same.opposed(&[newest]);
         reasons.extend(against.iter().map(|demand| format!("{demand} of another root module does not allow it")));
-        if reasons.is_empty() && !joint.allows(newest) {
+        if reasons.is_empty() && !same.allows(newest) {
             reasons.push("it is too great a step for another root module".to_owned());
         }
     }

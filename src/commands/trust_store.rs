@@ -11,14 +11,14 @@ pub use crate::workspace::TrustPlace;
 
 /// The remembered signers of one work tree, and what the run learned about them.
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
+pub struct TrustStore {
     place: TrustPlace,
     text: Option<String>,
     file: TrustFile,
     updates: Vec<TrustUpdate>,
 }
 
-impl Memory {
+impl TrustStore {
     /// Reads the trust file; one that is not there remembers nobody.
     ///
     /// # Errors
@@ -162,14 +162,14 @@ mod tests {
     fn two_runs_at_once_lose_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let place = TrustPlace { path: folder.path().join(pins::FILE_NAME), shown: pins::FILE_NAME.into() };
-        let [mut one, mut two, mut three] = [(); 3].map(|()| Memory::load(&place).unwrap());
+        let [mut one, mut two, mut three] = [(); 3].map(|()| TrustStore::load(&place).unwrap());
         assert!(!one.exists() && !one.commit().unwrap());
         assert_eq!(one.learn(vec![update("a/b", 'A'), update("a/b", 'A')]).unwrap().len(), 1);
         two.learn(vec![update("c/d", 'C')]).unwrap();
         three.learn(vec![update("a/b", 'B')]).unwrap();
         assert!(one.commit().unwrap() && two.commit().unwrap());
         assert_eq!(three.commit().unwrap_err().kind, ErrorKind::Trust);
-        let now = Memory::load(&place).unwrap();
+        let now = TrustStore::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
         assert!(trust_file::read(&place.path).unwrap().unwrap().starts_with("# Who may sign the providers"));
         assert_eq!(one.learn(vec![update("a/b", 'A')]).unwrap(), []);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::prepared::{Prepared, Settled};
 use crate::addr::ProviderAddr;
 use crate::disk::roots;
-use crate::engine::joint::Joint;
+use crate::engine::criteria::Criteria;
 use crate::engine::plan::{Selection, Step};
-use crate::engine::wish::Wish;
+use crate::engine::same_version::SameVersion;
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::version::Version;
@@ -18,29 +18,29 @@ use crate::version::Version;
 ///
 /// Root modules that are begun anew ask for the same once more, which changes nothing.
 #[derive(Default)]
-pub(super) struct Agreement(BTreeMap<ProviderAddr, Joint>);
+pub(super) struct SameVersions(BTreeMap<ProviderAddr, SameVersion>);
 
-impl Agreement {
+impl SameVersions {
     /// Has the steps of all root modules look for a version that suits all of them.
     pub(super) fn join(&mut self, roots: Vec<&mut Prepared>) {
         let mut roots: Vec<_> = roots.into_iter().filter(|prepared| wants_same(prepared)).collect();
         for prepared in &roots {
             for (addr, step) in &prepared.plan.steps {
-                if let Some(wish) = wish(step) {
+                if let Some(criteria) = criteria(step) {
                     let places = places(prepared, addr).into_iter().map(|(file, at)| match at {
                         Some(position) => format!("{}:{position}", file.display()),
                         None => file.display().to_string(),
                     });
-                    self.0.entry(addr.clone()).or_default().add(step, wish, places);
+                    self.0.entry(addr.clone()).or_default().add(step, criteria, places);
                 }
             }
         }
-        let joints: BTreeMap<&ProviderAddr, Arc<Joint>> =
-            self.0.iter().map(|(addr, joint)| (addr, Arc::new(joint.clone()))).collect();
+        let shared: BTreeMap<&ProviderAddr, Arc<SameVersion>> =
+            self.0.iter().map(|(addr, same)| (addr, Arc::new(same.clone()))).collect();
         for prepared in &mut roots {
             for (addr, step) in prepared.plan.steps.iter_mut().chain(&mut prepared.open) {
-                if let Selection::Newest(wish) = &mut step.selection {
-                    wish.joint = joints.get(addr).cloned();
+                if let Selection::Newest(criteria) = &mut step.selection {
+                    criteria.same = shared.get(addr).cloned();
                 }
             }
         }
@@ -48,7 +48,7 @@ impl Agreement {
 
     /// Says of which providers there are several versions nevertheless, and whose constraints disagree.
     pub(super) fn tell(&self, waiting: &[(usize, &Prepared)], settled: &mut [Option<Result<Settled, Error>>]) {
-        for (addr, joint) in &self.0 {
+        for (addr, same) in &self.0 {
             let own: Vec<Option<Version>> =
                 settled.iter().map(|settled| settled.as_ref()?.as_ref().ok()?.version(addr).cloned()).collect();
             let versions: Vec<&Version> = own.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
@@ -56,8 +56,8 @@ impl Agreement {
                 continue;
             }
             // Where the constraints leave one of them, something else has kept it from all.
-            let by_constraints = !versions.iter().any(|version| joint.opposed(&[version]).is_empty());
-            let opposed = if by_constraints { joint.opposed(&versions) } else { Vec::new() };
+            let by_constraints = !versions.iter().any(|version| same.opposed(&[version]).is_empty());
+            let opposed = if by_constraints { same.opposed(&versions) } else { Vec::new() };
             for (((_, prepared), settled), own) in waiting.iter().zip(settled.iter_mut()).zip(&own) {
                 if let (Some(Ok(settled)), Some(own)) = (settled, own) {
                     settled.add(differs(prepared, addr, (own, &versions), &opposed));
@@ -93,9 +93,9 @@ fn wants_same(prepared: &Prepared) -> bool {
     prepared.root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.same)
 }
 
-fn wish(step: &Step) -> Option<&Wish> {
+fn criteria(step: &Step) -> Option<&Criteria> {
     match &step.selection {
-        Selection::Newest(wish) => Some(wish),
+        Selection::Newest(criteria) => Some(criteria),
         Selection::Keep(_) | Selection::Exactly(_) => None,
     }
 }
