@@ -9,6 +9,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
+use super::linkless;
+use crate::git::worktree::lexical;
+
 /// The most bytes of a file; no real one comes near.
 pub const LIMIT: u64 = 16 << 20;
 
@@ -58,17 +61,25 @@ fn refused(refusal: Refusal) -> io::Error {
 ///
 /// [`Refusal`], or what the system says.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let place = match resolve(path) {
-        Err(reason) if matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        place => place?,
-    };
+    match open(path) {
+        Ok(file) => contents(file).map(Some),
+        Err(reason) if is_absence(&reason) => Ok(None),
+        Err(reason) => Err(reason),
+    }
+}
+
+fn open(path: &Path) -> io::Result<std::fs::File> {
+    if let Some(file) = linkless::open(path)? {
+        return Ok(file);
+    }
+    let place = stepwise(path)?;
     // Before it is opened: opening a pipe waits for its other end.
     check(&place.symlink_metadata()?)?;
-    let file = std::fs::File::open(&place)?;
-    check(&file.metadata()?)?;
-    bounded(file).map(Some)
+    std::fs::File::open(&place)
+}
+
+fn is_absence(reason: &io::Error) -> bool {
+    matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn check(meta: &std::fs::Metadata) -> io::Result<()> {
@@ -86,11 +97,19 @@ fn check(meta: &std::fs::Metadata) -> io::Result<()> {
 ///
 /// [`Refusal::TooLarge`], or what the system says.
 pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
-    bounded(std::fs::File::open(path)?)
+    bounded(std::fs::File::open(path)?, 0)
 }
 
-fn bounded(file: std::fs::File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+/// What stands in a regular file.
+fn contents(file: std::fs::File) -> io::Result<Vec<u8>> {
+    let meta = file.metadata()?;
+    check(&meta)?;
+    // One byte more shows its end without another look.
+    bounded(file, usize::try_from(meta.len()).unwrap_or_default() + 1)
+}
+
+fn bounded(file: std::fs::File, expected: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(expected);
     file.take(LIMIT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT { Err(refused(Refusal::TooLarge)) } else { Ok(bytes) }
 }
@@ -101,6 +120,13 @@ fn bounded(file: std::fs::File) -> io::Result<Vec<u8>> {
 ///
 /// [`Refusal`] for what links may not do; [`io::ErrorKind::NotFound`] if nothing is there.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    if linkless::leads(path)? {
+        return Ok(lexical(Path::new(""), &std::path::absolute(path)?));
+    }
+    stepwise(path)
+}
+
+fn stepwise(path: &Path) -> io::Result<PathBuf> {
     let mut way = Way { place: PathBuf::new(), rest: Vec::new(), links: 0 };
     way.ahead(&std::path::absolute(path)?, None);
     while let Some(step) = way.rest.pop() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::atomic::{self, Mode, Stored};
 use super::directory_lock::DirectoryLock;
 use super::files;
-use super::worktree;
+use super::worktree::{self, Place};
 use crate::error::{Error, ErrorKind};
 use crate::trust::pins::FILE_NAME;
 
@@ -55,10 +55,9 @@ impl TrustFileError {
 /// # Errors
 ///
 /// [`TrustFileError::Second`] if one stands between the root module and the top.
-pub fn locate(root: &Path) -> Result<PathBuf, TrustFileError> {
-    let (root, top) = (worktree::absolute(root), worktree::boundary(root));
-    let first = top.join(FILE_NAME);
-    let below = root.ancestors().take_while(|place| *place != top && place.starts_with(&top));
+pub fn locate(root: &Place) -> Result<PathBuf, TrustFileError> {
+    let first = root.boundary().join(FILE_NAME);
+    let below = root.within().filter(|place| *place != root.boundary());
     match below.map(|place| place.join(FILE_NAME)).find(|path| path.symlink_metadata().is_ok()) {
         Some(second) => Err(TrustFileError::Second { first, second }),
         None => Ok(first),
@@ -141,14 +140,14 @@ mod tests {
         let top = folder.path().canonicalize().unwrap();
         let root = top.join("a/b");
         std::fs::create_dir_all(&root).unwrap();
-        assert_eq!(locate(&root).unwrap(), root.join(FILE_NAME));
+        assert_eq!(locate(&Place::of(&root)).unwrap(), root.join(FILE_NAME));
         std::fs::create_dir(top.join(".git")).unwrap();
-        assert_eq!(locate(&root).unwrap(), top.join(FILE_NAME));
+        assert_eq!(locate(&Place::of(&root)).unwrap(), top.join(FILE_NAME));
         std::fs::write(top.join(FILE_NAME), "").unwrap();
-        assert_eq!(locate(&root).unwrap(), top.join(FILE_NAME));
+        assert_eq!(locate(&Place::of(&root)).unwrap(), top.join(FILE_NAME));
         std::fs::write(top.join("a").join(FILE_NAME), "").unwrap();
-        assert!(matches!(locate(&root), Err(TrustFileError::Second { .. })));
-        assert_eq!(locate(&top).unwrap(), top.join(FILE_NAME));
+        assert!(matches!(locate(&Place::of(&root)), Err(TrustFileError::Second { .. })));
+        assert_eq!(locate(&Place::of(&top)).unwrap(), top.join(FILE_NAME));
     }
 
     #[test]

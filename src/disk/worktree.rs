@@ -1,11 +1,11 @@
 //! The settings texts on the way from a root module to the top of its work tree.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::files;
 use crate::error::{Error, ErrorKind};
-pub use crate::git::worktree::{above, absolute, boundary, place, top};
+pub use crate::git::worktree::{Place, above, absolute, boundary, place, top};
 
 /// The name of settings files.
 pub const SETTINGS_FILE: &str = ".tflock.hcl";
@@ -41,10 +41,9 @@ pub struct SettingsText {
 /// # Errors
 ///
 /// [`WorktreeError`] if one is there but cannot be read: rules that are not known cannot be kept.
-pub fn settings_texts(root: &Path) -> Result<Vec<SettingsText>, WorktreeError> {
-    let (root, boundary) = (absolute(root), boundary(root));
+pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, WorktreeError> {
     let mut texts = Vec::new();
-    for directory in root.ancestors().take_while(|place| place.starts_with(&boundary)) {
+    for directory in root.within() {
         let path = directory.join(SETTINGS_FILE);
         match files::read(&path) {
             Ok(Some(bytes)) => match String::from_utf8(bytes) {
@@ -67,10 +66,12 @@ impl From<WorktreeError> for Error {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn texts(root: &Path) -> Vec<String> {
-        settings_texts(root).unwrap().into_iter().map(|settings| settings.text).collect()
+        settings_texts(&Place::of(root)).unwrap().into_iter().map(|settings| settings.text).collect()
     }
 
     #[test]
@@ -100,11 +101,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join(".git")).unwrap();
         std::fs::create_dir(directory.path().join(SETTINGS_FILE)).unwrap();
-        let error = settings_texts(directory.path()).unwrap_err();
+        let error = settings_texts(&Place::of(directory.path())).unwrap_err();
         assert!(matches!(error, WorktreeError::Unreadable { .. }));
         assert_eq!(Error::from(error).kind, ErrorKind::Settings);
         std::fs::remove_dir(directory.path().join(SETTINGS_FILE)).unwrap();
         std::fs::write(directory.path().join(SETTINGS_FILE), b"\xff").unwrap();
-        assert!(matches!(settings_texts(directory.path()), Err(WorktreeError::NotText(_))));
+        assert!(matches!(settings_texts(&Place::of(directory.path())), Err(WorktreeError::NotText(_))));
     }
 }

@@ -23,6 +23,10 @@ pub struct Changes {
     crossings: BTreeMap<String, Kind>,
     /// What git tracks now.
     tracked: BTreeMap<String, Kind>,
+    /// Links that are what they were.
+    links: BTreeSet<String>,
+    /// Directories that are no links, and none above them is.
+    directories: BTreeSet<String>,
 }
 
 /// What git lists of the work tree.
@@ -80,7 +84,9 @@ impl Git {
         });
         let crossings = crossings.collect();
         let tracked = listed.tracked.into_iter().map(|(path, (kind, ..))| (path, kind)).collect();
-        Ok(Changes { top: self.top.clone(), paths, crossings, tracked })
+        let links = tree.targets.keys().cloned().collect();
+        let directories = disk.real.into_iter().filter_map(|(path, real)| real.then_some(path)).collect();
+        Ok(Changes { top: self.top.clone(), paths, crossings, tracked, links, directories })
     }
 
     /// What is in the work tree, tracked or not; what is ignored is not.
@@ -210,6 +216,11 @@ impl Changes {
         first(&self.crossings, path)
     }
 
+    /// True if a link or submodule is new or changed.
+    pub fn has_crossings(&self) -> bool {
+        !self.crossings.is_empty()
+    }
+
     /// What git tracks now, from the top.
     pub fn tracked(&self) -> impl Iterator<Item = (&str, Kind)> {
         self.tracked.iter().map(|(path, kind)| (path.as_str(), *kind))
@@ -252,14 +263,27 @@ impl Changes {
         })
     }
 
-    /// True if the path or one that it is below is there.
-    fn holds(&self, name: &str) -> bool {
+    /// True if a path from the top changed, or one that it is below.
+    pub fn holds(&self, name: &str) -> bool {
         self.paths.contains(name) || name.match_indices('/').any(|(at, _)| self.paths.contains(&name[..at]))
+    }
+
+    /// True if it is known that no link stands at a path or above it.
+    fn is_plain(&self, way: &str) -> bool {
+        let parent = way.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let is_real = |directory: &str| directory.is_empty() || self.directories.contains(directory);
+        let is_link = || self.links.contains(way) || self.crossings.contains_key(way);
+        is_real(way) || (is_real(parent) && self.tracked.contains_key(way) && !is_link())
     }
 
     /// What a path is called from the top: as it is written, and where symbolic links lead to.
     fn names(&self, path: &Path) -> Vec<String> {
-        let written = worktree::lexical(&worktree::absolute(Path::new("")), path);
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let written = worktree::lexical(Path::new(""), &absolute);
+        let way = written.strip_prefix(&self.top).ok().and_then(slashed);
+        if let Some(way) = way.filter(|way| self.is_plain(way)) {
+            return vec![way];
+        }
         let mut places = vec![written];
         places.extend(path.canonicalize());
         places.dedup();

@@ -6,35 +6,78 @@
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
+use crate::disk::linkless;
+
 /// The most bytes of a `.git` file, which holds one path.
 const LIMIT: u64 = 64 << 10;
 
+/// A directory, and the work tree around it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The directory, absolute and without symbolic links, as far as that can be known.
+    pub directory: PathBuf,
+    /// The top of the work tree that it is in; none outside of git.
+    pub top: Option<PathBuf>,
+}
+
+impl Place {
+    /// Looks at a directory.
+    pub fn of(directory: &Path) -> Self {
+        let directory = absolute(directory);
+        Self { top: above_or_at(&directory), directory }
+    }
+
+    /// The directory that reading of settings and writing are confined to: the top, or the directory itself outside of git.
+    pub fn boundary(&self) -> &Path {
+        self.top.as_ref().unwrap_or(&self.directory)
+    }
+
+    /// The way from the top of the work tree, empty at the top; none outside of git.
+    pub fn way(&self) -> Option<&Path> {
+        self.directory.strip_prefix(self.top.as_ref()?).ok()
+    }
+
+    /// The directory and those above it, up to the boundary.
+    pub fn within(&self) -> impl Iterator<Item = &Path> {
+        self.directory.ancestors().take_while(|place| place.starts_with(self.boundary()))
+    }
+}
+
+/// The first directory upwards with a `.git`, of a path without symbolic links.
+fn above_or_at(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+}
+
 /// The top of the work tree that a directory is in, absolute and without symbolic links. None outside of git.
 pub fn top(directory: &Path) -> Option<PathBuf> {
-    let start = absolute(directory);
-    start.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+    above_or_at(&absolute(directory))
 }
 
 /// The directory that reading of settings and writing are confined to: the top, or the root module outside of git.
 pub fn boundary(root: &Path) -> PathBuf {
-    top(root).unwrap_or_else(|| absolute(root))
+    Place::of(root).boundary().to_owned()
 }
 
 /// The top of the work tree around a directory and the way down from there; none at the top and outside of git.
 pub fn above(directory: &Path) -> Option<(PathBuf, PathBuf)> {
-    let (top, place) = (top(directory)?, absolute(directory));
-    let prefix = place.strip_prefix(&top).ok().filter(|prefix| !prefix.as_os_str().is_empty())?;
-    Some((top.clone(), prefix.to_owned()))
+    let place = Place::of(directory);
+    let prefix = place.way().filter(|prefix| !prefix.as_os_str().is_empty())?.to_owned();
+    Some((place.top?, prefix))
 }
 
 /// The way from the top of the work tree down to a directory, empty at the top; none outside of git.
 pub fn place(directory: &Path) -> Option<PathBuf> {
-    absolute(directory).strip_prefix(top(directory)?).ok().map(Path::to_owned)
+    Place::of(directory).way().map(Path::to_owned)
 }
 
 /// A directory's absolute path without symbolic links; as far as that can be known.
 pub fn absolute(directory: &Path) -> PathBuf {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    if linkless::leads(directory).is_ok_and(|leads| leads)
+        && let Ok(path) = std::path::absolute(directory)
+    {
+        return lexical(Path::new(""), &path);
+    }
     std::fs::canonicalize(directory)
         .or_else(|_| std::path::absolute(directory))
         .unwrap_or_else(|_| directory.to_owned())

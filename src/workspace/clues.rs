@@ -7,40 +7,22 @@ use crate::disk::{lock_file, text};
 use crate::lockfile;
 use crate::settings::Variables;
 
-/// What tells which tool a root module is for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Clues {
-    /// The tool whose lock file it is, by header, else by hosts.
-    lock_file: Option<Dialect>,
-    /// True if there are `.tofu` files.
-    tofu_files: bool,
-    /// True if there is CLI configuration of Terraform.
-    terraform_config: bool,
-    /// True if there is CLI configuration that only OpenTofu reads.
-    tofu_config: bool,
+/// The tool that a root module is for, by the first clue that is clear; Terraform if none is: whose lock file `lock` is, by
+/// header, else by hosts; `.tofu` files; CLI configuration of one tool alone.
+pub(super) fn dialect_by_clues(root: &Path, lock: &[u8], variables: &Variables) -> Dialect {
+    let by_files = || has_tofu_files(root).then_some(Dialect::OpenTofu);
+    let clue = lockfile::detect_dialect(lock).or_else(by_files).or_else(|| of_cli_config(variables));
+    clue.unwrap_or(Dialect::Terraform)
 }
 
-impl Clues {
-    /// Looks around.
-    pub(super) fn gather(root: &Path, lock: &[u8], variables: &Variables) -> Self {
-        let (terraform, tofu) = cli_configs(variables);
-        Self {
-            lock_file: lockfile::detect_dialect(lock),
-            tofu_files: has_tofu_files(root),
-            terraform_config: terraform.iter().any(|file| file.exists()),
-            tofu_config: tofu.iter().any(|file| file.exists()),
-        }
-    }
-
-    /// The tool, by the first clue that is clear; Terraform if none is.
-    pub(super) fn dialect(self) -> Dialect {
-        let config = match (self.tofu_config, self.terraform_config) {
-            (true, false) => Some(Dialect::OpenTofu),
-            (false, true) => Some(Dialect::Terraform),
-            _ => None,
-        };
-        let files = self.tofu_files.then_some(Dialect::OpenTofu);
-        self.lock_file.or(files).or(config).unwrap_or(Dialect::Terraform)
+/// The tool of which there is CLI configuration, if there is such of one tool only.
+fn of_cli_config(variables: &Variables) -> Option<Dialect> {
+    let (terraform, tofu) = cli_configs(variables);
+    let [terraform, tofu] = [terraform, tofu].map(|files| files.iter().any(|file| file.exists()));
+    match (terraform, tofu) {
+        (true, false) => Some(Dialect::Terraform),
+        (false, true) => Some(Dialect::OpenTofu),
+        _ => None,
     }
 }
 
@@ -74,19 +56,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_clear_clue_counts() {
-        use Dialect::{OpenTofu, Terraform};
-        let none = Clues::default();
-        assert_eq!(none.dialect(), Terraform);
-        let config = Clues { tofu_config: true, ..none };
-        assert_eq!(config.dialect(), OpenTofu);
-        assert_eq!(Clues { terraform_config: true, ..config }.dialect(), Terraform);
-        let files = Clues { tofu_files: true, terraform_config: true, ..none };
-        assert_eq!(files.dialect(), OpenTofu);
-        assert_eq!(Clues { lock_file: Some(Terraform), ..files }.dialect(), Terraform);
-    }
-
-    #[test]
     #[expect(clippy::disallowed_methods, reason = "a test makes files")]
     fn clues_are_found() {
         let folder = tempfile::tempdir().unwrap();
@@ -97,7 +66,7 @@ mod tests {
         };
         let xdg = folder.path().join("xdg");
         let set = [("HOME", home.to_str().unwrap()), ("XDG_CONFIG_HOME", xdg.to_str().unwrap())];
-        let dialect = || Clues::gather(&root, &lock_text(&root), &Variables::from_iter(set)).dialect();
+        let dialect = || dialect_by_clues(&root, &lock_text(&root), &Variables::from_iter(set));
         write(root.join("main.tf"), "");
         assert_eq!(dialect(), Dialect::Terraform);
         if cfg!(unix) {

@@ -27,6 +27,8 @@ pub struct TrustPlace {
 pub struct RunSettings {
     /// The directory of the root module, to be opened; relative to the directory of the process, never empty.
     pub root: PathBuf,
+    /// The same, absolute and without symbolic links.
+    pub place: PathBuf,
     /// The same as reports name it: from the top of the work tree, empty at the top; outside of git as it was named, empty
     /// for the directory of the process.
     pub path: PathBuf,

@@ -2,10 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::clues::{Clues, lock_text};
+use super::clues::{dialect_by_clues, lock_text};
 use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
 use crate::dialect::Dialect;
-use crate::disk::{files, trust_file, worktree};
+use crate::disk::worktree::{self, Place};
+use crate::disk::{files, trust_file};
 use crate::error::{Error, ErrorKind};
 use crate::settings::{self, Settings};
 
@@ -44,7 +45,7 @@ pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSett
 /// The same root module under settings that do not stand in the work tree. Where they name no tool, it is that of the
 /// lock file `before`, if there was one.
 pub fn under(root: RunSettings, settings: Settings, before: Option<Dialect>, scope: &Scope) -> RunSettings {
-    let clues = || Clues::gather(&root.root, &lock_text(&root.root), &root.variables).dialect();
+    let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
     let dialect = stated(&settings, scope).or(before).unwrap_or_else(clues);
     RunSettings { dialect, settings, ..root }
 }
@@ -62,15 +63,17 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         Error::new(ErrorKind::Disk, message).hint("name the directory where it stands itself")
     })?;
     // Reports are read far from where the command ran, as annotations of files in a repository.
-    let path = worktree::place(&root).unwrap_or(path);
+    let place = Place::of(&root);
+    let path = place.way().map_or(path, Path::to_owned);
     let environment = &scope.environment;
-    let settings = settings_files(&root, environment)?;
-    let dialect = stated(&settings, scope)
-        .unwrap_or_else(|| Clues::gather(&root, &lock_text(&root), &environment.variables).dialect());
+    let settings = settings_files(&place, environment)?;
+    let dialect =
+        stated(&settings, scope).unwrap_or_else(|| dialect_by_clues(&root, &lock_text(&root), &environment.variables));
     Ok(RunSettings {
-        boundary: worktree::boundary(&root),
-        trust: trust_place(&root, scope.trust_file.as_deref(), environment)?,
+        boundary: place.boundary().to_owned(),
+        trust: trust_place(&place, scope.trust_file.as_deref(), environment)?,
         root,
+        place: place.directory,
         path,
         dialect,
         settings,
@@ -83,7 +86,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
 }
 
 /// The trust file: the one that was named, else the one at the top of the work tree.
-fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
+fn trust_place(root: &Place, named: Option<&Path>, environment: &Environment) -> Result<TrustPlace, Error> {
     if let Some(named) = named {
         return Ok(TrustPlace { path: named.to_owned(), shown: named.to_owned() });
     }
@@ -92,9 +95,8 @@ fn trust_place(root: &Path, named: Option<&Path>, environment: &Environment) -> 
 }
 
 /// A file as reports name it: from the top of the work tree, outside of git from the directory of the process.
-fn shown(root: &Path, path: &Path, environment: &Environment) -> PathBuf {
-    let within =
-        worktree::place(root).and_then(|_| path.strip_prefix(worktree::boundary(root)).ok().map(Path::to_owned));
+fn shown(root: &Place, path: &Path, environment: &Environment) -> PathBuf {
+    let within = root.top.as_ref().and_then(|top| path.strip_prefix(top).ok().map(Path::to_owned));
     within.unwrap_or_else(|| shown_from(&environment.directory, path))
 }
 
@@ -114,8 +116,8 @@ pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
 ///
 /// All that is wrong with the settings files of the directory.
 pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
-    let settings = settings_files(directory, &scope.environment)?;
-    let clues = || Clues::gather(directory, text, &scope.environment.variables).dialect();
+    let settings = settings_files(&Place::of(directory), &scope.environment)?;
+    let clues = || dialect_by_clues(directory, text, &scope.environment.variables);
     Ok(stated(&settings, scope).unwrap_or_else(clues))
 }
 
@@ -125,7 +127,7 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
 }
 
 /// All `.tflock.hcl` of a root module, nested ones over those around them.
-fn settings_files(root: &Path, environment: &Environment) -> Result<Settings, Error> {
+fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in worktree::settings_texts(root)?.into_iter().rev() {
         match settings::decode(&file.text, &shown(root, &file.path, environment)) {

@@ -52,8 +52,8 @@ impl Bases {
         self.0.is_empty()
     }
 
-    fn of(&self, directory: &Path) -> Option<&Base> {
-        let place = worktree::absolute(directory);
+    /// The base of the work tree that a place is in, which is absolute and without symbolic links.
+    fn of(&self, place: &Path) -> Option<&Base> {
         self.0.iter().map(|(_, base)| base).find(|base| place.starts_with(base.top()))
     }
 
@@ -68,14 +68,14 @@ impl Bases {
     ///
     /// All that is wrong with them.
     pub fn settings(&self, mut root: RunSettings, scope: &Scope) -> Result<RunSettings, Error> {
-        let Some(base) = self.of(&root.root) else { return Ok(root) };
+        let Some(base) = self.of(&root.place) else { return Ok(root) };
         // Of a submodule the signers are those of the work tree that the run is about.
         if scope.trust_file.is_none() && base.top() != root.boundary {
             root.trust = TrustPlace { path: base.top().join(FILE_NAME), shown: FILE_NAME.into() };
         }
-        match base.settings(&root.root)? {
+        match base.settings(&root.place)? {
             Some(believed) => {
-                let before = base.tool_before(&base.way(&root.root));
+                let before = base.tool_before(&base.way(&root.place));
                 Ok(under(root, believed, before, scope))
             }
             None => Ok(root),
@@ -132,7 +132,7 @@ impl Bases {
         }
         let bases: Vec<Option<(&Base, bool)>> = parallel::each(roots.len(), parallel::cores(), |at| {
             let root = roots[at].1.as_ref().ok()?;
-            let base = self.of(&root.settings().root)?;
+            let base = self.of(&root.settings().place)?;
             Some((base, base.concerns(root)))
         });
         let mut locks = Vec::new();
@@ -169,7 +169,7 @@ impl Bases {
         let mut findings = Vec::new();
         for (_, base) in &self.0 {
             let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
-            let own = opened.filter(|root| self.of(&root.settings().root).is_some_and(|it| std::ptr::eq(it, base)));
+            let own = opened.filter(|root| self.of(&root.settings().place).is_some_and(|it| std::ptr::eq(it, base)));
             let mut about = base.policy()?;
             about.extend(base.sight(&own.collect::<Vec<_>>(), scope.tool.and_then(ToolChoice::dialect)));
             findings.extend(verify::of_tree(about, &base.top_settings()?, scope.environment.now));

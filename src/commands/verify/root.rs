@@ -96,16 +96,16 @@ impl Root {
         self
     }
 
-    /// What was read: files, and directories of modules; all to be opened.
+    /// What was read: files, and directories of modules; all absolute.
     pub fn read(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let root = &self.settings.root;
+        let root = &self.settings.place;
         let files = self.tree.iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
         let mut directories: Vec<PathBuf> = files.clone().filter_map(|file| Some(file.parent()?.to_owned())).collect();
         directories.extend(self.tree.iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
         directories.push(root.clone());
         directories.sort_unstable();
         directories.dedup();
-        (files.chain([self.settings.lock_file()]).collect(), directories)
+        (files.chain([root.join(lockfile::FILE_NAME)]).collect(), directories)
     }
 
     pub(super) fn compared(&self) -> Option<&Compared> {

@@ -7,6 +7,7 @@ use crate::addr::AddrPattern;
 use crate::commands::diff_signers::Trust;
 use crate::commands::trust_store::decode;
 use crate::disk::trust_file;
+use crate::disk::worktree::Place;
 use crate::error::Error;
 use crate::trust::pins::{FILE_NAME, Pins};
 
@@ -20,7 +21,7 @@ pub(super) type Texts = [Result<Text, Error>; 2];
 pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error> {
     let path = match named {
         Some(named) => named.to_owned(),
-        None => trust_file::locate(directory)?,
+        None => trust_file::locate(&Place::of(directory))?,
     };
     Ok(trust_file::read(&path)?.map(String::into_bytes))
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub use gone::Gone;
 
 use super::Root;
-use crate::disk::worktree;
+use crate::disk::{lock_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{Changes, Commit, Git, GitError, Kind};
@@ -49,7 +49,7 @@ pub struct Base {
     changes: Changes,
     believed: Snapshot,
     before: Snapshot,
-    /// The texts of the lock files of the merge base, by their paths.
+    /// The texts of the lock files of the merge base that changed since, or that are links, by their paths.
     locks: BTreeMap<String, Vec<u8>>,
 }
 
@@ -77,7 +77,10 @@ impl Base {
             if parted.id == revision.id { believed.clone() } else { Snapshot::load(&git, &parted).map_err(failed)? };
         let changes = git.changes_since(before.tree()).map_err(failed)?;
         let top = git.top().to_owned();
-        let paths: Vec<&str> = before.paths(lockfile::FILE_NAME).collect();
+        // What did not change is read where it stands; what a link leads to may have changed.
+        let is_link = |path: &str| before.tree().kind(path) == Some(Kind::Link);
+        let paths: Vec<&str> =
+            before.paths(lockfile::FILE_NAME).filter(|path| changes.holds(path) || is_link(path)).collect();
         let texts = git.files_of(before.tree(), &paths).map_err(failed)?;
         let locks = paths.into_iter().zip(texts).filter_map(|(path, text)| Some((path.to_owned(), text?))).collect();
         Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before, locks })
@@ -126,7 +129,7 @@ impl Base {
         )
     }
 
-    /// The settings that are believed for a root module; none if those of the work tree are.
+    /// The settings that are believed for a root module, by its place without symbolic links; none if those of the work tree are.
     ///
     /// # Errors
     ///
@@ -135,7 +138,7 @@ impl Base {
         if self.asked.trust_change_allowed {
             return Ok(None);
         }
-        self.believed.effective(&self.way_to(&worktree::absolute(root))).map(Some)
+        self.believed.effective(&self.way_to(root)).map(Some)
     }
 
     /// True if a settings or trust file changed, or what one led to that is a link.
@@ -154,7 +157,7 @@ impl Base {
             return true;
         }
         let (files, directories) = root.read();
-        let place = &root.settings().root;
+        let place = &root.settings().place;
         let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
         files.iter().any(|file| self.changes.touch(file))
             || directories.iter().any(|directory| self.changes.touch_within(directory, counts))
@@ -167,8 +170,8 @@ impl Base {
         let mut left = None;
         let mut locks = Vec::new();
         for root in roots {
-            if let Some(text) = self.locks.get(&self.lock_path(root)) {
-                locks.push(lockfile::salvage(text, root.settings().dialect).lock);
+            if let Some(lock) = self.lock_before(root) {
+                locks.push(lock);
                 continue;
             }
             let left = match &left {
@@ -180,6 +183,21 @@ impl Base {
         locks
     }
 
+    /// What the lock file of a root module said at the merge base; none if it was not there.
+    fn lock_before(&self, root: &Root) -> Option<LockFile> {
+        let path = self.lock_path(root);
+        let salvaged = |text: &[u8]| lockfile::salvage(text, root.settings().dialect).lock;
+        if let Some(text) = self.locks.get(&path) {
+            return Some(salvaged(text));
+        }
+        if self.before.tree().kind(&path) != Some(Kind::File) {
+            return None;
+        }
+        // Then it is as it was.
+        let refused = || lock_file::read(&self.top.join(&path)).ok().flatten().map(|text| salvaged(&text));
+        if root.spans().is_some() { Some(root.lock().clone()) } else { refused() }
+    }
+
     /// Files of one of the commits; none for those that are not there.
     fn texts(&self, of: &Snapshot, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
@@ -187,7 +205,7 @@ impl Base {
     }
 
     fn lock_path(&self, root: &Root) -> String {
-        let directory = self.way_to(&worktree::absolute(&root.settings().root));
+        let directory = self.way_to(&root.settings().place);
         slashed(&directory.join(lockfile::FILE_NAME))
     }
 

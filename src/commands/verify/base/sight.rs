@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::Base;
+use super::{Base, slashed};
 use crate::commands::verify::Root;
 use crate::dialect::Dialect;
 use crate::disk::{files, lock_file};
@@ -37,7 +37,7 @@ impl Base {
 
     /// The directory of a root module, from the top.
     pub(super) fn way_of(&self, root: &Root) -> String {
-        self.way(&root.settings().root)
+        slashed(&self.way_to(&root.settings().place))
     }
 
     /// The directories in which a lock file stood before.
@@ -48,6 +48,9 @@ impl Base {
     /// Links and submodules that are new or changed, and stand at or above what is judged.
     fn crossings(&self, ways: &BTreeMap<String, &Root>) -> Vec<Finding> {
         let mut told: BTreeMap<&str, Finding> = BTreeMap::new();
+        if !self.changes.has_crossings() {
+            return Vec::new();
+        }
         for way in ways.keys().map(String::as_str).chain(self.roots_before()) {
             let own = std::iter::once(way.to_owned()).chain(READ.iter().map(|name| join(way, name)));
             let above = way.match_indices('/').map(|(at, _)| join(&way[..at], SETTINGS_FILE));
@@ -91,7 +94,7 @@ impl Base {
         (before != now).then(|| Finding::new(Rule::DialectChanged, message).in_file(path))
     }
 
-    /// The tool whose lock file stood in a directory at the base.
+    /// The tool whose lock file stood in a directory at the base; none also if it is as it was.
     pub fn tool_before(&self, way: &str) -> Option<Dialect> {
         lockfile::detect_dialect(self.locks.get(&join(way, FILE_NAME))?)
     }
@@ -103,7 +106,7 @@ impl Base {
     /// Lock files that are on the disk and no longer under version control: whoever checks the change out has none.
     fn untracked_lock_files(&self) -> Vec<Finding> {
         let gone =
-            self.before.paths(FILE_NAME).filter(|path| self.changes.stands(path) && !self.changes.is_tracked(path));
+            self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.stands(path));
         let message = "the dependency lock file was taken out of version control";
         gone.map(|path| Finding::new(Rule::LockFileRemoved, message).in_file(path)).collect()
     }
