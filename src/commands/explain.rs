@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
+use super::verify::Root;
 use super::verify::bases::Bases;
 use super::verify::opening::open;
-use super::verify::{Known, Root};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -20,7 +20,7 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Outcome, RecordedAt, ReleaseOfHash,
 };
 use crate::release::cached::{self, Check};
-use crate::release::{Knowledge, Line, Release};
+use crate::release::{Knowledge, Known, Line, Release};
 use crate::version::Version;
 use crate::workspace::{Names, RunSettings};
 

@@ -9,7 +9,6 @@ pub mod add;
 mod available_versions;
 pub mod cache;
 pub mod diff;
-pub mod diff_known;
 mod diff_signers;
 #[cfg(feature = "online")]
 pub mod edit_requirements;
@@ -28,8 +27,6 @@ pub mod locking;
 pub mod merge;
 #[cfg(feature = "online")]
 pub mod migrate;
-#[cfg(feature = "online")]
-pub mod mirror;
 #[cfg(feature = "online")]
 mod modules;
 #[cfg(feature = "online")]

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
 use super::lock::RuleBook;
-use super::verify::{Known, Root};
+use super::verify::Root;
 use super::{LockOptions, RunSettings};
 use crate::engine::gather::GatherOptions;
 use crate::engine::inquiry::{Depth, Inquiry};
@@ -13,6 +13,7 @@ use crate::engine::run;
 use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
+use crate::release::{Known, ReleaseKey};
 use crate::settings::H1Rule;
 
 /// Asks about each locked release once, whatever the number of root modules that lock it.
@@ -33,7 +34,7 @@ pub fn ask(roots: &[(PathBuf, Result<Root, Error>)], options: GatherOptions, dep
 pub struct Questions {
     depth: Depth,
     link: bool,
-    inquiries: BTreeMap<run::ReleaseKey, Inquiry>,
+    inquiries: BTreeMap<ReleaseKey, Inquiry>,
 }
 
 impl Questions {

@@ -2,15 +2,15 @@
 //!
 //! [`changes`] finds the changes, [`judge()`] says what is known of the hashes that came and went, [`ask()`] who asks
 //! otherwise than before, [`risk()`] how loud a change must be told and [`explain()`] in which words. The folder knows
-//! nothing of files, registries or formats; what is known of packages is handed in as an [`Attribution`].
+//! nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
 
 mod ask;
-mod attribution;
 mod distance;
 mod explain;
 mod headline;
 mod judge;
 mod moved;
+mod packages;
 #[cfg(test)]
 mod realworld;
 mod risk;
@@ -22,11 +22,11 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ask::ask;
-pub use attribution::Attribution;
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline};
 pub use judge::judge;
+pub use packages::Packages;
 pub use risk::{Risk, loudest_first, risk, risk_of_text};
 pub use text::text_change;
 

@@ -116,17 +116,17 @@ fn named(text: &str) -> PackageHash {
 }
 
 /// A release with two packages and a manifest, whose contents are known.
-fn known(signed: bool) -> Attribution {
+fn known(signed: bool) -> Packages {
     attribution(signed, &|_| {})
 }
 
-fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Attribution {
+fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Packages {
     let digest = |name: &str| Sha256Digest::of(name.as_bytes());
     let archive = |platform: &str| Line::Archive(Some(platform.parse().unwrap()));
     let reported = Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
     let version: Version = "1.0.0".parse().unwrap();
     let mut release = Release {
-        signer: signed.then(|| "A".repeat(40).parse().unwrap()),
+        signer: Some(if signed { "A".repeat(40) } else { "unsigned".to_owned() }.parse().unwrap()),
         lines: BTreeMap::from([
             (digest("linux"), archive("linux_amd64")),
             (digest("darwin"), archive("darwin_arm64")),
@@ -137,10 +137,10 @@ fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Attribution {
         ..Release::new(addr("acme/widget"), version.clone())
     };
     change(&mut release);
-    let mut known = Attribution::default();
+    let mut known = Packages::default();
     known.releases.insert((addr("acme/widget"), version), Knowledge::Known(Arc::new(release)));
-    known.computed(named("zh:linux"), named("h1:linux"));
-    known.computed(named("zh:elsewhere"), named("h1:elsewhere"));
+    known.archives.computed(named("zh:linux"), named("h1:linux"));
+    known.archives.computed(named("zh:elsewhere"), named("h1:elsewhere"));
     known
 }
 
@@ -151,7 +151,7 @@ fn named_widget(version: &str, hashes: &[&str]) -> LockFile {
     lock(&[("acme/widget", entry)])
 }
 
-fn verdict_of(old: &[&str], new: &[&str], wanted: &str, known: &Attribution) -> Verdict {
+fn verdict_of(old: &[&str], new: &[&str], wanted: &str, known: &Packages) -> Verdict {
     let mut change = only(&named_widget("1.0.0", old), &named_widget("1.0.0", new));
     judge(&mut change, known);
     change.judged[&named(wanted)].verdict
@@ -164,7 +164,7 @@ fn verdicts_against_signed_sums() {
     assert_eq!(of("zh:manifest"), Verdict::SameSignedArchive);
     assert_eq!(of("zh:other"), Verdict::Contradicts);
     assert_eq!(of("h1:linux"), Verdict::PlatformAdded);
-    assert_eq!(of("h1:elsewhere"), Verdict::Contradicts);
+    assert_eq!(of("h1:elsewhere"), Verdict::UnknownOffline, "the archive of darwin may have the same contents");
     assert_eq!(of("h1:reported"), Verdict::ReportedByOrigin);
     assert_eq!(of("h1:unheard"), Verdict::UnknownOffline, "the contents of darwin are not known");
     assert_eq!(of("h2:x"), Verdict::Unattested);
@@ -178,17 +178,23 @@ fn verdicts_without_signed_sums() {
     };
     assert_eq!(of(&["zh:linux"], "h1:linux"), Verdict::PlatformAdded);
     assert_eq!(of(&["h1:linux"], "zh:linux"), Verdict::SameSignedArchive);
-    assert_eq!(of(&["zh:other"], "h1:linux"), Verdict::UnknownOffline, "its archive was not recorded");
-    assert_eq!(of(&["zh:other"], "zh:linux"), Verdict::UnknownOffline);
-    let nothing = verdict_of(&["zh:a"], &["zh:a", "h1:b"], "h1:b", &Attribution::default());
+    assert_eq!(of(&["zh:other"], "h1:linux"), Verdict::ReportedByOrigin, "its archive was not recorded");
+    assert_eq!(of(&["zh:other"], "zh:linux"), Verdict::ReportedByOrigin);
+    let nothing = verdict_of(&["zh:a"], &["zh:a", "h1:b"], "h1:b", &Packages::default());
     assert_eq!(nothing, Verdict::UnknownOffline);
 }
 
 #[test]
 fn who_was_asked_and_does_not_know_attests_nothing() {
-    let mut known = attribution(true, &|release| (release.current, release.complete) = (true, true));
+    let known = attribution(true, &|release| (release.current, release.complete) = (true, true));
     assert_eq!(verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known), Verdict::Unattested);
-    known.computed(named("zh:darwin"), named("h1:darwin"));
+    let known = attribution(true, &|release| {
+        (release.current, release.complete) = (true, true);
+        for (name, platform) in [("h1:linux", "linux_amd64"), ("h1:darwin", "darwin_arm64")] {
+            let vouched = Vouched { platform: Some(platform.parse().unwrap()), evidence: Evidence::Computed };
+            release.h1.insert(named(name), vouched);
+        }
+    });
     let ruled_out = verdict_of(&["zh:linux"], &["zh:linux", "h1:unheard"], "h1:unheard", &known);
     assert_eq!(ruled_out, Verdict::Contradicts, "the contents of all packages are known");
 }
@@ -197,7 +203,7 @@ fn who_was_asked_and_does_not_know_attests_nothing() {
 fn what_an_old_entry_recorded_counts_for_its_own_version_only() {
     let mut change = only(&named_widget("0.9.0", &["zh:linux"]), &named_widget("1.0.0", &["zh:linux", "h1:linux"]));
     judge(&mut change, &known(false));
-    assert_eq!(change.judged[&named("h1:linux")].verdict, Verdict::UnknownOffline);
+    assert_eq!(change.judged[&named("h1:linux")].verdict, Verdict::ReportedByOrigin);
     judge(&mut change, &known(true));
     assert_eq!(change.judged[&named("h1:linux")].verdict, Verdict::SameSignedArchive);
 }

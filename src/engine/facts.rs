@@ -1,6 +1,6 @@
 //! What was found out about a release, by whom, and nothing about what follows from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -60,8 +60,6 @@ pub struct Selected {
     pub passed_over: Vec<(Version, PassedOver)>,
     /// The `h1:` that the origin reports, of platforms that nobody asked for too, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
-    /// The `h1:` of archives of the release that the index knows, looked at or not, by platform.
-    pub known: BTreeMap<Platform, PackageHash>,
 }
 
 impl Selected {
@@ -76,13 +74,28 @@ impl Selected {
             newest: None,
             passed_over: Vec::new(),
             reported: BTreeMap::new(),
-            known: BTreeMap::new(),
         }
     }
 
     /// The version.
     pub fn version(&self) -> &Version {
         &self.release.version
+    }
+
+    /// Takes in the `h1:` that the index knows of the archives that the checksums name, and what the origin reports.
+    pub fn attribute(&mut self, archives: &BTreeMap<Platform, Option<PackageHash>>) {
+        let indexed =
+            archives.iter().filter_map(|(platform, h1)| Some((platform.clone(), h1.clone()?, Evidence::Computed)));
+        let reported = self.reported.iter().flat_map(|(platform, hashes)| {
+            hashes.iter().map(|h1| (platform.clone(), h1.clone(), Evidence::ReportedByOrigin))
+        });
+        for (platform, h1, evidence) in indexed.chain(reported) {
+            self.release.h1.entry(h1).or_insert(Vouched { platform: Some(platform), evidence });
+        }
+        let attributed: BTreeSet<&Platform> =
+            self.release.h1.values().filter_map(|vouched| vouched.platform.as_ref()).collect();
+        let complete = !archives.is_empty() && archives.keys().all(|platform| attributed.contains(platform));
+        self.release.complete = complete;
     }
 
     /// Takes in what was computed of packages.

@@ -8,16 +8,15 @@
 //! last and alone: an error before it leaves the disk as it was.
 
 pub mod commit;
+pub mod complete;
 pub mod criteria;
 mod event;
 pub mod facts;
 pub mod held_back;
 pub mod inquiry;
-pub mod known;
 pub mod mirrors;
 pub mod parallel;
 pub mod plan;
-pub mod recall;
 pub mod rules;
 pub mod same_version;
 pub mod select;

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::PackageKey;
 use super::facts::{Answer, Refusal};
-use super::gather::{CopyAnswer, CopyOrder, GatherOptions, Gatherer, MirrorGatherer, MirrorOptions};
+use super::gather::{GatherOptions, Gatherer, MirrorGatherer, MirrorOptions};
 use super::inquiry::Inquiry;
 use super::plan::Step;
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
-use crate::release::Knowledge;
+use crate::release::{Known, ReleaseKey};
 use crate::version::Version;
 
 /// The answers for the steps of each root module, in the order given; every question is asked once for all of them.
@@ -52,38 +51,15 @@ pub fn gather_from_mirror(
     })
 }
 
-/// A release by provider and version.
-pub type ReleaseKey = (ProviderAddr, Version);
-
 /// What is known of some locked releases.
 ///
 /// # Errors
 ///
 /// As [`gather`].
-pub fn inquire(
-    options: GatherOptions,
-    inquiries: BTreeMap<ReleaseKey, Inquiry>,
-) -> Result<BTreeMap<ReleaseKey, Knowledge>, Error> {
+pub fn inquire(options: GatherOptions, inquiries: BTreeMap<ReleaseKey, Inquiry>) -> Result<Known, Error> {
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, Threads::One));
         gatherer.inquire(inquiries).await
-    })
-}
-
-/// What is known of some locked releases, and then copies of those packages that `choose` wants by what is known.
-///
-/// # Errors
-///
-/// As [`gather`]. Copies that are whole by then stay.
-pub fn copy(
-    options: GatherOptions,
-    inquiries: BTreeMap<ReleaseKey, Inquiry>,
-    choose: impl FnOnce(BTreeMap<ReleaseKey, Knowledge>) -> BTreeMap<PackageKey, CopyOrder>,
-) -> Result<BTreeMap<PackageKey, CopyAnswer>, Error> {
-    block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
-        let known = gatherer.inquire(inquiries).await;
-        gatherer.copies(choose(known)).await
     })
 }
 

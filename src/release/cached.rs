@@ -1,14 +1,15 @@
 //! What earlier runs left about a release, with its signature checked again.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ReleaseRecord};
+use crate::error::Error;
 use crate::evidence::Evidence;
-use crate::hash::PackageHash;
 use crate::hash::sums::Sums;
+use crate::platform::Platform;
 use crate::settings::SignatureRule;
 use crate::trust::openpgp;
 use crate::trust::pins::Signer;
@@ -34,6 +35,24 @@ pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Che
     release.map_or(Knowledge::Unasked, |release| Knowledge::Known(Arc::new(release)))
 }
 
+/// What the cache answers where a registry gave no answer: the release as an earlier run saw it, with the reason.
+pub fn in_place_of(unanswered: &Error, before: Knowledge) -> Knowledge {
+    match before {
+        Knowledge::Known(release) => {
+            let inconclusive = Some(unanswered.clone());
+            Knowledge::Known(Arc::new(Release { inconclusive, ..Arc::unwrap_or_clone(release) }))
+        }
+        _ => Knowledge::Inconclusive(unanswered.clone()),
+    }
+}
+
+/// The release as an earlier run saw it, with nobody's signature checked: for hints that nothing is written or proven by.
+pub fn unchecked(cache: &Cache, addr: &ProviderAddr, version: &Version) -> Option<Release> {
+    let record = cache.release(addr, version)?;
+    let document = cache.document(&record.sums)?;
+    Some(listed(cache, addr, &record, &document))
+}
+
 fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: SystemTime) -> Option<Release> {
     let document = cache.document(&record.sums)?;
     let keys = cache.keys(&record.keys?)?;
@@ -44,17 +63,33 @@ fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: System
         let verified = openpgp::verify(&document, &cache.document(&record.signature?)?, &keys, now).ok()?;
         (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
     };
+    let mut release = listed(cache, addr, record, &document);
+    let computed: BTreeSet<Platform> = release.computed().filter_map(|(_, platform)| platform.cloned()).collect();
+    // What was computed here counts more than what was reported.
+    release.h1.retain(|_, vouched| {
+        vouched.evidence == Evidence::Computed || vouched.platform.as_ref().is_none_or(|it| !computed.contains(it))
+    });
+    Some(Release { signer: Some(signer), subkey, signed_at, ..release })
+}
+
+/// The release by its checksums, with all that was computed here or reported of its packages.
+fn listed(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, document: &[u8]) -> Release {
     let named = |name: &str| record.packages.iter().find(|package| package.file_name == name);
-    let release = Release::new(addr.clone(), record.version.clone())
-        .listing(&Sums::decode(&document), |name| named(name).map(|package| package.platform.clone()));
-    let mut h1: BTreeMap<PackageHash, Vouched> = BTreeMap::new();
+    let sums = Sums::decode(document);
+    let mut release = Release::new(addr.clone(), record.version.clone())
+        .listing(&sums, |name| named(name).map(|package| package.platform.clone()));
+    release.current = false;
     for package in record.packages.iter().filter(|package| release.lines.contains_key(&package.zh)) {
-        let platform = Some(package.platform.clone());
+        let vouched = |evidence| Vouched { platform: Some(package.platform.clone()), evidence };
+        if let Some(hash) = package.h1.clone() {
+            release.h1.insert(hash, vouched(Evidence::ReportedByOrigin));
+        }
         if let Some((hash, _)) = cache.h1_of(&package.zh) {
-            h1.insert(hash, Vouched { platform, evidence: Evidence::Computed });
-        } else if let Some(hash) = package.h1.clone() {
-            h1.insert(hash, Vouched { platform, evidence: Evidence::ReportedByOrigin });
+            release.h1.insert(hash, vouched(Evidence::Computed));
         }
     }
-    Some(Release { signer: Some(signer), subkey, signed_at, h1, current: false, ..release })
+    let known = |platform: &Platform| release.h1.values().any(|vouched| vouched.platform.as_ref() == Some(platform));
+    let mut archives = sums.archives(addr.type_name(), &record.version).map(|(platform, _)| platform).peekable();
+    release.complete = archives.peek().is_some() && archives.all(|platform| known(&platform));
+    release
 }

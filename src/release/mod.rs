@@ -1,13 +1,17 @@
 //! One release of a provider: what its source says of it, and whether that is what was recorded.
 //!
 //! Every command that needs to know a release asks for the same [`Release`] and judges it with the judges of this folder:
-//! [`continuity`] says whether it is the recorded one, [`signers`] whether its signer is a remembered one.
+//! [`hashes`] says whether a hash belongs to it, [`continuity`] whether it is the recorded one, [`signers`] whether its
+//! signer is a remembered one.
 
+pub mod archives;
 pub mod cached;
 pub mod continuity;
+pub mod hashes;
 pub mod naming;
 pub mod reported;
 pub mod signers;
+pub mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,6 +29,12 @@ use crate::platform::Platform;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
+
+/// A release by provider and version.
+pub type ReleaseKey = (ProviderAddr, Version);
+
+/// What is known of some releases.
+pub type Known = BTreeMap<ReleaseKey, Knowledge>;
 
 /// What is known of one release.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::commands::diff::{Knowledge as Known, Pair, Side, Trust, review};
-use crate::diff::Attribution;
+use crate::diff::Packages;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::outcome::{Body, Change, Changes, RootOutcome};
@@ -35,11 +35,11 @@ fn cases() -> Vec<String> {
     cases
 }
 
-fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution) -> RootOutcome {
+fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages) -> RootOutcome {
     trusting(old, new, packages, &Trust::default())
 }
 
-fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Attribution, trust: &Trust) -> RootOutcome {
+fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages, trust: &Trust) -> RootOutcome {
     let side = |name: &str, text| Side { name: name.to_owned(), text: Some(text) };
     let pair = Pair {
         path: ".terraform.lock.hcl".into(),
@@ -54,17 +54,17 @@ fn outcome(roots: Vec<RootOutcome>) -> Outcome {
     Outcome { command: "diff", many: roots.len() > 1, roots, ..Outcome::default() }
 }
 
-fn case(name: &str, packages: &dyn Fn(&[Change]) -> Attribution) -> Outcome {
+fn case(name: &str, packages: &dyn Fn(&[Change]) -> Packages) -> Outcome {
     let [old, new] = ["old.hcl", "new.hcl"].map(|side| std::fs::read(folder().join(name).join(side)).unwrap());
     outcome(vec![root(old, new, packages)])
 }
 
-fn nothing(_: &[Change]) -> Attribution {
-    Attribution::default()
+fn nothing(_: &[Change]) -> Packages {
+    Packages::default()
 }
 
 /// The same with the pages of the releases, and a registry that gave no answer about the first one.
-fn answered(changes: &[Change]) -> Attribution {
+fn answered(changes: &[Change]) -> Packages {
     let mut known = signed(changes);
     for knowledge in known.releases.values_mut() {
         let Knowledge::Known(release) = knowledge else { continue };
@@ -87,8 +87,8 @@ fn pinned_to_another() -> Trust {
 }
 
 /// A world in which the releases of the old side are signed, and those of the new side were asked for.
-fn signed(changes: &[Change]) -> Attribution {
-    let mut known = Attribution::default();
+fn signed(changes: &[Change]) -> Packages {
+    let mut known = Packages::default();
     for change in changes {
         for entry in [&change.new, &change.old].into_iter().flatten() {
             let archive =
@@ -165,7 +165,7 @@ fn commit_bodies_fit_and_are_no_comments() {
 #[test]
 fn json_keeps_to_the_schema() {
     for name in cases() {
-        for packages in [&nothing as &dyn Fn(&[Change]) -> Attribution, &signed] {
+        for packages in [&nothing as &dyn Fn(&[Change]) -> Packages, &signed] {
             let one = case(&name, packages);
             let many = outcome(vec![one.roots[0].clone(), case("many", packages).roots[0].clone()]);
             for outcome in [one, many] {

@@ -3,11 +3,12 @@
 //! Hashes that only came are no matter here: they are verified as all others are.
 
 use super::Judged;
-use super::hashes::{Value, value};
+use super::hashes::status;
 use crate::diff;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
+use crate::release::hashes::Status;
 
 /// What happened to the hashes of one version, as far as they can match a package.
 struct Shift<'a> {
@@ -65,9 +66,9 @@ impl Judged<'_> {
         };
         let finding = self.find(Rule::HashesDropped, message).at(self.hashes_at());
         // Whoever takes out what a verification refuted does what its remedy says.
-        let is = |hash: &PackageHash, wanted| value(self.knowledge, hash) == wanted;
-        let is_remedy = shift.went.iter().all(|hash| is(hash, Value::Refuted))
-            && self.entry.hashes.iter().any(|hash| is(hash, Value::Proven));
+        let status = |hash: &PackageHash| status(self.knowledge, hash);
+        let is_remedy = shift.went.iter().all(|hash| status(hash).is_refuted())
+            && self.entry.hashes.iter().any(|hash| matches!(status(hash), Status::Proven(_)));
         if !is_remedy {
             return finding;
         }

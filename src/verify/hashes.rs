@@ -6,57 +6,37 @@ use super::Judged;
 use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::{HashScheme, PackageHash, Sha256Digest};
+use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Unanswered, Verified};
-use crate::release::{Knowledge, Release};
+use crate::release::continuity::{self, Verdict};
+use crate::release::hashes::{Judge, Status};
+use crate::release::{Knowledge, Release, words};
 use crate::version::Version;
 
-/// What is known of one hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
-    Proven,
-    Refuted,
-    Unknown,
-    /// No package can have it.
-    Malformed,
-}
-
 /// What is known of a hash by what is known of the release that it is recorded for.
-pub(super) fn value(knowledge: &Knowledge, hash: &PackageHash) -> Value {
-    if !hash.is_well_formed() {
-        return Value::Malformed;
-    }
-    let Knowledge::Known(release) = knowledge else { return Value::Unknown };
-    let proven = match hash.zh_digest() {
-        Some(digest) => release.lines.contains_key(&digest),
-        None => release.h1.contains_key(hash),
-    };
-    // What an earlier run saw may have grown since.
-    let all_known = release.current && (hash.scheme() == HashScheme::Zh || release.complete);
-    match (proven, all_known) {
-        (true, _) => Value::Proven,
-        (false, true) => Value::Refuted,
-        (false, false) => Value::Unknown,
-    }
+pub(super) fn status(knowledge: &Knowledge, hash: &PackageHash) -> Status {
+    Judge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
 }
 
 impl Judged<'_> {
     /// Judges all hashes of the entry, and counts them.
     pub(super) fn hashes(&self, verified: &mut Verified) -> Vec<Finding> {
         let hashes = self.entry.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);
-        let judged: Vec<(&PackageHash, Value)> = hashes.map(|hash| (hash, value(self.knowledge, hash))).collect();
-        let of = |wanted: Value| judged.iter().filter(move |(_, value)| *value == wanted).map(|(hash, _)| *hash);
-        verified.proven += of(Value::Proven).count();
-        verified.unknown += of(Value::Unknown).count();
-        let mut findings: Vec<Finding> = of(Value::Malformed).map(|hash| self.malformed(hash)).collect();
-        let refuted: Vec<&PackageHash> = of(Value::Refuted).collect();
+        let judged: Vec<(&PackageHash, Status)> = hashes.map(|hash| (hash, status(self.knowledge, hash))).collect();
+        let of = |wanted: &dyn Fn(Status) -> bool| -> Vec<&PackageHash> {
+            judged.iter().filter(|(_, status)| wanted(*status)).map(|(hash, _)| *hash).collect()
+        };
+        let (proven, open) = (of(&|status| matches!(status, Status::Proven(_))), of(&Status::is_open));
+        verified.proven += proven.len();
+        verified.unknown += open.len();
+        let malformed = of(&|status| status == Status::Malformed);
+        let mut findings: Vec<Finding> = malformed.into_iter().map(|hash| self.malformed(hash)).collect();
         match self.knowledge {
             Knowledge::Known(release) => {
-                let unanswered = release.inconclusive.iter().filter(|_| of(Value::Unknown).count() > 0);
+                let unanswered = release.inconclusive.iter().filter(|_| !open.is_empty());
                 verified.inconclusive.extend(unanswered.map(|error| self.unanswered(error)));
-                let others = of(Value::Proven).chain(of(Value::Unknown)).count();
-                findings.extend(self.refuted(release, &refuted, others == 0));
-                findings.extend(self.unrecorded(release, &refuted));
+                let none_fits = proven.is_empty() && open.is_empty();
+                findings.extend(self.refuted(release, &of(&Status::is_refuted), none_fits));
             }
             Knowledge::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
             Knowledge::Unasked | Knowledge::Withdrawn(_) | Knowledge::Refused(_) | Knowledge::Revoked(..) => {}
@@ -79,27 +59,28 @@ impl Judged<'_> {
         if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
 
-    /// One finding for each refuted hash; one for all of them if nothing else is recorded.
-    fn refuted(&self, release: &Release, refuted: &[&PackageHash], all: bool) -> Vec<Finding> {
-        let Some(first) = refuted.first() else { return Vec::new() };
-        if !all {
-            return refuted.iter().map(|hash| self.foreign(hash)).collect();
+    /// What speaks against the release being the recorded one, and against each refuted hash; one finding for all of them
+    /// if nothing else is recorded.
+    fn refuted(&self, release: &Release, refuted: &[&PackageHash], none_fits: bool) -> Vec<Finding> {
+        let verdict = continuity::judge(&self.entry.hashes, release);
+        if let (Some(first), true) = (refuted.first(), none_fits) {
+            let contradicted = self.of_others(refuted);
+            let all = contradicted.or_else(|| words::republished(&self.entry.hashes, release, &verdict));
+            return all.into_iter().map(|finding| finding.at(self.place_of(first))).collect();
         }
+        let foreign = refuted.iter().map(|hash| self.foreign(hash));
+        foreign.chain(self.unrecorded(release, &verdict)).collect()
+    }
+
+    /// The finding where hashes none of which belongs to the release are known to belong to others.
+    fn of_others(&self, refuted: &[&PackageHash]) -> Option<Finding> {
         let owners: Vec<_> = refuted.iter().map(|hash| self.facts.owners(hash)).collect();
         let known = owners.iter().filter(|owners| !owners.is_empty()).count();
+        let all: BTreeSet<_> = owners.into_iter().flatten().collect();
         let (count, name) = (refuted.len(), self.name());
-        if known > 0 {
-            let all: BTreeSet<_> = owners.into_iter().flatten().collect();
-            let message =
-                format!("{known} of the {count} recorded hashes of {name} belong to {}, and none to it", list(&all));
-            return vec![self.find(Rule::ContradictedHash, message).at(self.place_of(first))];
-        }
-        let message = format!(
-            "none of the {count} recorded hashes of {name} is that of a package on offer (first: {first}); {} packages \
-             are on offer",
-            release.archives().count(),
-        );
-        vec![self.find(Rule::Republished, message).of_version(&self.entry.version).at(self.place_of(first))]
+        let message =
+            format!("{known} of the {count} recorded hashes of {name} belong to {}, and none to it", list(&all));
+        (known > 0).then(|| self.find(Rule::ContradictedHash, message))
     }
 
     fn foreign(&self, hash: &PackageHash) -> Finding {
@@ -118,25 +99,24 @@ impl Judged<'_> {
         self.find(rule, message).at(self.place_of(hash))
     }
 
-    /// Archives on offer that are not recorded.
-    fn unrecorded(&self, release: &Release, refuted: &[&PackageHash]) -> Option<Finding> {
-        let recorded = |digest: &Sha256Digest| self.entry.hashes.contains(&PackageHash::zh(*digest));
-        let new = release.archives().filter(|digest| !recorded(digest)).count();
-        let known = release.archives().filter(|digest| recorded(digest)).count();
-        if new == 0 || known == 0 {
-            return None;
+    /// What is said of archives on offer that are not recorded, where others are.
+    fn unrecorded(&self, release: &Release, verdict: &Verdict) -> Option<Finding> {
+        let new = match verdict {
+            Verdict::Grew { new } => new,
+            Verdict::Republished { new, .. } if *new > 0 && self.records_an_archive(release) => new,
+            _ => return None,
+        };
+        // What an earlier run saw may have grown since; it was not published again for that.
+        if let (Verdict::Republished { .. }, true) = (verdict, release.current) {
+            let finding = words::republished(&self.entry.hashes, release, verdict)?;
+            return Some(finding.at(self.version_at()));
         }
-        let gone = refuted.iter().filter(|hash| hash.scheme() == HashScheme::Zh).count();
-        if gone == 0 {
-            let message = format!("{new} packages of {} on offer are not recorded", self.name());
-            return Some(self.find(Rule::ZhMissing, message).at(self.hashes_at()));
-        }
-        let message = format!(
-            "{gone} recorded checksums of {} are not on offer and {new} others are: the release was published again, or \
-             the lock file was changed",
-            self.name(),
-        );
-        Some(self.find(Rule::Republished, message).of_version(&self.entry.version).at(self.version_at()))
+        let message = format!("{new} packages of {} on offer are not recorded", self.name());
+        Some(self.find(Rule::ZhMissing, message).at(self.hashes_at()))
+    }
+
+    fn records_an_archive(&self, release: &Release) -> bool {
+        release.archives().any(|digest| self.entry.hashes.contains(&PackageHash::zh(*digest)))
     }
 }
 

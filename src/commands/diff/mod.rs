@@ -1,6 +1,8 @@
 //! `diff`: what a change of a lock file means.
 
 mod inputs;
+#[cfg(feature = "online")]
+mod known;
 mod pairs;
 #[cfg(feature = "online")]
 mod run;

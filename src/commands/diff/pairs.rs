@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::diff_signers::{Trust, sign};
 use crate::dialect::Dialect;
-use crate::diff::{self, Attribution};
+use crate::diff::{self, Packages};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
@@ -38,7 +38,7 @@ pub struct Pair {
 /// Where to look up what the two texts do not tell.
 pub struct Knowledge<'a> {
     /// What is known of the packages of the releases that changed.
-    pub packages: &'a dyn Fn(&[Change]) -> Attribution,
+    pub packages: &'a dyn Fn(&[Change]) -> Packages,
     /// What the configuration of both sides asks for, where it is at hand.
     pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
     /// The remembered signers.
@@ -118,7 +118,7 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
 }
 
 /// What is known of the release that a change puts into the file.
-fn release<'a>(change: &Change, packages: &'a Attribution) -> Option<&'a release::Knowledge> {
+fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::Knowledge> {
     packages.release(&change.address, &change.new.as_ref()?.version)
 }
 

@@ -4,22 +4,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::inputs::{Asked, Comparison, compare};
+use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
 use crate::addr::Hostname;
 use crate::commands::Services;
-use crate::commands::diff_known::{attribution, questions};
 use crate::commands::lock::Source;
 use crate::commands::sources::source;
-use crate::commands::verify::Known;
 use crate::commands::verify_online::Questions;
 use crate::dialect::Dialect;
-use crate::diff::Attribution;
+use crate::diff::Packages;
 use crate::disk::cache::Cache;
 use crate::engine::inquiry::Depth;
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::lockfile::{LockFile, detect_dialect};
 use crate::outcome::{Body, Change, Outcome, RootOutcome};
+use crate::release::Known;
 use crate::workspace::{RunSettings, Scope, root_settings};
 
 /// What `diff` is asked.
@@ -55,7 +55,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let cache = Arc::new(services.open_cache(&directories));
     let known = if request.online { ask(request, services, &compared, &cache)? } else { Known::new() };
     let now = services.scope.environment.now;
-    let packages = |changes: &[Change]| attribution(changes, &known, &cache, now);
+    let packages = |changes: &[Change]| packages(changes, &known, &cache, now);
     let mut outcome = outcome(request, compared, &packages)?;
     outcome.notes.extend(cache.note().map(str::to_owned));
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
@@ -115,7 +115,7 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
 fn outcome(
     request: &Request,
     compared: Vec<Compared>,
-    packages: &dyn Fn(&[Change]) -> Attribution,
+    packages: &dyn Fn(&[Change]) -> Packages,
 ) -> Result<Outcome, Error> {
     let many = request.asked.recursive || compared.len() > 1;
     let (mut roots, mut notes) = (Vec::new(), Vec::new());

@@ -19,13 +19,14 @@ use crate::disk::lock_file;
 use crate::engine::commit::{self, Write};
 use crate::engine::facts::Answer;
 use crate::engine::plan::{self, Plan, Step};
-use crate::engine::{held_back, known, recall, settle};
+use crate::engine::{complete, held_back, settle};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{self, LockEntry};
 use crate::outcome::{AddedHash, Body, Changes, RootOutcome, Standing, TrustChange};
+use crate::release::cached;
 use crate::report::diff::unified;
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
@@ -111,8 +112,8 @@ impl Prepared {
             step.recorded = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
         }
         let answered = |addr: &ProviderAddr, step: &Step| {
-            let release = step.recorded_release().and_then(|entry| recall::recall(run.cache, addr, &entry.version));
-            run.local && release.is_some_and(|release| known::is_complete(step, &release))
+            let release = step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version));
+            run.local && release.is_some_and(|release| complete::is_complete(step, &release))
         };
         let against: BTreeMap<ProviderAddr, Vec<Finding>> =
             plan.steps.iter().map(|(addr, step)| (addr.clone(), root.against(addr, step))).collect();

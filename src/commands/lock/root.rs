@@ -14,13 +14,14 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, MissingModules};
 use crate::disk::{lock_file, state};
+use crate::engine::complete;
 use crate::engine::plan::{self, Intent, Reselect, Selection, Step};
-use crate::engine::recall;
 use crate::engine::rules::Rules;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::lockfile::{self, Decoded, LockEntry, LockFile};
 use crate::platform::Platform;
+use crate::release::cached;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirements, providers_in_state};
 use crate::settings::Date;
@@ -362,8 +363,9 @@ fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<
 /// The platforms that the cache attributes to recorded hashes, by provider.
 fn attributed(lock: &LockFile, cache: &Cache) -> BTreeMap<ProviderAddr, BTreeSet<Platform>> {
     let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
-        let known = recall::recall(cache, addr, &entry.version);
-        let platforms = known.iter().flat_map(|known| known.attributed(&entry.hashes).cloned()).collect();
+        let known = cached::unchecked(cache, addr, &entry.version);
+        let platforms =
+            known.iter().flat_map(|release| complete::attributed(release, &entry.hashes).cloned()).collect();
         (addr.clone(), platforms)
     };
     lock.iter().map(of_entry).collect()

@@ -12,14 +12,14 @@ use crate::disk::lock_file;
 use crate::engine::gather::GatherOptions;
 use crate::engine::inquiry::{Depth, Inquiry};
 use crate::engine::rules::Rules;
-use crate::engine::run::{self, ReleaseKey};
+use crate::engine::run;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHashes;
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::release::continuity::{self, Verdict};
-use crate::release::{Knowledge, Release};
+use crate::release::{Knowledge, Known, Release, ReleaseKey, words as release_words};
 use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::pins::{Pins, Signer};
@@ -116,7 +116,7 @@ fn question(rules: Rules) -> Inquiry {
 fn one_tree(
     mut store: TrustStore,
     (recorded, today): (&Recorded, Date),
-    answers: &BTreeMap<ReleaseKey, Knowledge>,
+    answers: &Known,
 ) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
     for (key, hashes) in recorded {
@@ -191,13 +191,10 @@ fn compare((addr, version): &ReleaseKey, recorded: &PackageHashes, release: &Rel
             );
             Some(Finding::new(Rule::FirstUse, message).about(addr))
         }
-        Verdict::Republished { gone, new } => {
-            let message = format!(
-                "the release {addr} {version} on offer is not the recorded one: {} recorded hashes are gone, {new} \
-                 packages are new; its signer is not remembered",
-                gone.len(),
-            );
-            Some(Finding::new(Rule::Republished, message).about(addr))
+        verdict @ Verdict::Republished { .. } => {
+            let finding = release_words::republished(recorded, release, &verdict)?;
+            let message = format!("{}; its signer is not remembered", finding.message);
+            Some(Finding { message, ..finding })
         }
     }
 }

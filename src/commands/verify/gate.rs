@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::base::AskedBase;
 use super::bases::{Bases, Sifted};
 use super::opening::{Opening, open};
-use super::{Known, Roots, VerifyOptions, judged, recalled};
+use super::{Roots, VerifyOptions, judged, recalled};
 use crate::commands::Services;
 use crate::commands::lock::Source;
 use crate::commands::sources::source;
@@ -16,6 +16,7 @@ use crate::disk::cache::Cache;
 use crate::engine::inquiry::Depth;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Outcome};
+use crate::release::Known;
 use crate::workspace::Scope;
 
 /// What `verify` is asked.

@@ -8,7 +8,6 @@ mod installed;
 pub mod opening;
 mod root;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,10 +18,9 @@ use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
 use crate::release::cached::{self, Check};
-use crate::release::{Knowledge, Release};
+use crate::release::{Knowledge, Known, Release};
 use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
-use crate::version::Version;
 
 #[cfg(feature = "online")]
 pub use gate::{Request, verify};
@@ -39,9 +37,6 @@ pub struct VerifyOptions {
 
 /// Root modules as reports name them, each with what was read for it or why that failed.
 pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
-
-/// What is known of the locked releases of all root modules.
-pub type Known = BTreeMap<(ProviderAddr, Version), Knowledge>;
 
 /// What earlier runs left about the locked releases; nobody is asked.
 pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Known {

@@ -7,29 +7,30 @@ use super::signed::SignedSums;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{ReleasePackage, ReleaseRecord};
 use crate::engine::facts::Selected;
-use crate::engine::recall;
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
-use crate::release::naming;
+use crate::release::{Release, cached, naming};
 use crate::version::Version;
 
 impl Gatherer {
     /// True if an earlier run hashed the archives of all these platforms.
     pub(super) fn knows_archives(&self, addr: &ProviderAddr, version: &Version, platforms: &[Platform]) -> bool {
-        let known = recall::recall(&self.cache, addr, version);
-        known.is_some_and(|known| platforms.iter().all(|platform| known.packages.contains_key(platform)))
+        let known = cached::unchecked(&self.cache, addr, version);
+        let is_computed =
+            |release: &Release, platform: &Platform| release.computed().any(|(_, of)| of == Some(platform));
+        known.is_some_and(|release| platforms.iter().all(|platform| is_computed(&release, platform)))
     }
 
-    /// The `h1:` of all archives of a release that the index knows.
+    /// The archives that the checksums of a release name, each with its `h1:` as far as the index knows it.
     pub(super) fn indexed(
         &self,
         addr: &ProviderAddr,
         version: &Version,
         sums: &Sums,
-    ) -> BTreeMap<Platform, PackageHash> {
+    ) -> BTreeMap<Platform, Option<PackageHash>> {
         let archives = sums.archives(addr.type_name(), version);
-        archives.filter_map(|(platform, zh)| Some((platform, self.cache.h1_of(&zh)?.0))).collect()
+        archives.map(|(platform, zh)| (platform, self.cache.h1_of(&zh).map(|(h1, _)| h1))).collect()
     }
 
     /// Leaves what was found out about a release to later runs.

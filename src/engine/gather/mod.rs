@@ -8,7 +8,6 @@
 mod archives;
 mod binding;
 mod choose;
-mod copies;
 mod evidence;
 mod memory;
 mod mirror;
@@ -38,7 +37,6 @@ use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
 use archives::{Downloads, Hashed};
-pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
 pub use mirror::{MirrorGatherer, MirrorOptions};
 use signed::SignedSums;
 

@@ -53,7 +53,7 @@ impl Gatherer {
         known.packages.clear();
         known.compute(self.hashed(&facts, lines).await?);
         self.prove(&facts, &mut known, &signed).await?;
-        known.known = self.indexed(addr, &version, &signed.sums);
+        known.attribute(&self.indexed(addr, &version, &signed.sums));
         if step.rules.reported != ReportedRule::Ignore {
             let against = self.against(step, &known, &reports);
             known.release.findings.extend(against);

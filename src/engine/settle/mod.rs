@@ -8,8 +8,6 @@
 
 mod claims;
 
-use std::collections::BTreeSet;
-
 use claims::Claims;
 
 use super::facts::{Refusal, Selected};
@@ -22,7 +20,8 @@ use crate::lockfile::LockEntry;
 use crate::outcome::AddedHash;
 use crate::platform::Platform;
 use crate::release::continuity::{self, Verdict};
-use crate::release::naming;
+use crate::release::hashes::{Judge, Status};
+use crate::release::{naming, words};
 use crate::trust::pins::Signer;
 
 /// A provider whose entry is decided.
@@ -68,7 +67,7 @@ pub fn settle(
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
     let first_use = match &recorded {
-        Some(entry) => continuity_findings(addr, entry, step, facts, &claims, &mut findings),
+        Some(entry) => continuity_findings(addr, entry, step, facts, &mut findings),
         None => true,
     };
     findings.extend(vouched_by_mirror(addr, recorded.filter(|_| !first_use), step, facts));
@@ -205,7 +204,6 @@ fn continuity_findings(
     entry: &LockEntry,
     step: &Step,
     facts: &Selected,
-    claims: &Claims,
     findings: &mut Vec<Finding>,
 ) -> bool {
     match judge(entry, facts) {
@@ -229,12 +227,8 @@ fn continuity_findings(
             false
         }
         Verdict::Republished { .. } | Verdict::NotReproduced if step.accept_republished => true,
-        Verdict::Republished { gone, new } => {
-            findings.push(republished(addr, entry, facts, claims, &gone, new));
-            false
-        }
-        Verdict::NotReproduced => {
-            findings.push(not_reproduced(addr, entry, facts));
+        verdict @ (Verdict::Republished { .. } | Verdict::NotReproduced) => {
+            findings.extend(words::republished(&entry.hashes, &facts.release, &verdict));
             false
         }
     }
@@ -269,90 +263,23 @@ fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) 
     Finding::new(Rule::UnexplainedHash, message).about(addr)
 }
 
-fn signature_words(facts: &Selected) -> String {
-    match &facts.release.signer {
-        Some(Signer::Key(key)) => format!("signature by {key} verifies"),
-        Some(Signer::Unsigned) => "checksums are not signed".to_owned(),
-        None => "source is a mirror, which signs nothing".to_owned(),
-    }
-}
-
-/// Only `h1:` are recorded, and no package on offer has one of them.
-fn not_reproduced(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Finding {
-    let mut recorded = entry.hashes.of(HashScheme::H1);
-    let (first, others) = (recorded.next().map(ToString::to_string).unwrap_or_default(), recorded.count());
-    let recorded = match others {
-        0 => format!("the recorded hash {first}"),
-        others => format!("none of the {} recorded hashes (first: {first})", others + 1),
-    };
-    let served = facts.packages.iter().find_map(|(platform, package)| Some((platform, package.h1.as_ref()?)));
-    let message = format!(
-        "{recorded} of {addr} {} is {}that of a package on offer{}; its {}",
-        entry.version,
-        if others == 0 { "not " } else { "" },
-        served.map(|(platform, hash)| format!(", such as {hash} for {platform}")).unwrap_or_default(),
-        signature_words(facts),
-    );
-    Finding::new(Rule::Republished, message).about(addr).of_version(&entry.version)
-}
-
-fn republished(
-    addr: &ProviderAddr,
-    entry: &LockEntry,
-    facts: &Selected,
-    claims: &Claims,
-    gone: &[PackageHash],
-    new: usize,
-) -> Finding {
-    let served = claims.by_hash.keys().find(|hash| !entry.hashes.contains(hash));
-    let recorded = match (gone, entry.hashes.len()) {
-        ([hash], 1) => format!("the recorded hash {hash} is gone"),
-        ([hash], all) => format!("1 of {all} recorded hashes is gone ({hash})"),
-        ([first, ..], all) => format!("{} of {all} recorded hashes are gone (first: {first})", gone.len()),
-        ([], 1) => "the recorded hash does not match".to_owned(),
-        ([], all) => format!("none of the {all} recorded hashes matches"),
-    };
-    let served = served.map(|hash| format!(" (such as {hash})")).unwrap_or_default();
-    let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
-    let message = format!(
-        "the release {addr} {} on offer is not the recorded one: {recorded}, {new} new{served}; its {}",
-        entry.version,
-        signature_words(facts),
-    );
-    Finding::new(Rule::Republished, message).about(addr).of_version(&entry.version)
-}
-
 /// Recorded `h1:` hashes that nobody attributed: unexplained if all packages are known, else merely unknown.
 fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
-    let known: BTreeSet<&PackageHash> = facts
-        .packages
-        .values()
-        .filter_map(|package| package.h1.as_ref())
-        .chain(facts.reported.values().flatten())
-        .chain(facts.known.values())
+    let judge = Judge::of(Some(&facts.release));
+    let recorded: Vec<(&PackageHash, Status)> =
+        entry.hashes.of(HashScheme::H1).map(|hash| (hash, judge.judge(hash).status)).collect();
+    let refuted = recorded.iter().filter(|(_, status)| status.is_refuted() || *status == Status::Malformed);
+    let mut findings: Vec<Finding> = refuted
+        .map(|(hash, _)| {
+            let message = format!("recorded hash {hash} of {addr} {} is that of no package; kept", entry.version);
+            Finding::new(Rule::UnexplainedHash, message).about(addr)
+        })
         .collect();
-    let unknown: Vec<&PackageHash> = entry.hashes.of(HashScheme::H1).filter(|hash| !known.contains(hash)).collect();
-    let is_known = |platform: &Platform| {
-        facts.packages.get(platform).is_some_and(|package| package.h1.is_some())
-            || facts.reported.contains_key(platform)
-            || facts.known.contains_key(platform)
-    };
-    let all_known = facts.release.platforms().all(is_known);
-    if unknown.is_empty() {
-        return Vec::new();
-    }
-    if all_known {
-        return unknown
-            .iter()
-            .map(|hash| {
-                let message = format!("recorded hash {hash} of {addr} {} is that of no package; kept", entry.version);
-                Finding::new(Rule::UnexplainedHash, message).about(addr)
-            })
-            .collect();
-    }
-    let message = match unknown.len() {
+    let message = match recorded.iter().filter(|(_, status)| status.is_open()).count() {
+        0 => return findings,
         1 => format!("a recorded h1 of {addr} {} belongs to an unknown platform; kept", entry.version),
         count => format!("{count} recorded h1 of {addr} {} belong to unknown platforms; kept", entry.version),
     };
-    vec![Finding::new(Rule::UnknownPlatformHash, message).about(addr)]
+    findings.push(Finding::new(Rule::UnknownPlatformHash, message).about(addr));
+    findings
 }

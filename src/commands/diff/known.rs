@@ -1,53 +1,44 @@
 //! What is known of the releases and archives that changes are about: from the cache, or from registries that were asked.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use super::verify::Known;
-use crate::addr::ProviderAddr;
-use crate::diff::Attribution;
+use crate::diff::Packages;
 use crate::disk::cache::Cache;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::Change;
 use crate::release::cached::{self, Check};
-use crate::release::{Knowledge, Line, Release};
+use crate::release::{Knowledge, Known, ReleaseKey};
 use crate::settings::SignatureRule;
-use crate::version::Version;
 
 /// What the cache knows of releases and archives, after `asked` what registries said of releases in this run.
 ///
 /// A kept signature is verified again, and its signer is told, not trusted: whoever made the first run may have been
 /// given any key.
-pub fn attribution(changes: &[Change], asked: &Known, cache: &Cache, now: SystemTime) -> Attribution {
-    let mut known = Attribution::default();
+pub(super) fn packages(changes: &[Change], asked: &Known, cache: &Cache, now: SystemTime) -> Packages {
+    let mut known = Packages::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
         let key = (change.address.clone(), entry.version.clone());
         let knowledge = knowledge(&key, asked, cache, now);
-        let mut archives: BTreeSet<PackageHash> = BTreeSet::new();
-        if let Some(release) = knowledge.release() {
-            archives.extend(release.archives().copied().map(PackageHash::zh));
-            computed(&mut known, release);
-        }
         // Without either, what an archive contains tells nothing about this release.
-        let counts = is_same_version(change) || !archives.is_empty();
-        for entry in [&change.old, &change.new].into_iter().flatten().filter(|_| counts) {
-            archives.extend(entry.hashes.of(HashScheme::Zh).cloned());
-        }
-        known.releases.insert(key, knowledge);
+        let lists_archives = knowledge.release().is_some_and(|release| release.archives().next().is_some());
+        let counts = is_same_version(change) || lists_archives;
+        let entries = [&change.old, &change.new].into_iter().flatten().filter(|_| counts);
+        let archives: BTreeSet<&PackageHash> = entries.flat_map(|entry| entry.hashes.of(HashScheme::Zh)).collect();
         for zh in archives {
             if let Some((h1, _)) = zh.zh_digest().and_then(|digest| cache.h1_of(&digest)) {
-                known.computed(zh, h1);
+                known.archives.computed(zh.clone(), h1);
             }
         }
+        known.releases.insert(key, knowledge);
     }
     known
 }
 
 /// The entries that registries would have to be asked about: releases with the hashes that came or went.
-pub fn questions(changes: &[Change]) -> LockFile {
+pub(super) fn questions(changes: &[Change]) -> LockFile {
     let mut questions = LockFile::new();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(new) = &change.new else { continue };
@@ -71,32 +62,11 @@ fn is_same_version(change: &Change) -> bool {
 }
 
 /// What a registry said of a release; what earlier runs left of it where it said nothing, with the reason.
-fn knowledge(key: &(ProviderAddr, Version), asked: &Known, cache: &Cache, now: SystemTime) -> Knowledge {
+fn knowledge(key: &ReleaseKey, asked: &Known, cache: &Cache, now: SystemTime) -> Knowledge {
     let before = || cached::release(cache, &key.0, &key.1, Check { signature: SignatureRule::IfKeysKnown, now });
     match asked.get(key) {
         None => before(),
-        Some(Knowledge::Inconclusive(error)) => match before() {
-            Knowledge::Known(release) => Knowledge::Known(Arc::new(Release {
-                inconclusive: Some(error.clone()),
-                ..Arc::unwrap_or_clone(release)
-            })),
-            _ => Knowledge::Inconclusive(error.clone()),
-        },
+        Some(Knowledge::Inconclusive(error)) => cached::in_place_of(error, before()),
         Some(knowledge) => knowledge.clone(),
-    }
-}
-
-/// Adds what was computed from the archives of a release.
-fn computed(known: &mut Attribution, release: &Release) {
-    let mut archives = BTreeMap::new();
-    for (digest, line) in &release.lines {
-        if let Line::Archive(Some(platform)) = line {
-            archives.insert(platform, PackageHash::zh(*digest));
-        }
-    }
-    for (h1, platform) in release.computed() {
-        if let Some(zh) = platform.and_then(|platform| archives.get(platform)) {
-            known.computed(zh.clone(), h1.clone());
-        }
     }
 }

@@ -1,0 +1,22 @@
+//! What is known of the packages that changes are about: handed in by whoever asked, or looked it up.
+
+use crate::addr::ProviderAddr;
+use crate::release::archives::Archives;
+use crate::release::{Knowledge, Known};
+use crate::version::Version;
+
+/// What is known of releases, and of archives whatever release they belong to. The default knows nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Packages {
+    /// The releases.
+    pub releases: Known,
+    /// The archives.
+    pub archives: Archives,
+}
+
+impl Packages {
+    /// What is known of a release.
+    pub fn release(&self, addr: &ProviderAddr, version: &Version) -> Option<&Knowledge> {
+        self.releases.get(&(addr.clone(), version.clone()))
+    }
+}

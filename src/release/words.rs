@@ -1,0 +1,67 @@
+//! Releases in words: what is said where the one on offer is not the recorded one.
+//!
+//! Every command that tells of it takes its words from here.
+
+use super::Release;
+use super::continuity::Verdict;
+use crate::finding::{Finding, Rule};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::trust::pins::Signer;
+
+/// The finding of a verdict about a recorded release; none for one that lets it pass.
+pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Verdict) -> Option<Finding> {
+    let message = match verdict {
+        Verdict::FirstUse | Verdict::Shown { .. } | Verdict::Grew { .. } => return None,
+        Verdict::Republished { gone, new } => other(recorded, release, gone, *new),
+        Verdict::NotReproduced => not_reproduced(recorded, release),
+    };
+    Some(Finding::new(Rule::Republished, message).about(&release.address).of_version(&release.version))
+}
+
+fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new: usize) -> String {
+    let missing = match (gone, recorded.len()) {
+        ([hash], 1) => format!("the recorded hash {hash} is gone"),
+        ([hash], all) => format!("1 of {all} recorded hashes is gone ({hash})"),
+        ([first, ..], all) => format!("{} of {all} recorded hashes are gone (first: {first})", gone.len()),
+        ([], 1) => "the recorded hash does not match".to_owned(),
+        ([], all) => format!("none of the {all} recorded hashes matches"),
+    };
+    let archives = release.archives().copied().map(PackageHash::zh);
+    let served = archives.chain(release.h1.keys().cloned()).find(|hash| !recorded.contains(hash));
+    let served = served.map(|hash| format!(" (such as {hash})")).unwrap_or_default();
+    let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
+    format!(
+        "the release {} {} on offer is not the recorded one: {missing}, {new} new{served}; its {}",
+        release.address,
+        release.version,
+        signature(release),
+    )
+}
+
+/// Only `h1:` are recorded, and no package on offer has one of them.
+fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
+    let mut hashes = recorded.of(HashScheme::H1);
+    let (first, others) = (hashes.next().map(ToString::to_string).unwrap_or_default(), hashes.count());
+    let which = match others {
+        0 => format!("the recorded hash {first}"),
+        others => format!("none of the {} recorded hashes (first: {first})", others + 1),
+    };
+    let served = release.h1.iter().filter_map(|(hash, vouched)| Some((vouched.platform.as_ref()?, hash))).min();
+    format!(
+        "{which} of {} {} is {}that of a package on offer{}; its {}",
+        release.address,
+        release.version,
+        if others == 0 { "not " } else { "" },
+        served.map(|(platform, hash)| format!(", such as {hash} for {platform}")).unwrap_or_default(),
+        signature(release),
+    )
+}
+
+/// What is known of the signature of a release.
+fn signature(release: &Release) -> String {
+    match &release.signer {
+        Some(Signer::Key(key)) => format!("signature by {key} verifies"),
+        Some(Signer::Unsigned) => "checksums are not signed".to_owned(),
+        None => "source is a mirror, which signs nothing".to_owned(),
+    }
+}
