@@ -55,6 +55,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "remove" -d 'Take out 
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "upgrade" -d 'Select the newest versions that the constraints allow'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "outdated" -d 'Show what `upgrade` would select, and what is newer'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "migrate" -d 'Move the lock file to the other tool, at the same versions'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "mirror" -d 'Copy the locked packages into a directory that serves as a mirror'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
@@ -389,6 +390,30 @@ complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-cache -d 'N
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l platform -d 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l check -d 'Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s r -l recursive -d 'Copy for every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

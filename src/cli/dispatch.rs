@@ -3,8 +3,8 @@
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::generated;
 use crate::commands::{
-    Services, add, cache, diff, explain, fmt, git, hash, list, locking, merge, migrate, outdated, remove, trust,
-    upgrade, verify, why,
+    Services, add, cache, diff, explain, fmt, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
+    trust, upgrade, verify, why,
 };
 use crate::error::{Error, ErrorKind};
 use crate::outcome::{Body, Generated, Outcome};
@@ -25,6 +25,7 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
         Command::Upgrade(arguments) => upgrade::upgrade(&arguments.request(services.scope.environment.now), services),
         Command::Outdated(arguments) => outdated::outdated(&arguments.request(), services),
         Command::Migrate(arguments) => migrate::migrate(&arguments.request(), services),
+        Command::Mirror(arguments) => mirror::mirror(&arguments.request(), services),
         Command::Verify(arguments) => verify::verify(&arguments.request(), services),
         Command::Explain(arguments) => explain::explain(&arguments.request(), services),
         Command::Completions(asked) => {

@@ -28,6 +28,8 @@ pub mod merge;
 #[cfg(feature = "online")]
 pub mod migrate;
 #[cfg(feature = "online")]
+pub mod mirror;
+#[cfg(feature = "online")]
 mod modules;
 #[cfg(feature = "online")]
 pub mod outdated;

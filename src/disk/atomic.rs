@@ -4,6 +4,7 @@
 //!
 //! Source: `internal/replacefile` in terraform, which neither flushes nor locks, and replaces symbolic links.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -123,18 +124,24 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
         Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(staged(None, &target)),
         _ => {}
     }
-    let mut prefix = name.to_owned();
-    prefix.push(BESIDE);
-    let mut beside = tempfile::Builder::new()
-        .prefix(&prefix)
-        .rand_bytes(RANDOM)
-        .tempfile_in(directory)
-        // The library adds the random name, which tells nobody anything.
-        .map_err(|error| failed("create a file beside", path)(io::Error::from(error.kind())))?;
+    // The library adds the random name, which tells nobody anything.
+    let unnamed = |error: io::Error| failed("create a file beside", path)(io::Error::from(error.kind()));
+    let mut beside = self::beside(directory, name).map_err(unnamed)?;
     beside.write_all(bytes).map_err(failed("write", path))?;
     set_mode(beside.as_file(), mode, &target).map_err(failed("set the permissions of", path))?;
     beside.as_file().sync_all().map_err(failed("write", path))?;
     Ok(staged(Some(beside), &target))
+}
+
+/// A new file beside that of a name, which [`sweep`] knows. All may do with it what the umask lets them.
+pub(super) fn beside(directory: &Path, name: &OsStr) -> io::Result<tempfile::NamedTempFile> {
+    let mut prefix = name.to_owned();
+    prefix.push(BESIDE);
+    let mut file = tempfile::Builder::new();
+    file.prefix(&prefix).rand_bytes(RANDOM);
+    #[cfg(unix)]
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    file.tempfile_in(directory)
 }
 
 impl Staged {

@@ -15,6 +15,8 @@ pub mod helper;
 pub mod linkless;
 pub mod lock_file;
 pub mod mirror;
+pub mod mirror_contents;
+pub mod mirror_writer;
 pub mod package;
 pub mod report_file;
 pub mod roots;

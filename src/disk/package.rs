@@ -82,6 +82,15 @@ pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, Pack
     }
 }
 
+/// The digest of an archive's bytes, whatever they are: its `zh:`.
+///
+/// # Errors
+///
+/// [`PackageError::Read`] if the file cannot be read, [`PackageError::NotAFile`] if it is none.
+pub fn digest(path: &Path) -> Result<Sha256Digest, PackageError> {
+    hash_file(path, &mut vec![0; CHUNK])
+}
+
 /// Hashes an unpacked package: the `h1:` of its files, links followed.
 ///
 /// # Errors

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::PackageKey;
 use super::facts::{Answer, Refusal};
-use super::gather::{GatherOptions, Gatherer, MirrorGatherer, MirrorOptions};
+use super::gather::{CopyAnswer, CopyOrder, GatherOptions, Gatherer, MirrorGatherer, MirrorOptions};
 use super::inquiry::Inquiry;
 use super::plan::Step;
 use crate::addr::ProviderAddr;
@@ -60,6 +61,23 @@ pub fn inquire(options: GatherOptions, inquiries: BTreeMap<ReleaseKey, Inquiry>)
     block_on(async {
         let gatherer = Arc::new(Gatherer::new(options, Threads::One));
         gatherer.inquire(inquiries).await
+    })
+}
+
+/// What is known of some locked releases, and then copies of those packages that `choose` wants by what is known.
+///
+/// # Errors
+///
+/// As [`gather`]. Copies that are whole by then stay.
+pub fn copy(
+    options: GatherOptions,
+    inquiries: BTreeMap<ReleaseKey, Inquiry>,
+    choose: impl FnOnce(Known) -> BTreeMap<PackageKey, CopyOrder>,
+) -> Result<BTreeMap<PackageKey, CopyAnswer>, Error> {
+    block_on(async {
+        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
+        let known = gatherer.inquire(inquiries).await;
+        gatherer.copies(choose(known)).await
     })
 }
 

@@ -1,6 +1,7 @@
 //! What a command returns: data, neither printed nor coloured.
 
 mod explained;
+mod mirror;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::trust::pins::{Pins, Signer};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
 };
+pub use mirror::{Fate, MirrorReport, MirroredPackage};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 /// The result of one command.
@@ -95,6 +97,7 @@ impl RootOutcome {
             Ok(Body::Verified(verified)) => {
                 ExitCode::all(verified.inconclusive.iter().map(|it| ExitCode::of_error(&it.error)))
             }
+            Ok(Body::Mirror(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
             Ok(_) => ExitCode::Done,
             Err(error) => ExitCode::of_error(error),
         };
@@ -135,6 +138,8 @@ pub enum Body {
     Hashed(Vec<HashLine>),
     /// `cache`: the index.
     Cache(CacheReport),
+    /// `mirror`: the packages.
+    Mirror(MirrorReport),
     /// `git`: what it was told, one for each clone.
     Git(Vec<GitReport>),
     /// `merge`: the files.

@@ -60,6 +60,7 @@ fn of_root(root: &RootOutcome) -> Vec<Annotation> {
             let (told, _) = summary::unanswered(verified.inconclusive.iter().map(|it| &it.error));
             items.extend(told.into_iter().map(|error| unanswered(error, &file)));
         }
+        Ok(Body::Mirror(report)) => items.extend(report.failed.iter().map(|error| of_error(error, &root.path))),
         Ok(_) => {}
         Err(error) => items.extend(error.each().map(|error| of_error(error, &root.path))),
     }

@@ -20,6 +20,7 @@ mod lock_options;
 mod lock_trust;
 mod merge;
 mod migrate;
+mod mirror;
 mod modules;
 mod names;
 mod not_literal;

@@ -7,6 +7,7 @@ mod global;
 mod lock;
 mod locking;
 mod migrate;
+mod mirror;
 mod modules;
 mod single_dash;
 mod trust;
@@ -31,6 +32,7 @@ pub(super) use global::{Global, Tool, Within};
 pub(super) use lock::LockArgs;
 use locking::Locking;
 pub(super) use migrate::MigrateArgs;
+pub(super) use mirror::MirrorArgs;
 use modules::Modules;
 pub(super) use single_dash::{double_dashes, wants_json};
 pub(super) use trust::TrustArgs;
@@ -88,6 +90,7 @@ pub(super) enum Command {
     Upgrade(UpgradeArgs),
     Outdated(OutdatedArgs),
     Migrate(MigrateArgs),
+    Mirror(MirrorArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
     List(ListArgs),
@@ -263,6 +266,7 @@ impl Command {
             Command::Upgrade(_) => "upgrade",
             Command::Outdated(_) => "outdated",
             Command::Migrate(_) => "migrate",
+            Command::Mirror(_) => "mirror",
             Command::Verify(_) => "verify",
             Command::Explain(_) => "explain",
             Command::Fmt(_) => "fmt",
@@ -302,6 +306,7 @@ impl Command {
             Command::Upgrade(upgrade) => Some(&upgrade.within),
             Command::Outdated(outdated) => Some(&outdated.within),
             Command::Migrate(migrate) => Some(&migrate.within),
+            Command::Mirror(mirror) => Some(&mirror.within),
             Command::Verify(verify) => Some(&verify.within),
             Command::Explain(explain) => Some(&explain.within),
             Command::Fmt(fmt) => Some(&fmt.within),

@@ -152,7 +152,7 @@ impl Root {
     }
 
     /// Findings with their files as reports name them.
-    pub(super) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub(in crate::commands) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let lock = self.settings.lock_file_shown();
         let place = |finding: Finding| {
             let file = match &finding.file {

@@ -7,7 +7,9 @@ use url::Url;
 
 use super::{Gatherer, PackageKey};
 use crate::addr::ProviderAddr;
+use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
+use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package::{PackageError, Spool};
 use crate::engine::facts::Refusal;
 use crate::engine::{Event, Events};
@@ -66,6 +68,8 @@ pub(super) struct Wanted {
     pub(super) file_name: String,
     /// Its digest, where that is signed.
     pub(super) zh: Option<Sha256Digest>,
+    /// Where its bytes go too, if they are to be kept.
+    pub(super) copy: Option<Arc<ArchiveCopy>>,
 }
 
 impl Gatherer {
@@ -87,8 +91,12 @@ impl Gatherer {
         package: &Package,
     ) -> Result<Hashed, Refusal> {
         let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
-        let wanted =
-            Wanted { url: package.url.clone(), file_name: package.file_name.clone(), zh: Some(package.shasum) };
+        let wanted = Wanted {
+            url: package.url.clone(),
+            file_name: package.file_name.clone(),
+            zh: Some(package.shasum),
+            copy: None,
+        };
         let hashed = async {
             let found = self.downloads.fetch(key, &wanted).await?;
             Ok(Hashed { h1: found.h1, archive_form: found.archive_form, size: found.size })
@@ -138,6 +146,7 @@ impl Downloads {
             } else {
                 Sink::Stream(Box::new(ArchiveHasher::on(self.threads, Limits::default())))
             };
+            package.copy.iter().try_for_each(|copy| copy.begin()).map_err(unwritten)?;
             match self.pass(key, package, &mut body, sink).await {
                 Ok(hashes) => return Ok(hashes),
                 Err(Pass::Refused(refusal)) => return Err(refusal),
@@ -164,6 +173,8 @@ impl Downloads {
             page.get_or_insert_with(|| body.is_page(&bytes));
             let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
+            let copied = package.copy.iter().try_for_each(|copy| copy.write(&bytes));
+            copied.map_err(|error| Pass::Refused(unwritten(error)))?;
             match &mut sink {
                 Sink::Stream(hasher) => hasher.update(&bytes).map_err(|error| refused(key, package, &error))?,
                 Sink::Spool(spool) => {
@@ -188,6 +199,10 @@ impl Downloads {
             }
         }
     }
+}
+
+fn unwritten(error: StoreError) -> Refusal {
+    Refusal::Error(error.into())
 }
 
 /// The bytes must be the announced ones before anything that is wrong with them counts. A page for people in place of

@@ -155,7 +155,7 @@ impl MirrorGatherer {
 
     /// One package. The mirror must be right in every hash of a known scheme that it gives.
     async fn package(&self, key: PackageKey, archive: MirrorArchive) -> Result<PackageFacts, Refusal> {
-        let wanted = Wanted { url: archive.url.clone(), file_name: archive.file_name.clone(), zh: None };
+        let wanted = Wanted { url: archive.url.clone(), file_name: archive.file_name.clone(), zh: None, copy: None };
         let fetch = async { self.downloads.fetch(key.clone(), &wanted).await.map(Arc::new) };
         let found = self.packages.answer(archive.url.clone(), fetch).await?;
         let zh = PackageHash::zh(found.zh);

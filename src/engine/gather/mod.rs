@@ -8,6 +8,7 @@
 mod archives;
 mod binding;
 mod choose;
+mod copies;
 mod evidence;
 mod memory;
 mod mirror;
@@ -37,6 +38,7 @@ use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;
 
 use archives::{Downloads, Hashed};
+pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
 pub use mirror::{MirrorGatherer, MirrorOptions};
 use signed::SignedSums;
 

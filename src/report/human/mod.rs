@@ -3,6 +3,7 @@
 mod changes;
 mod explained;
 mod findings;
+mod mirror;
 mod review;
 mod tables;
 mod tools;
@@ -55,12 +56,13 @@ fn is_of_root(body: &Body) -> bool {
             | Body::Changes(_)
             | Body::Verified(_)
             | Body::Trust(_)
+            | Body::Mirror(_)
     )
 }
 
 /// True if one line, behind the name of the root module, says all there is to say.
 fn is_one_line(body: &Body, root: &RootOutcome, shown: &str) -> bool {
-    let told = matches!(body, Body::Verified(_) | Body::Outdated(_)) && root.findings.is_empty();
+    let told = matches!(body, Body::Verified(_) | Body::Outdated(_) | Body::Mirror(_)) && root.findings.is_empty();
     told && shown.lines().count() == 1
 }
 
@@ -93,6 +95,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Formatted(files) => tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
+        Body::Mirror(report) => mirror::mirror(report, &root.findings, style),
         Body::Git(reports) => tools::git(reports),
         // What was decided stands in the notes.
         Body::Merged(_) => String::new(),
@@ -123,6 +126,8 @@ pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
         }
         if let Ok(Body::Verified(verified)) = &root.body {
             text.push_str(&verified::reasons(verified, style));
+        } else if let Ok(Body::Mirror(report)) = &root.body {
+            text.extend(report.failed.iter().map(|error| failure::human(error, style)));
         } else if !matches!(root.body, Ok(Body::Changes(_))) {
             text.push_str(&findings::findings(&root.findings, style));
         }

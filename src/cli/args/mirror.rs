@@ -1,0 +1,46 @@
+//! The options of `mirror`.
+
+use std::path::PathBuf;
+
+use super::Within;
+use crate::commands::mirror::Request;
+use crate::platform::Platform;
+
+/// Copy the locked packages into a directory that serves as a mirror.
+///
+/// Writes the packages of the lock file, checked as `verify` checks them, as a filesystem mirror. Served over https, the
+/// same directory is a network mirror. SHA256SUMS, its signature and the registry's keys stand beside the packages. What is
+/// there already is not fetched again, and other versions stay.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tflock mirror /srv/mirror --platform linux_amd64 --platform darwin_arm64\n  tflock mirror -r /srv/mirror\n  tflock mirror --check -r /srv/mirror"
+)]
+pub(in crate::cli) struct MirrorArgs {
+    /// The mirror.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked.
+    #[arg(long = "platform", value_name = "OS_ARCH")]
+    platforms: Vec<Platform>,
+    /// Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered.
+    #[arg(long)]
+    check: bool,
+    /// Copy for every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    recursive: bool,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
+impl MirrorArgs {
+    /// What was asked for.
+    pub(in crate::cli) fn request(&self) -> Request {
+        let mut platforms: Vec<Platform> = Vec::new();
+        for platform in &self.platforms {
+            if !platforms.contains(platform) {
+                platforms.push(platform.clone());
+            }
+        }
+        Request { directory: self.directory.clone(), platforms, recursive: self.recursive, check: self.check }
+    }
+}

@@ -1,0 +1,142 @@
+//! Whether a mirror is whole, unchanged, and has what lock files ask for. Nobody is asked.
+//!
+//! The copies of signed documents that stand in the mirror take the place of a registry's answers, so that lock files
+//! are judged by them as `verify --offline` judges them by the cache.
+
+use std::time::SystemTime;
+
+use super::contents::{Contents, has};
+use super::wanted::{Need, of_releases, wanted};
+use super::{Request, placed, unread};
+use crate::commands::verify::{Root, Roots, VerifyOptions, judged, recalled};
+use crate::disk::cache::{Cache, CacheOptions};
+use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::mirror::FilesystemMirror;
+use crate::disk::mirror_writer::directory_in;
+use crate::engine::PackageKey;
+use crate::engine::gather::unrecorded;
+use crate::error::Error;
+use crate::finding::{Finding, Rule};
+use crate::hash::PackageHash;
+use crate::hash::archive::ArchiveHashes;
+use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
+use crate::release::{Known, Release, naming};
+
+/// Checks a mirror for all root modules.
+///
+/// # Errors
+///
+/// That there is no mirror, or that its documents cannot be read.
+pub(super) fn check(
+    request: &Request,
+    roots: Roots,
+    now: SystemTime,
+) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
+    FilesystemMirror::open(&request.directory)?;
+    let _lock = DirectoryLock::acquire_shared(&request.directory)?;
+    let contents = Contents::read(&request.directory)?;
+    let memory = Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() });
+    contents.remember(&memory);
+    let known = recalled(&roots, &memory);
+    let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
+    let (outcomes, notes) = judged(roots, &known, &memory, VerifyOptions::default());
+    let checked = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
+        let Some(root) = root.filter(|root| root.spans().is_some()) else { return unread(outcome, request) };
+        of_releases(&mut outcome, &root);
+        Checked { request, contents: &contents, root: &root, known: &known }.finish(outcome)
+    });
+    let mut checked: Vec<RootOutcome> = checked.collect();
+    // What is wrong with the mirror itself is told once.
+    if let Some(first) = checked.first_mut() {
+        first.findings.extend(contents.findings(now));
+    }
+    Ok((checked, notes))
+}
+
+/// One root module and the mirror.
+struct Checked<'a> {
+    request: &'a Request,
+    contents: &'a Contents,
+    root: &'a Root,
+    known: &'a Known,
+}
+
+impl Checked<'_> {
+    fn finish(&self, mut outcome: RootOutcome) -> RootOutcome {
+        let (mut report, mut findings) = (self.request.report(), Vec::new());
+        for (key, need) in wanted(self.request, self.root, self.known, &outcome.findings) {
+            match self.contents.hashes.get(&key) {
+                Some(Ok(hashes)) => findings.extend(self.package(&key, hashes, &mut report)),
+                None if self.is_missed(&key, need) => findings.push(lacks(&key, "the mirror has no package of")),
+                // That it cannot be read is told once, for the whole mirror.
+                None | Some(Err(_)) => {}
+            }
+        }
+        outcome.findings.extend(placed(self.root, findings));
+        RootOutcome { body: Ok(Body::Mirror(report)), ..outcome }
+    }
+
+    /// The locked release of a package, as the signed documents in the mirror tell it.
+    fn release(&self, key: &PackageKey) -> Option<&Release> {
+        let known = self.known.get(&(key.address.clone(), key.version.clone()))?;
+        known.release().map(AsRef::as_ref)
+    }
+
+    /// A package that is there: does it belong there, and can it be found over the network?
+    fn package(&self, key: &PackageKey, hashes: &ArchiveHashes, report: &mut MirrorReport) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let contents = self.contents.releases.get(&(key.address.clone(), key.version.clone()));
+        let listed = contents.and_then(|contents| contents.listed.as_ref().filter(|_| contents.indexed));
+        if !listed.is_some_and(|listed| listed.contains_key(&key.platform)) {
+            findings.push(lacks(key, "index.json and the document of the version do not name the package of"));
+        }
+        if contents.is_none_or(|contents| contents.sums.is_none()) {
+            findings.push(lacks(key, "there is no SHA256SUMS beside the package of"));
+        }
+        let entry = self.root.lock().get(&key.address);
+        let zh = PackageHash::zh(hashes.zh);
+        if entry.is_some_and(|entry| entry.hashes.iter().any(|hash| has(hashes, hash))) {
+            report.packages.push(present(self.request, key, hashes));
+        } else if self.release(key).is_some_and(|release| release.owns(&zh)) {
+            report.failed.push(unrecorded(key));
+        } else {
+            let PackageKey { address, version, platform } = key;
+            let message = format!(
+                "the package of {address} {version} for {platform} in the mirror has the checksum {zh}, which neither the \
+                 lock file nor a signed list beside it has",
+            );
+            findings.push(Finding::new(Rule::MirrorAltered, message).about(address));
+        }
+        findings
+    }
+
+    /// True if a package that is not there should be.
+    fn is_missed(&self, key: &PackageKey, need: Need) -> bool {
+        match need {
+            Need::Named => true,
+            Need::Optional => false,
+            Need::Likely => {
+                self.release(key).is_none_or(|release| release.platforms().any(|platform| *platform == key.platform))
+            }
+        }
+    }
+}
+
+fn lacks(PackageKey { address, version, platform }: &PackageKey, what: &str) -> Finding {
+    let message = format!("{what} {address} {version} for {platform}");
+    Finding::new(Rule::MirrorIncomplete, message).about(address)
+}
+
+fn present(request: &Request, key: &PackageKey, hashes: &ArchiveHashes) -> MirroredPackage {
+    let file_name = naming::conventional(&key.address, &key.version, &key.platform);
+    let file = directory_in(&request.directory, &key.address).join(file_name);
+    MirroredPackage {
+        address: key.address.clone(),
+        version: key.version.clone(),
+        platform: key.platform.clone(),
+        file: file.strip_prefix(&request.directory).map_or(file.clone(), ToOwned::to_owned),
+        size: hashes.size,
+        hashes: vec![hashes.h1.clone(), PackageHash::zh(hashes.zh)],
+        fate: Fate::Present,
+    }
+}

@@ -1,0 +1,178 @@
+//! A mirror as it stands on disk: what is in it, and what is wrong with it whatever lock files say.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::addr::ProviderAddr;
+use crate::disk::cache::{Cache, IndexEntry, Origin, ReleasePackage, ReleaseRecord};
+use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, providers, releases};
+use crate::disk::mirror_writer::{directory_in, file_prefix};
+use crate::disk::package as packages;
+use crate::engine::{PackageKey, parallel};
+use crate::error::Error;
+use crate::finding::{Finding, Rule};
+use crate::hash::PackageHash;
+use crate::hash::archive::{ArchiveHashes, Threads};
+use crate::hash::sums::Sums;
+use crate::platform::Platform;
+use crate::release::naming;
+use crate::trust::openpgp;
+use crate::version::Version;
+
+/// All that a mirror holds, read and hashed.
+pub(super) struct Contents {
+    base: PathBuf,
+    pub(super) releases: BTreeMap<(ProviderAddr, Version), ReleaseContents>,
+    /// The hashes of each package, or why it has none.
+    pub(super) hashes: BTreeMap<PackageKey, Result<ArchiveHashes, String>>,
+}
+
+impl Contents {
+    /// Reads every document of the mirror, and hashes every package.
+    ///
+    /// # Errors
+    ///
+    /// That a document cannot be read or is none.
+    pub(super) fn read(base: &Path) -> Result<Self, Error> {
+        let mut found = BTreeMap::new();
+        for addr in providers(base) {
+            for (version, release) in releases(base, &addr)? {
+                found.insert((addr.clone(), version), release);
+            }
+        }
+        let archives: Vec<(PackageKey, &PathBuf)> = found.iter().flat_map(archives).collect();
+        let hashes = parallel::each(archives.len(), parallel::cores(), |at| {
+            packages::hash_archive(archives[at].1, Threads::One).map_err(|problem| problem.to_string())
+        });
+        let hashes = archives.into_iter().map(|(key, _)| key).zip(hashes).collect();
+        Ok(Self { base: base.to_owned(), releases: found, hashes })
+    }
+
+    /// Puts the copies of signed documents, and what was computed of packages, where an earlier run would have left them.
+    pub(super) fn remember(&self, memory: &Cache) {
+        for hashes in self.hashes.values().flatten() {
+            if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
+                memory.record(entry);
+            }
+        }
+        for ((address, version), release) in &self.releases {
+            let Some(sums) = &release.sums else { continue };
+            let archives = Sums::decode(sums);
+            let packages = archives.archives(address.type_name(), version).map(|(platform, zh)| ReleasePackage {
+                file_name: naming::conventional(address, version, &platform),
+                platform,
+                zh,
+                h1: None,
+            });
+            let keys: Vec<&str> = release.keys.iter().map(String::as_str).collect();
+            memory.put_release(ReleaseRecord {
+                address: address.clone(),
+                version: version.clone(),
+                sums: memory.put_document(sums),
+                signature: release.signature.as_ref().map(|signature| memory.put_document(signature)),
+                keys: Some(memory.put_keys(&keys)),
+                packages: packages.collect(),
+            });
+        }
+    }
+
+    /// What is wrong with the mirror itself.
+    pub(super) fn findings(&self, now: SystemTime) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (key, hashes) in &self.hashes {
+            if let Err(problem) = hashes {
+                let file = naming::conventional(&key.address, &key.version, &key.platform);
+                findings.push(self.found(Rule::MirrorAltered, problem.clone(), &key.address, &file));
+            }
+        }
+        for ((addr, version), release) in &self.releases {
+            let of_version = format!("{version}.json");
+            if release.indexed && release.listed.is_none() {
+                let message = format!("the index names {addr} {version}, but there is no document of that version");
+                findings.push(self.found(Rule::MirrorIncomplete, message, addr, &of_version));
+            }
+            for (platform, listed) in release.listed.iter().flatten() {
+                let key = PackageKey { address: addr.clone(), version: version.clone(), platform: platform.clone() };
+                findings.extend(self.against_document(&key, listed));
+            }
+            findings.extend(self.against_sums(addr, version, release, now));
+        }
+        findings
+    }
+
+    fn found(&self, rule: Rule, message: String, addr: &ProviderAddr, file: &str) -> Finding {
+        Finding::new(rule, message).about(addr).in_file(directory_in(&self.base, addr).join(file))
+    }
+
+    /// What the document of a version says of a package, where that is not so.
+    fn against_document(&self, key: &PackageKey, listed: &ListedArchive) -> Option<Finding> {
+        let PackageKey { address, version, platform } = key;
+        // A package elsewhere is for others to check.
+        if listed.url.contains('/') {
+            return None;
+        }
+        let Some(hashes) = self.hashes.get(key) else {
+            let message = format!("the package of {address} {version} for {platform} is not there");
+            return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
+        };
+        let hashes = hashes.as_ref().ok()?;
+        let wrong = listed.hashes.iter().find(|hash| !has(hashes, hash))?;
+        let message = format!(
+            "the package of {address} {version} for {platform} has the checksums zh:{} and {}, where {version}.json gives \
+             {wrong}",
+            hashes.zh, hashes.h1,
+        );
+        Some(self.found(Rule::MirrorAltered, message, address, &listed.url))
+    }
+
+    /// Where the copy of the signed list, its signature, the keys and the packages do not belong together.
+    fn against_sums(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        release: &ReleaseContents,
+        now: SystemTime,
+    ) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(message) = unsigned(addr, version, release, now) {
+            let file = format!("{}_SHA256SUMS", file_prefix(addr, version));
+            findings.push(self.found(Rule::MirrorAltered, message, addr, &file));
+        }
+        let sums = release.sums.as_deref().map(Sums::decode).unwrap_or_default();
+        for (platform, zh) in sums.archives(addr.type_name(), version) {
+            let key = PackageKey { address: addr.clone(), version: version.clone(), platform };
+            let Some(Ok(hashes)) = self.hashes.get(&key) else { continue };
+            if hashes.zh != zh {
+                let message = format!(
+                    "the package of {addr} {version} for {} has the checksum zh:{}, where SHA256SUMS beside it has zh:{zh}",
+                    key.platform, hashes.zh,
+                );
+                let file = naming::conventional(addr, version, &key.platform);
+                findings.push(self.found(Rule::MirrorAltered, message, addr, &file));
+            }
+        }
+        findings
+    }
+}
+
+fn archives<'a>(
+    ((address, version), release): (&'a (ProviderAddr, Version), &'a ReleaseContents),
+) -> impl Iterator<Item = (PackageKey, &'a PathBuf)> {
+    release.archives.iter().map(move |(platform, path): (&Platform, &PathBuf)| {
+        (PackageKey { address: address.clone(), version: version.clone(), platform: platform.clone() }, path)
+    })
+}
+
+/// True if one of its hashes is this one.
+pub(super) fn has(hashes: &ArchiveHashes, hash: &PackageHash) -> bool {
+    *hash == PackageHash::zh(hashes.zh) || *hash == hashes.h1 || hashes.archive_form.as_ref() == Some(hash)
+}
+
+/// What is wrong with the signature over the copy of the signed list, if the registry listed keys.
+fn unsigned(addr: &ProviderAddr, version: &Version, release: &ReleaseContents, now: SystemTime) -> Option<String> {
+    let (sums, signature) = (release.sums.as_ref()?, release.signature.as_deref().unwrap_or_default());
+    let keys: Vec<&str> = release.keys.iter().map(String::as_str).collect();
+    let problem = openpgp::verify(sums, signature, &keys, now).err().filter(|_| !keys.is_empty())?;
+    Some(format!("the signature beside the checksums of {addr} {version} is not good for them: {problem}"))
+}

@@ -1,0 +1,107 @@
+//! Which packages a root module wants in a mirror.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Request;
+use crate::addr::ProviderAddr;
+use crate::commands::LockOptions;
+use crate::commands::lock::RuleBook;
+use crate::commands::verify::Root;
+use crate::engine::PackageKey;
+use crate::engine::inquiry::{Depth, Inquiry};
+use crate::finding::{Class, Finding, Level};
+use crate::hash::HashScheme;
+use crate::lockfile::LockEntry;
+use crate::outcome::RootOutcome;
+use crate::platform::Platform;
+use crate::release::{Known, ReleaseKey};
+use crate::settings::H1Rule;
+
+/// How much a package is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Somebody named its platform.
+    Named,
+    /// The settings call its platform optional for the provider.
+    Optional,
+    /// Its platform is one that entries are locked for, or that of this machine.
+    Likely,
+}
+
+/// Nothing is downloaded to judge: the packages that are wanted are hashed when they come.
+const DEPTH: Depth = Depth { download: false, recompute: false, all_platforms: false };
+
+/// What is to be asked about the locked releases of all root modules. Hosts that their settings forbid are not asked.
+pub(super) fn inquiries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Request) -> BTreeMap<ReleaseKey, Inquiry> {
+    let mut inquiries: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
+    for root in roots {
+        let run = root.settings();
+        let rules = RuleBook::new(run, &LockOptions::default());
+        let platforms = named(request, root).unwrap_or_default();
+        for (addr, entry) in root.lock().iter().filter(|(addr, _)| !rules.forbids(addr)) {
+            let inquiry = Inquiry {
+                rules: rules.of(addr, platforms),
+                believe: run.settings.policy.h1 != Some(H1Rule::Verified),
+                platforms: platforms.iter().cloned().collect(),
+                h1: entry.hashes.of(HashScheme::H1).cloned().collect(),
+                depth: DEPTH,
+                link: false,
+            };
+            let key = (addr.clone(), entry.version.clone());
+            match inquiries.remove(&key) {
+                Some(mut same) => {
+                    same.join(inquiry);
+                    inquiries.insert(key, same);
+                }
+                None => drop(inquiries.insert(key, inquiry)),
+            }
+        }
+    }
+    inquiries
+}
+
+/// The platforms that somebody named: by flag, else in the settings.
+fn named<'a>(request: &'a Request, root: &'a Root) -> Option<&'a [Platform]> {
+    let flags = Some(&request.platforms[..]).filter(|platforms| !platforms.is_empty());
+    flags.or(root.settings().settings.platforms.as_deref())
+}
+
+/// The platforms that a root module wants packages for: those that were named, else those that its recorded `h1:` are
+/// known to be for, and that of this machine.
+fn platforms(request: &Request, root: &Root, known: &Known) -> (BTreeSet<Platform>, Need) {
+    if let Some(named) = named(request, root) {
+        return (named.iter().cloned().collect(), Need::Named);
+    }
+    let attributed = root.lock().iter().flat_map(|(addr, entry)| {
+        let release = known.get(&(addr.clone(), entry.version.clone())).and_then(|known| known.release());
+        let recorded = release.into_iter().flat_map(|release| &release.h1);
+        recorded.filter(|(hash, _)| entry.hashes.contains(hash)).filter_map(|(_, vouched)| vouched.platform.clone())
+    });
+    (attributed.chain([Platform::host()]).collect(), Need::Likely)
+}
+
+/// The packages of the entries that nothing speaks against, with how much each is wanted.
+pub(super) fn wanted(request: &Request, root: &Root, known: &Known, findings: &[Finding]) -> Vec<(PackageKey, Need)> {
+    let (platforms, need) = platforms(request, root, known);
+    let refused = |addr: &ProviderAddr| {
+        findings.iter().any(|finding| finding.level == Level::Deny && finding.address.as_ref() == Some(addr))
+    };
+    let settings = &root.settings().settings;
+    let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
+        let package = |platform: &Platform| {
+            let need = if settings.optional(addr, platform) { Need::Optional } else { need };
+            let (address, version) = (addr.clone(), entry.version.clone());
+            (PackageKey { address, version, platform: platform.clone() }, need)
+        };
+        platforms.iter().map(package).collect::<Vec<_>>()
+    };
+    root.lock().iter().filter(|(addr, _)| !refused(addr)).flat_map(of_entry).collect()
+}
+
+/// What of the judgment is about releases. What the configuration asks for is the business of `verify`, unless there is
+/// no lock file that could be read.
+pub(super) fn of_releases(outcome: &mut RootOutcome, root: &Root) {
+    if root.spans().is_some() {
+        outcome.findings.retain(|finding| finding.rule.class() != Class::Other);
+    }
+}

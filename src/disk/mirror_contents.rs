@@ -1,0 +1,110 @@
+//! What a mirror directory holds, file by file, as [`mirror_writer`](super::mirror_writer) lays it out.
+//!
+//! Packages are found here, not opened.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::files;
+use super::mirror::{FilesystemMirror, LocalPackage};
+use super::mirror_writer::{directory_in, file_prefix, members};
+use super::text::names_in;
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::error::Error;
+use crate::hash::{HashScheme, PackageHash};
+use crate::platform::Platform;
+use crate::version::Version;
+
+const BEGIN: &str = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
+
+/// What a mirror holds of one release.
+#[derive(Debug, Clone, Default)]
+pub struct ReleaseContents {
+    /// True if the index of the provider names the version.
+    pub indexed: bool,
+    /// What the document of the version says of each platform; none if there is no such document.
+    pub listed: Option<BTreeMap<Platform, ListedArchive>>,
+    /// The packed packages.
+    pub archives: BTreeMap<Platform, PathBuf>,
+    /// The copy of the signed list.
+    pub sums: Option<Vec<u8>>,
+    /// The copy of its signature.
+    pub signature: Option<Vec<u8>>,
+    /// The copies of the registry's keys, each an armored block.
+    pub keys: Vec<String>,
+}
+
+/// What the document of a version says of one package.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListedArchive {
+    /// Where it is: the name of a file beside the document, or any other URL.
+    pub url: String,
+    /// Its hashes, as far as their schemes are known.
+    pub hashes: Vec<PackageHash>,
+}
+
+/// The providers that a mirror has directories for, in the order of their addresses.
+pub fn providers(base: &Path) -> Vec<ProviderAddr> {
+    let mut providers = Vec::new();
+    for host in names_in(base) {
+        for namespace in names_in(&base.join(&host)) {
+            for kind in names_in(&base.join(&host).join(&namespace)) {
+                let addr = ProviderAddr::parse(&format!("{host}/{namespace}/{kind}"), Dialect::Terraform);
+                providers.extend(addr.ok().filter(|addr| directory_in(base, addr).is_dir()));
+            }
+        }
+    }
+    providers.sort();
+    providers.dedup();
+    providers
+}
+
+/// What a mirror holds of each release of a provider.
+///
+/// # Errors
+///
+/// That something cannot be read, or is no document of a mirror.
+pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, ReleaseContents>, Error> {
+    let directory = directory_in(base, addr);
+    let mut releases: BTreeMap<Version, ReleaseContents> = BTreeMap::new();
+    let packages = FilesystemMirror::open(base)?.packages(addr)?;
+    for (version, platform, package) in packages.iter() {
+        let release = releases.entry(version.clone()).or_default();
+        if let LocalPackage::Packed(path) = package {
+            release.archives.insert(platform.clone(), path.clone());
+        }
+    }
+    for name in members(&directory.join("index.json"), "versions")?.into_iter().flatten().map(|(name, _)| name) {
+        // The tools pass over other names, too.
+        if let Ok(version) = name.parse::<Version>() {
+            releases.entry(version).or_default().indexed = true;
+        }
+    }
+    for (version, release) in &mut releases {
+        let of_version = members(&directory.join(format!("{version}.json")), "archives")?;
+        release.listed = of_version.map(|archives| archives.iter().filter_map(listed).collect());
+        let copy = |end: &str| {
+            let path = directory.join(format!("{}_SHA256SUMS{end}", file_prefix(addr, version)));
+            files::read(&path).ok().flatten()
+        };
+        (release.sums, release.signature) = (copy(""), copy(".sig"));
+        release.keys = copy(".asc").map(|text| blocks(&String::from_utf8_lossy(&text))).unwrap_or_default();
+    }
+    Ok(releases)
+}
+
+fn listed((platform, value): (&String, &Value)) -> Option<(Platform, ListedArchive)> {
+    let hashes = value.get("hashes").and_then(Value::as_array).into_iter().flatten();
+    let hashes = hashes.filter_map(|hash| hash.as_str()?.parse::<PackageHash>().ok());
+    let url = value.get("url").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let known = hashes.filter(|hash| hash.scheme() != HashScheme::Other);
+    Some((platform.parse().ok()?, ListedArchive { url, hashes: known.collect() }))
+}
+
+/// The armored blocks of a text, in their order.
+fn blocks(text: &str) -> Vec<String> {
+    text.split(BEGIN).skip(1).map(|block| format!("{BEGIN}{block}")).collect()
+}

@@ -1,0 +1,242 @@
+//! Writes a mirror: one directory that is a filesystem mirror and, behind any web server, a network mirror.
+//!
+//! ```text
+//! BASE/HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip     packages
+//! BASE/HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_SHA256SUMS      the signed list, as the registry serves it
+//! BASE/HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_SHA256SUMS.sig  its detached signature
+//! BASE/HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_SHA256SUMS.asc  the keys that the registry lists, in its order
+//! BASE/HOST/NAMESPACE/TYPE/VERSION.json                                    the packages of a version with their hashes
+//! BASE/HOST/NAMESPACE/TYPE/index.json                                      the versions
+//! ```
+//!
+//! A file appears whole or not at all, and after the files that it names. What a document says of other versions and
+//! platforms stays.
+//!
+//! Source: `internal/command/providers_mirror.go`, whose documents of older versions get the hashes of newer ones.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+use tempfile::NamedTempFile;
+
+use super::atomic::{self, Mode, StoreError, failed};
+use super::directory_lock::DirectoryLock;
+use super::files;
+use crate::addr::ProviderAddr;
+use crate::error::{Error, ErrorKind};
+use crate::hash::PackageHash;
+use crate::platform::Platform;
+use crate::version::Version;
+
+const DOCUMENT: Mode = Mode::KeepOr(0o644);
+
+/// A mirror that this run writes, and no other run at the same time.
+#[derive(Debug)]
+pub struct MirrorWriter {
+    base: PathBuf,
+    _lock: DirectoryLock,
+}
+
+/// What is known of one release, to be written beside its packages.
+#[derive(Debug, Clone, Default)]
+pub struct MirrorRelease {
+    /// The signed list, as the registry serves it.
+    pub sums: Option<Vec<u8>>,
+    /// Its detached signature.
+    pub signature: Option<Vec<u8>>,
+    /// The keys that the registry lists, each an armored block.
+    pub keys: Vec<String>,
+    /// The packages that are there: the names of their files, and their hashes.
+    pub archives: BTreeMap<Platform, (String, Vec<PackageHash>)>,
+}
+
+/// Why a mirror was not written. What was there is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum MirrorWriteError {
+    /// A file or a directory.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A document that cannot be added to.
+    #[error("{} is not a document of a network mirror: {reason}", path.display())]
+    Document {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// The start of the names of a release's files: `terraform-provider-TYPE_VERSION`.
+pub fn file_prefix(addr: &ProviderAddr, version: &Version) -> String {
+    format!("terraform-provider-{}_{version}", addr.type_name())
+}
+
+/// The directory of a provider in a mirror.
+pub fn directory_in(base: &Path, addr: &ProviderAddr) -> PathBuf {
+    base.join(addr.host().as_ascii()).join(addr.namespace()).join(addr.type_name())
+}
+
+impl MirrorWriter {
+    /// The mirror in a directory, which is made if there is none. Other runs that write it are waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if there can be no such directory, or another run writes it for longer than a minute.
+    pub fn open(base: &Path) -> Result<Self, MirrorWriteError> {
+        std::fs::create_dir_all(base).map_err(failed("create", base))?;
+        let lock = DirectoryLock::acquire(base)?;
+        Ok(Self { base: base.to_owned(), _lock: lock })
+    }
+
+    /// The directory of a provider, made if need be and cleared of what a killed run left.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; also where a symbolic link leads out of the mirror: the tools follow none there.
+    pub fn directory(&self, addr: &ProviderAddr) -> Result<PathBuf, MirrorWriteError> {
+        let directory = directory_in(&self.base, addr);
+        std::fs::create_dir_all(&directory).map_err(failed("create", &directory))?;
+        let target = std::fs::canonicalize(&directory).map_err(failed("write into", &directory))?;
+        let within = std::fs::canonicalize(&self.base).map_err(failed("write into", &self.base))?;
+        if directory_in(&within, addr) != target {
+            return Err(StoreError::Outside { path: directory, target, within }.into());
+        }
+        atomic::sweep(&directory);
+        Ok(directory)
+    }
+
+    /// Writes what is known of a release whose packages are there: signed documents, then the document of the version,
+    /// then the index.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorWriteError::Document`] for documents of other makers that are none; nothing of the release is written then.
+    pub fn publish(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        release: &MirrorRelease,
+    ) -> Result<(), MirrorWriteError> {
+        let directory = self.directory(addr)?;
+        let of_version = directory.join(format!("{version}.json"));
+        let of_provider = directory.join("index.json");
+        let archives = release.archives.iter().map(|(platform, (file_name, hashes))| {
+            let hashes: Vec<&str> = hashes.iter().map(PackageHash::as_str).collect();
+            (platform.to_string(), json!({ "url": file_name, "hashes": hashes }))
+        });
+        let versions = [(version.to_string(), json!({}))];
+        let of_version_text = extended(&of_version, "archives", archives)?;
+        let index_text = extended(&of_provider, "versions", versions)?;
+        let sums = |end: &str| directory.join(format!("{}_SHA256SUMS{end}", file_prefix(addr, version)));
+        let keys: String = release.keys.iter().flat_map(|key| [key.trim_end(), "\n"]).collect();
+        let copies = [
+            (sums(".asc"), Some(keys.as_bytes()).filter(|keys| !keys.is_empty())),
+            (sums(".sig"), release.signature.as_deref()),
+            (sums(""), release.sums.as_deref()),
+        ];
+        let copies = copies.iter().filter_map(|(path, bytes)| Some((path, (*bytes)?)));
+        let documents = [(&of_version, of_version_text.as_bytes()), (&of_provider, index_text.as_bytes())];
+        for (path, bytes) in copies.chain(documents) {
+            atomic::store(path, bytes, DOCUMENT, &self.base)?;
+        }
+        Ok(())
+    }
+}
+
+/// The object of a document, by the name of its one member; none if there is no such file.
+///
+/// # Errors
+///
+/// [`MirrorWriteError::Document`] if it is not JSON of that shape.
+pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, MirrorWriteError> {
+    let wrong = |reason: String| MirrorWriteError::Document { path: path.to_owned(), reason };
+    let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else { return Ok(None) };
+    let document: Value = serde_json::from_slice(&text).map_err(|problem| wrong(problem.to_string()))?;
+    match document.get(member) {
+        Some(Value::Object(members)) => Ok(Some(members.clone())),
+        _ => Err(wrong(format!("it has no object {member:?}"))),
+    }
+}
+
+/// The text of a document with more members, all of them in the order of their names.
+fn extended(
+    path: &Path,
+    member: &str,
+    more: impl IntoIterator<Item = (String, Value)>,
+) -> Result<String, MirrorWriteError> {
+    let mut all: BTreeMap<String, Value> = members(path, member)?.into_iter().flatten().collect();
+    all.extend(more);
+    let document = json!({ member: all.into_iter().collect::<Map<String, Value>>() });
+    Ok(format!("{document:#}\n"))
+}
+
+/// An archive on its way into a directory: a file beside those that count, until it is put in its place.
+#[derive(Debug)]
+pub struct ArchiveCopy {
+    directory: PathBuf,
+    name: String,
+    file: Mutex<Option<NamedTempFile>>,
+}
+
+impl ArchiveCopy {
+    /// A copy that will have this name in this directory.
+    pub fn new(directory: PathBuf, name: String) -> Self {
+        Self { directory, name, file: Mutex::default() }
+    }
+
+    /// Begins, or begins anew.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if there can be no file.
+    pub fn begin(&self) -> Result<(), StoreError> {
+        let file = atomic::beside(&self.directory, self.name.as_ref())
+            .map_err(failed("create a file beside", &self.path()))?;
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        Ok(())
+    }
+
+    /// Adds bytes of the archive.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if they cannot be written.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(file) => file.write_all(bytes).map_err(failed("write", &self.path())),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the file in its place. Without it, all that was written is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if that fails; what stood there is as it was.
+    pub fn keep(&self) -> Result<(), StoreError> {
+        let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
+        file.as_file().sync_all().map_err(failed("write", &self.path()))?;
+        file.persist(self.path()).map_err(|error| failed("replace", &self.path())(error.error))?;
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.join(&self.name)
+    }
+}
+
+impl From<MirrorWriteError> for Error {
+    fn from(error: MirrorWriteError) -> Self {
+        let message = error.to_string();
+        match error {
+            MirrorWriteError::Store(error) => error.into(),
+            MirrorWriteError::Document { path, .. } => {
+                let told = Self::new(ErrorKind::Disk, message).in_file(path);
+                told.hint("restore the file, or remove it and run `tflock mirror` for each version that it named")
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What `mirror` did, for people.
+
+use std::fmt::Write;
+
+use super::findings::findings;
+use crate::finding::{Finding, Level};
+use crate::outcome::{Fate, MirrorReport, MirroredPackage};
+use crate::report::{Detail, Style, printable, size, slashed};
+
+/// The findings, a line for each release of which packages came, then one line that counts.
+pub(super) fn mirror(report: &MirrorReport, found: &[Finding], style: Style) -> String {
+    let mut text = findings(found, style);
+    let of_one_release = |one: &MirroredPackage, other: &MirroredPackage| {
+        (&one.address, &one.version, one.fate) == (&other.address, &other.version, other.fate)
+    };
+    let mut packages: Vec<&MirroredPackage> = report.packages.iter().collect();
+    packages.sort_by_key(|package| (&package.address, &package.version, package.fate as u8, &package.platform));
+    for same in packages.chunk_by(|one, other| of_one_release(one, other)) {
+        if report.checked || same[0].fate == Fate::Present && style.detail < Detail::Verbose {
+            continue;
+        }
+        let platforms: Vec<&str> = same.iter().map(|package| package.platform.as_str()).collect();
+        let (addr, version) = (style.addr(&same[0].address), &same[0].version);
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "+ {addr} {version}  {}: {}", same[0].fate.as_str(), platforms.join(", "));
+    }
+    let denied = found.iter().any(|finding| finding.level == Level::Deny) || !report.failed.is_empty();
+    let verdict = match (report.checked, denied) {
+        (true, false) => "as it should be: ",
+        (true, true) => "not as it should be: ",
+        (false, true) => "not complete: ",
+        (false, false) => "",
+    };
+    let directory = slashed(&report.directory);
+    let count = |count: usize| if count == 1 { "1 package".to_owned() } else { format!("{count} packages") };
+    let _ = write!(text, "{verdict}{} in {}", count(report.packages.len()), printable(&directory));
+    let come: Vec<&MirroredPackage> = packages.into_iter().filter(|package| package.fate != Fate::Present).collect();
+    if !report.checked {
+        let bytes = come.iter().map(|package| package.size).sum();
+        let _ = match (come.len(), report.packages.len()) {
+            (0, 0) => Ok(()),
+            (0, _) => write!(text, ", all there before"),
+            (fetched, _) => write!(text, ", {fetched} of them fetched ({})", size(bytes)),
+        };
+    }
+    text + "\n"
+}
