@@ -401,6 +401,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;list' {
+            [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'With several root modules: which versions of each provider, or what each root module locks')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')

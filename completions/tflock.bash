@@ -718,12 +718,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__list)
-            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --by --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "provider root" -- "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -384,6 +384,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;list'= {
+            cand --by 'With several root modules: which versions of each provider, or what each root module locks'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'

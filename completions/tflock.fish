@@ -458,6 +458,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand hash" -l no-cache -d 'Neit
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l by -d 'With several root modules: which versions of each provider, or what each root module locks' -r -f -a "provider\t'Which versions of each provider, and where'
+root\t'What each root module locks'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

@@ -41,6 +41,8 @@ pub struct Streams<'a> {
     pub stdout_is_terminal: bool,
     /// The same for standard error.
     pub stderr_is_terminal: bool,
+    /// The columns of the terminal, if there is one.
+    pub columns: Option<usize>,
 }
 
 impl Streams<'static> {
@@ -52,6 +54,7 @@ impl Streams<'static> {
             stderr: Box::new(std::io::stderr()),
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
+            columns: terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| columns.into()),
         }
     }
 }

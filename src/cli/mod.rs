@@ -42,10 +42,11 @@ pub fn run(
 fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
     let global = &arguments.global;
     let format = global.format();
-    let style = |terminal| Style {
+    let style = |terminal: bool| Style {
         colour: global.color.shown(terminal, environment.no_color()),
         dialect: global.tool.and_then(args::Tool::dialect),
         detail: global.detail(),
+        width: streams.columns.filter(|_| terminal),
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
     match outcome(arguments, environment, streams) {

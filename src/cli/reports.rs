@@ -19,8 +19,8 @@ pub(super) fn write(
     environment: &Environment,
     render: impl Fn(Format, Style) -> String,
 ) -> Result<(), Error> {
-    let plain =
-        Style { colour: false, dialect: global.tool.and_then(super::args::Tool::dialect), detail: global.detail() };
+    let dialect = global.tool.and_then(super::args::Tool::dialect);
+    let plain = Style { dialect, detail: global.detail(), ..Style::default() };
     let asked = global.report.iter().map(|(format, file)| (format.format(), environment.directory.join(file)));
     let mut errors = Vec::new();
     for (format, file) in asked {

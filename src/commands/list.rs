@@ -7,7 +7,7 @@ use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::outcome::{Body, Listed, Outcome};
+use crate::outcome::{Body, Grouping, Listed, Outcome};
 use crate::platform::Platform;
 use crate::release::Knowledge;
 use crate::release::cached::{self, Check};
@@ -20,6 +20,8 @@ use crate::workspace::{Reading, RootModule, RunSettings, absent};
 pub struct Request {
     /// Every root module below.
     pub recursive: bool,
+    /// By what the entries of many lock files stand together.
+    pub by: Grouping,
 }
 
 /// Lists the entries of lock files, with what is known of them.
@@ -31,7 +33,8 @@ pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
     let cache = services.open_cache_of(&roots);
-    Ok(targets.outcome("list", &roots, |root| entries(root, &cache)))
+    let outcome = targets.outcome("list", &roots, |root| entries(root, &cache));
+    Ok(Outcome { grouping: request.by, ..outcome })
 }
 
 /// What is known of an entry beside the lock file.

@@ -1,13 +1,15 @@
 //! `outdated`: what is selected, what could be, and what holds it back.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::available_versions::{Answers, of_roots};
 use super::lock::Root;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
+use crate::disk::roots::file_from;
+use crate::disk::worktree;
 use crate::engine::held_back;
 use crate::error::Error;
 use crate::lockfile::LockFile;
@@ -39,7 +41,11 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     let named = Named::new(&request.providers);
     roots.iter().flatten().for_each(|root| named.see(root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
-    let outcomes = targets.paths.iter().zip(roots).flat_map(|(path, root)| of_root(path.clone(), root, &answers));
+    // As all files in reports relative to the work tree, which outside of git is the root module.
+    let places: Vec<PathBuf> =
+        targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
+    let roots = targets.paths.iter().zip(&places).zip(roots);
+    let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root, &answers));
     let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
     if request.recursive && !request.providers.is_empty() {
         // Who does not ask for them is not in the answer.
@@ -72,7 +78,7 @@ fn rows(requirements: &Requirements, lock: &LockFile, offered: &BTreeMap<Provide
 }
 
 /// The rows of one root module, and beside them the providers whose versions are unknown.
-fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<RootOutcome> {
+fn of_root((path, place): (&Path, &Path), root: Result<Root, Error>, answers: &Answers) -> Vec<RootOutcome> {
     let root = match root {
         Ok(root) => root,
         Err(error) => return vec![RootOutcome::failed(path, error)],
@@ -91,8 +97,12 @@ fn of_root(path: PathBuf, root: Result<Root, Error>, answers: &Answers) -> Vec<R
         }
     }
     let complete = errors.is_empty() && known.len() == count;
-    let report = OutdatedReport { rows: rows(root.requirements(), root.lock(), &known), complete };
-    let body = RootOutcome { path: path.clone(), body: Ok(Body::Outdated(report)), findings: root.forbidden() };
+    let mut rows = rows(root.requirements(), root.lock(), &known);
+    for origin in rows.iter_mut().flat_map(|row| &mut row.holders) {
+        origin.file = file_from(place, &origin.file);
+    }
+    let report = OutdatedReport { rows, complete };
+    let body = RootOutcome { path: path.to_owned(), body: Ok(Body::Outdated(report)), findings: root.forbidden() };
     let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
     std::iter::once(body).chain(failure).collect()
 }

@@ -46,6 +46,18 @@ pub struct Outcome {
     pub code: ExitCode,
     /// The tool for whose default registry short addresses are shown; none if the root modules differ.
     pub dialect: Option<Dialect>,
+    /// How `list` of many root modules is told to people.
+    pub grouping: Grouping,
+}
+
+/// By what the entries of many lock files stand together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    /// Which versions of each provider, and where.
+    #[default]
+    Provider,
+    /// What each root module locks.
+    Root,
 }
 
 impl Outcome {

@@ -32,6 +32,9 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use paint::{Paint, Painted};
 
+/// Narrower terminals get lines of this width.
+const LEAST_WIDTH: usize = 40;
+
 /// Who reads the report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -73,9 +76,16 @@ pub struct Style {
     pub dialect: Option<Dialect>,
     /// How much is told.
     pub detail: Detail,
+    /// The columns of the terminal; none where lines are as long as they get, as in pipes and files.
+    pub width: Option<usize>,
 }
 
 impl Style {
+    /// How wide lines may be: never so narrow that nothing fits beside an indent.
+    fn room(self) -> usize {
+        self.width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH))
+    }
+
     fn paint<T>(self, paint: Paint, text: T) -> Painted<T> {
         Painted(text, self.colour.then_some(paint))
     }

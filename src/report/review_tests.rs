@@ -109,7 +109,7 @@ fn signed(changes: &[Change]) -> Packages {
 }
 
 fn all_formats(outcome: &Outcome) -> String {
-    let style = Style { dialect: Some(Dialect::Terraform), ..Style::default() };
+    let style = Style { dialect: Some(Dialect::Terraform), width: Some(80), ..Style::default() };
     FORMATS
         .iter()
         .fold(String::new(), |text, format| text + &format!("===== {format:?}\n{}", render(outcome, *format, style)))
@@ -132,9 +132,9 @@ fn every_pair_in_every_format() {
 
 #[test]
 fn every_detail_for_people() {
-    let verbose = Style { detail: Detail::Verbose, ..Style::default() };
+    let verbose = Style { detail: Detail::Verbose, width: Some(80), ..Style::default() };
     insta::assert_snapshot!("diff_verbose", render(&case("many", &signed), Format::Human, verbose));
-    let quiet = Style { detail: Detail::Quiet, ..Style::default() };
+    let quiet = Style { detail: Detail::Quiet, width: Some(80), ..Style::default() };
     insta::assert_snapshot!("diff_quiet", render(&case("many", &nothing), Format::Human, quiet));
 }
 
@@ -145,7 +145,7 @@ fn lines_for_people_fit_a_terminal() {
             let mut outcome = case(&name, &nothing);
             // Findings are one line each, however long.
             outcome.roots[0].findings.clear();
-            let style = Style { detail, dialect: Some(Dialect::Terraform), colour: false };
+            let style = Style { detail, dialect: Some(Dialect::Terraform), width: Some(80), ..Style::default() };
             let text = render(&outcome, Format::Human, style);
             let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
             assert_eq!(wide, [""; 0], "{name}");
@@ -314,7 +314,13 @@ fn markdown_of_more_than_fits_says_what_is_missing() {
     let one = outcome(vec![root(old, new, &nothing)]);
     let text = render(&one, Format::Markdown, Style::default());
     assert!(text.len() < 65_536 && text.contains("providers of 900"), "{}", text.len());
-    let many = outcome((0..200).map(|_| case("many", &nothing).roots.remove(0)).collect());
+    let mut many = outcome((0..200).map(|_| case("many", &nothing).roots.remove(0)).collect());
+    let text = render(&many, Format::Markdown, Style::default());
+    assert!(text.len() < 10_000 && text.contains("` and 197 more\n"), "equal changes are told once: {}", text.len());
+    for (number, root) in many.roots.iter_mut().enumerate() {
+        let Ok(Body::Changes(changes)) = &mut root.body else { panic!("changes") };
+        changes.sides = Some([number.to_string(), "the work tree".to_owned()]);
+    }
     let text = render(&many, Format::Markdown, Style::default());
     assert!(text.len() < 65_536 && text.contains("more root modules._"), "{}", text.len());
 }

@@ -1,20 +1,36 @@
 //! An outcome in a few lines, as formats end with.
 
+use std::collections::BTreeMap;
+
 use super::{human, slashed};
+use crate::addr::ProviderAddr;
 use crate::diff::{Risk, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
 use crate::finding::Level;
-use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::outcome::{Body, Change, Changes, Outcome, RootOutcome};
 
-/// One line for each root module.
+/// One line for each root module; of many how they ended, and one for each where all is not well.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() {
         return vec!["no lock file changed".to_owned()];
     }
-    let told = outcome.roots.iter().filter(|root| !outcome.many || !root.is_untouched());
+    let total = if outcome.many { human::many::total(outcome) } else { None };
+    // Of many those where all is well are only counted.
+    let told = outcome.roots.iter().filter(|root| total.is_none() || !is_well(root));
     let beside = outcome.error.iter().map(|error| format!("failed: {}", error.message));
-    told.map(|root| format!("{}: {}", name(root), of_root(root))).chain(beside).collect()
+    let told = told.map(|root| format!("{}: {}", name(root), of_root(root)));
+    total.clone().into_iter().chain(told).chain(beside).collect()
+}
+
+/// True if there is nothing to tell of a root module.
+pub(super) fn is_well(root: &RootOutcome) -> bool {
+    let unremarked = root.findings.iter().all(|finding| finding.level < Level::Warn);
+    match &root.body {
+        Ok(Body::Verified(verified)) => unremarked && verified.inconclusive.is_empty(),
+        Ok(Body::Changes(changes)) => unremarked && !changes.changed && changes.sides.is_none(),
+        Ok(_) | Err(_) => false,
+    }
 }
 
 /// The lock file, or the directory of its root module.
@@ -29,7 +45,9 @@ pub(super) fn name(root: &RootOutcome) -> String {
 fn of_root(root: &RootOutcome) -> String {
     let findings = findings(root);
     match &root.body {
-        Ok(Body::Changes(changes)) => [of_changes(changes)].into_iter().chain(findings).collect::<Vec<_>>().join("; "),
+        Ok(Body::Changes(changes)) => {
+            [of_changes(&[changes])].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
+        }
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => {
             let inconclusive = format!("inconclusive: {} unknown", human::hashes(verified.unknown));
             [inconclusive].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
@@ -47,31 +65,37 @@ fn findings(root: &RootOutcome) -> Option<String> {
     (!told.is_empty()).then(|| format!("findings: {}", told.join(", ")))
 }
 
-/// How many providers changed, by risk, and how many new checksums nobody was asked about.
-pub(super) fn of_changes(changes: &Changes) -> String {
-    if changes.changes.is_empty() {
-        return match (changes.text.formatting || changes.text.header.is_some(), changes.changed) {
-            (true, _) => "no provider changed, only the text".to_owned(),
-            (false, true) => "no provider changed".to_owned(),
-            (false, false) => "nothing changed".to_owned(),
-        };
+/// How many providers changed, by risk, and how many new checksums nobody was asked about; of many lock files together.
+pub(super) fn of_changes(all: &[&Changes]) -> String {
+    let mut risks: BTreeMap<&ProviderAddr, Risk> = BTreeMap::new();
+    for change in all.iter().flat_map(|changes| &changes.changes) {
+        let known = risks.entry(&change.address).or_insert(Risk::Routine);
+        *known = risk(change).max(*known);
     }
-    let count = |wanted| changes.changes.iter().filter(|change| risk(change) == wanted).count();
-    let risks: Vec<String> = [Risk::Dangerous, Risk::Notable, Risk::Routine]
+    let files = if all.len() > 1 { format!("{} lock files changed; ", all.len()) } else { String::new() };
+    if risks.is_empty() {
+        let text = all.iter().any(|changes| changes.text.formatting || changes.text.header.is_some());
+        let told = match (text, all.iter().any(|changes| changes.changed)) {
+            (true, _) => "no provider changed, only the text",
+            (false, true) => "no provider changed",
+            (false, false) => "nothing changed",
+        };
+        return files + told;
+    }
+    let told: Vec<String> = [Risk::Dangerous, Risk::Notable, Risk::Routine]
         .into_iter()
-        .map(|risk| (count(risk), risk.as_str()))
+        .map(|risk| (risks.values().filter(|it| **it == risk).count(), risk.as_str()))
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    let all = changes.changes.len();
-    let providers = if all == 1 { "1 provider changed".to_owned() } else { format!("{all} providers changed") };
-    let unchecked = unchecked(changes);
-    let unchecked = match unchecked {
+    let count = risks.len();
+    let providers = if count == 1 { "1 provider changed".to_owned() } else { format!("{count} providers changed") };
+    let unchecked = match unchecked(all) {
         0 => String::new(),
         1 => "; 1 new checksum not checked".to_owned(),
         count => format!("; {count} new checksums not checked"),
     };
-    format!("{providers}: {}{unchecked}", risks.join(", "))
+    format!("{files}{providers}: {}{unchecked}", told.join(", "))
 }
 
 /// The most sources without an answer that people are told of.
@@ -91,10 +115,10 @@ pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Ve
 }
 
 /// How many new checksums nothing is known of, because nobody was asked.
-pub(super) fn unchecked(changes: &Changes) -> usize {
-    let of_change = |change: &crate::outcome::Change| {
+pub(super) fn unchecked(all: &[&Changes]) -> usize {
+    let of_change = |change: &Change| {
         let added = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
         added.filter(|judged| judged.verdict == Verdict::UnknownOffline).count()
     };
-    changes.changes.iter().map(of_change).sum()
+    all.iter().flat_map(|changes| &changes.changes).map(of_change).sum()
 }

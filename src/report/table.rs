@@ -4,18 +4,45 @@ use super::Style;
 use super::paint::Paint;
 use super::wrap::width;
 
-/// Lays out rows under headings: two spaces between columns, nothing at the ends of lines. A column without any text
-/// in its cells is left out.
-pub(super) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]], style: Style) -> String {
-    let widths = widths(headings, rows);
-    let mut text = style.paint(Paint::Strong, line(&headings, &widths).trim_end()).to_string();
-    text.push('\n');
-    for row in rows {
-        let cells: [&str; N] = std::array::from_fn(|at| row[at].as_str());
-        text.push_str(line(&cells, &widths).trim_end());
+/// Rows under headings. A column without any text in its cells is left out.
+pub(super) struct Table<const N: usize> {
+    pub(super) headings: [&'static str; N],
+    pub(super) rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    /// For people: two spaces between columns, nothing at the ends of lines.
+    pub(super) fn text(&self, style: Style) -> String {
+        let widths = widths(self.headings, &self.rows);
+        let mut text = style.paint(Paint::Strong, line(&self.headings, &widths).trim_end()).to_string();
         text.push('\n');
+        for row in &self.rows {
+            let cells: [&str; N] = std::array::from_fn(|at| row[at].as_str());
+            text.push_str(line(&cells, &widths).trim_end());
+            text.push('\n');
+        }
+        text
     }
-    text
+
+    /// For code hosts, each cell escaped by whoever knows how; rows that do not fit are counted.
+    pub(super) fn markdown(&self, room: usize, escape: impl Fn(&str) -> String) -> String {
+        let widths = widths(self.headings, &self.rows);
+        let shown = |cells: &[&str; N]| {
+            let cells = cells.iter().zip(&widths).filter(|(_, width)| width.is_some());
+            cells.fold("|".to_owned(), |line, (cell, _)| line + " " + &escape(cell) + " |") + "\n"
+        };
+        let columns = widths.iter().filter(|width| width.is_some()).count();
+        let mut text = format!("{}|{}\n", shown(&self.headings), "---|".repeat(columns));
+        for (at, row) in self.rows.iter().enumerate() {
+            let row = shown(&std::array::from_fn(|at| row[at].as_str()));
+            if text.len() + row.len() > room {
+                let left = self.rows.len() - at;
+                return text + "\n_Left out for want of room: " + &left.to_string() + " more rows._\n";
+            }
+            text.push_str(&row);
+        }
+        text
+    }
 }
 
 /// Lays out rows without headings, each behind an indent.
@@ -60,7 +87,11 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {
         let cells = |row: [&str; 3]| row.map(str::to_owned);
-        let text = table(["a", "b", "long"], &[cells(["xy", "", "1"]), cells(["z", "", ""])], Style::default());
-        assert_eq!(text, "a   long\nxy  1\nz\n");
+        let rows = vec![cells(["xy", "", "1"]), cells(["z", "", ""])];
+        let table = Table { headings: ["a", "b", "long"], rows };
+        assert_eq!(table.text(Style::default()), "a   long\nxy  1\nz\n");
+        assert_eq!(table.markdown(1000, str::to_uppercase), "| A | LONG |\n|---|---|\n| XY | 1 |\n| Z |  |\n");
+        let cut = table.markdown(35, str::to_owned);
+        assert_eq!(cut, "| a | long |\n|---|---|\n| xy | 1 |\n\n_Left out for want of room: 1 more rows._\n");
     }
 }

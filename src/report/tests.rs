@@ -114,7 +114,7 @@ fn lock() -> Outcome {
 }
 
 fn tofu(detail: Detail) -> Style {
-    Style { colour: false, dialect: Some(Dialect::OpenTofu), detail }
+    Style { colour: false, dialect: Some(Dialect::OpenTofu), detail, width: None }
 }
 
 #[test]

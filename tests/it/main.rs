@@ -22,6 +22,7 @@ mod merge;
 mod migrate;
 mod mirror;
 mod modules;
+mod monorepo;
 mod names;
 mod not_literal;
 mod offline;

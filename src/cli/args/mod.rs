@@ -4,6 +4,7 @@ mod add;
 mod diff;
 mod git;
 mod global;
+mod list;
 mod lock;
 mod locking;
 mod migrate;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::commands::{cache, fmt, hash, list, why};
+use crate::commands::{cache, fmt, hash};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::workspace::{Environment, Scope};
 
@@ -29,6 +30,7 @@ pub(super) use diff::DiffArgs;
 pub(super) use git::{GitArgs, MergeArgs, TextconvArgs};
 use global::Below;
 pub(super) use global::{Global, Tool, Within};
+pub(super) use list::{ListArgs, WhyArgs};
 pub(super) use lock::LockArgs;
 use locking::Locking;
 pub(super) use migrate::MigrateArgs;
@@ -150,38 +152,6 @@ pub(super) struct HashArgs {
     pub(super) within: Within,
 }
 
-/// List the entries of the lock file.
-///
-/// Lists each provider with version, constraints, hashes, the platforms they are known to belong to, and the signer
-/// where a signature that an earlier run kept tells it.
-#[derive(Debug, clap::Args)]
-pub(super) struct ListArgs {
-    /// Look at every root module below: each directory with a lock file.
-    #[arg(short, long)]
-    pub(super) recursive: bool,
-    #[command(flatten)]
-    pub(super) within: Within,
-}
-
-/// Tell who asks for a provider.
-///
-/// Tells which module, file and line asks for a provider and with which constraint, through the whole module tree, and
-/// the version that is locked. Without ADDR for every provider.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  tflock why hashicorp/random")]
-pub(super) struct WhyArgs {
-    /// Provider source addresses, such as hashicorp/aws.
-    #[arg(value_name = "ADDR")]
-    pub(super) providers: Vec<String>,
-    /// Look at every root module below: each directory with a lock file.
-    #[arg(short, long)]
-    pub(super) recursive: bool,
-    #[command(flatten)]
-    modules: Modules,
-    #[command(flatten)]
-    pub(super) within: Within,
-}
-
 /// Show or clear the index of known hashes.
 ///
 /// The index remembers which h1: belongs to which zh:, as computed here from checked archives, so that no package is
@@ -231,18 +201,6 @@ impl FmtArgs {
 impl HashArgs {
     pub(super) fn request(&self) -> hash::Request {
         hash::Request { paths: self.paths.clone() }
-    }
-}
-
-impl ListArgs {
-    pub(super) fn request(&self) -> list::Request {
-        list::Request { recursive: self.recursive }
-    }
-}
-
-impl WhyArgs {
-    pub(super) fn request(&self) -> why::Request {
-        why::Request { providers: self.providers.clone(), recursive: self.recursive }
     }
 }
 

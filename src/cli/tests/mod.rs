@@ -67,6 +67,7 @@ impl Run {
             stderr: Box::new(stderr.clone()),
             stdout_is_terminal: self.terminal,
             stderr_is_terminal: self.terminal,
+            columns: None,
         };
         let environment = Environment {
             variables: self.variables.iter().copied().collect(),

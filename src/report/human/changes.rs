@@ -17,18 +17,25 @@ use crate::trust::words::by;
 pub(super) fn changes(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
     for change in &changes.changes {
-        one(&mut text, change, style);
+        let item = item(change, style);
+        let (line, hashes) = item.split_once('\n').unwrap_or((&item, ""));
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "{line}");
+        signer(&mut text, change, style);
+        text.push_str(hashes);
     }
-    if let Some(trust) = &changes.trust {
-        learned(&mut text, changes, trust, style);
+    for line in changes.trust.iter().flat_map(|trust| learned(changes, trust, style)) {
+        let _ = writeln!(text, "{line}");
     }
-    if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
-        for line in diff.lines() {
-            // Writing to a string cannot fail, here and below.
-            let _ = writeln!(text, "{}", painted(&printable(line), style));
-        }
-    }
-    text
+    text + &diff(changes.diff.as_deref().unwrap_or_default(), style)
+}
+
+/// A unified diff in colours.
+pub(super) fn diff(diff: &str, style: Style) -> String {
+    diff.lines().fold(String::new(), |mut text, line| {
+        let _ = writeln!(text, "{}", painted(&printable(line), style));
+        text
+    })
 }
 
 /// True if the line of a signer says already what a finding says.
@@ -66,19 +73,18 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
 }
 
 /// What the trust file holds from now on, but for signers that stand with their release already.
-fn learned(text: &mut String, changes: &Changes, trust: &TrustChange, style: Style) {
+pub(super) fn learned(changes: &Changes, trust: &TrustChange, style: Style) -> Vec<String> {
     let would = if trust.written { "" } else { "would be " };
     let told =
         |addr: &ProviderAddr| changes.changes.iter().any(|change| change.address == *addr && change.signer.is_some());
-    for (addr, signer) in trust.pinned.iter().filter(|(addr, _)| !told(addr)) {
-        let _ = writeln!(text, "{would}remembered: {} is {}", style.addr(addr), by(signer));
-    }
-    for key in &trust.denied {
-        let _ = writeln!(text, "{would}denied from now on: {key} (revoked)");
-    }
-    for (addr, version) in &trust.republished {
-        let _ = writeln!(text, "{would}recorded: another release of {} {version} was accepted", style.addr(addr));
-    }
+    let pinned = trust.pinned.iter().filter(|(addr, _)| !told(addr));
+    let pinned = pinned.map(|(addr, signer)| format!("{would}remembered: {} is {}", style.addr(addr), by(signer)));
+    let denied = trust.denied.iter().map(|key| format!("{would}denied from now on: {key} (revoked)"));
+    let republished = trust.republished.iter();
+    let republished = republished.map(|(addr, version)| {
+        format!("{would}recorded: another release of {} {version} was accepted", style.addr(addr))
+    });
+    pinned.chain(denied).chain(republished).collect()
 }
 
 fn painted(line: &str, style: Style) -> Painted<&str> {
@@ -90,7 +96,9 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
     }
 }
 
-fn one(text: &mut String, change: &Change, style: Style) {
+/// What happened to an entry, in one line; with -v each hash below.
+pub(super) fn item(change: &Change, style: Style) -> String {
+    let mut text = String::new();
     let (sign, paint) = match change.kind {
         ChangeKind::Added => ('+', Paint::Good),
         ChangeKind::Removed => ('-', Paint::Bad),
@@ -107,10 +115,10 @@ fn one(text: &mut String, change: &Change, style: Style) {
         let _ = write!(text, "  {}", told.join("; "));
     }
     text.push('\n');
-    signer(text, change, style);
     if style.detail == Detail::Verbose {
-        each_hash(text, change);
+        each_hash(&mut text, change);
     }
+    text
 }
 
 fn versions(change: &Change) -> String {

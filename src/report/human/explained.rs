@@ -8,16 +8,44 @@ use crate::finding::{Class, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt};
 use crate::platform::Platform;
-use crate::report::slashed;
+use crate::report::{Detail, Style, slashed};
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
 
-pub(super) fn explained(explained: &Explained) -> String {
+pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
         Explained::Rule(rule) => self::rule(*rule),
-        Explained::Hash(hash) => self::hash(hash),
-        Explained::Provider(provider) => self::provider(provider),
+        Explained::Hash(hash) => self::hash(hash, style),
+        Explained::Provider(provider) => self::provider(provider, style),
     }
+}
+
+/// How many lock files are named before they are only counted.
+const MOST_FILES: usize = 3;
+
+/// `a/.terraform.lock.hcl:3, b/.terraform.lock.hcl:3`, or how many they are.
+fn places(recorded: &[&RecordedAt], style: Style) -> String {
+    if recorded.len() > MOST_FILES && style.detail < Detail::Verbose {
+        return format!("{} lock files", recorded.len());
+    }
+    let place = |at: &&RecordedAt| {
+        let line = at.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
+        format!("{}{line}", slashed(&at.file))
+    };
+    recorded.iter().map(place).collect::<Vec<_>>().join(", ")
+}
+
+/// Items that are equal but for their place stand together, in the order in which they came first.
+fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<&T>)> {
+    let mut groups: Vec<(K, Vec<&T>)> = Vec::new();
+    for item in items {
+        let key = key(item);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => known.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
 }
 
 /// A rule: its meaning, what it does to the exit code, and the remedy.
@@ -43,14 +71,13 @@ fn rule(rule: Rule) -> String {
 }
 
 // Writing to a string cannot fail, here and below.
-fn hash(explained: &ExplainedHash) -> String {
+fn hash(explained: &ExplainedHash, style: Style) -> String {
     let mut text = format!("{}\n", explained.hash);
     if !explained.well_formed {
         text.push_str("  no package can have it: it is not written as a hash of its scheme\n");
     }
-    for RecordedAt { address, version, file, position } in &explained.recorded {
-        let line = position.map(|position| format!(":{}", position.line)).unwrap_or_default();
-        let _ = writeln!(text, "  recorded for {address} {version} in {}{line}", slashed(file));
+    for ((addr, version), recorded) in together(&explained.recorded, |at| (at.address.clone(), at.version.clone())) {
+        let _ = writeln!(text, "  recorded for {addr} {version} in {}", places(&recorded, style));
     }
     if explained.recorded.is_empty() {
         text.push_str("  recorded in no lock file of this repository\n");
@@ -66,20 +93,24 @@ fn hash(explained: &ExplainedHash) -> String {
     text
 }
 
-fn provider(provider: &ExplainedProvider) -> String {
+fn provider(provider: &ExplainedProvider, style: Style) -> String {
     let mut text = String::new();
-    for ExplainedEntry { entry, signer, hashes } in &provider.entries {
-        let _ = writeln!(text, "{} {} in {}", entry.address, entry.version, slashed(&entry.file));
+    let key = |it: &ExplainedEntry| {
+        (it.entry.address.clone(), it.entry.version.clone(), it.signer.clone(), it.hashes.clone())
+    };
+    for ((addr, version, signer, hashes), entries) in together(&provider.entries, key) {
+        let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
+        let _ = writeln!(text, "{addr} {version} in {}", places(&recorded, style));
         if let Some(signer) = signer {
-            let _ = writeln!(text, "  {}", self::signer(signer));
+            let _ = writeln!(text, "  {}", self::signer(&signer));
         }
         for (hash, from) in hashes {
             let from = from.as_ref().map(origin).map_or("not known here".to_owned(), |(what, why)| what + &why);
             let _ = writeln!(text, "  {hash}  {from}");
         }
     }
-    for entry in &provider.elsewhere {
-        let _ = writeln!(text, "{} {} also in {}", entry.address, entry.version, slashed(&entry.file));
+    for ((addr, version), recorded) in together(&provider.elsewhere, |at| (at.address.clone(), at.version.clone())) {
+        let _ = writeln!(text, "{addr} {version} also in {}", places(&recorded, style));
     }
     text
 }

@@ -2,84 +2,42 @@
 
 mod changes;
 mod explained;
-mod findings;
+pub(super) mod findings;
+pub(super) mod many;
 mod mirror;
 mod review;
-mod tables;
+pub(super) mod tables;
 mod tools;
-mod totals;
 mod trust;
 mod verified;
-pub(super) use verified::hashes;
+pub(super) use verified::{hashes, verdict};
 
 use std::fmt::Write;
 
 use super::paint::Paint;
-use super::{Detail, Style, failure, printable, slashed};
+use super::{Detail, Style, failure, printable};
 use crate::outcome::{Body, Outcome, RootOutcome};
+use many::{Same, Whose};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let mut text = String::new();
-    for root in &outcome.roots {
-        let Ok(body) = &root.body else { continue };
-        if outcome.many && root.is_untouched() {
-            continue;
-        }
-        let shown = self::body(body, root, style);
-        if shown.is_empty() && matches!(body, Body::Outdated(_)) {
-            continue;
-        }
-        if outcome.many && is_one_line(body, root, &shown) {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{} {shown}", style.paint(Paint::Strong, format!("{}:", name(root))));
-            continue;
-        }
-        if outcome.many && is_of_root(body) && !is_short(body, root) {
-            heading(&mut text, root, style);
-        }
-        text.push_str(&shown);
+    if outcome.many {
+        return many::render(outcome, style);
     }
-    let totals = totals::totals(outcome);
-    if !text.is_empty() && !totals.is_empty() {
-        text.push('\n');
-    }
-    text + &totals
-}
-
-/// True for what is about a root module, and stands below its name where there are several.
-fn is_of_root(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Requirements(_)
-            | Body::Entries(_)
-            | Body::Outdated(_)
-            | Body::Changes(_)
-            | Body::Verified(_)
-            | Body::Trust(_)
-            | Body::Mirror(_)
-    )
-}
-
-/// True if one line, behind the name of the root module, says all there is to say.
-fn is_one_line(body: &Body, root: &RootOutcome, shown: &str) -> bool {
-    let told = matches!(body, Body::Verified(_) | Body::Outdated(_) | Body::Mirror(_)) && root.findings.is_empty();
-    told && shown.lines().count() == 1
-}
-
-/// True if one line, which names the root module, says all there is to say.
-fn is_short(body: &Body, root: &RootOutcome) -> bool {
-    matches!(body, Body::Changes(changes) if !changes.changed && changes.sides.is_none()) && root.findings.is_empty()
+    let bodies = outcome.roots.iter().filter_map(|root| Some((root.body.as_ref().ok()?, root)));
+    bodies.map(|(body, root)| self::body(body, root, style)).collect()
 }
 
 pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
     match body {
         Body::Requirements(providers) => tables::why(providers, style),
-        Body::Outdated(report) => tables::outdated(report, style),
-        Body::Entries(entries) => tables::list(entries, style),
+        Body::Outdated(report) => {
+            tables::outdated(report, style).map_or_else(|| tables::up_to_date(report), |table| table.text(style))
+        }
+        Body::Entries(entries) => tables::list(entries, style).map(|table| table.text(style)).unwrap_or_default(),
         Body::Changes(changes) if changes.sides.is_some() => {
             let mut text = review::review(changes, style);
             text.push_str(&findings::findings(&root.findings, style));
-            text.push_str(&review::conclusion(changes, style));
+            text.push_str(&review::conclusion(&[changes], style));
             text
         }
         Body::Changes(changes) => {
@@ -91,7 +49,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         }
         Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Trust(report) => trust::trust(report, style),
-        Body::Explained(explained) => explained::explained(explained),
+        Body::Explained(explained) => explained::explained(explained, style),
         Body::Formatted(files) => tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),
         Body::Cache(report) => tools::cache(report),
@@ -104,38 +62,46 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
     }
 }
 
-fn heading(text: &mut String, root: &RootOutcome, style: Style) {
+fn heading(text: &mut String, name: &str, style: Style) {
     if !text.is_empty() {
         text.push('\n');
     }
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", style.paint(Paint::Strong, format!("{}:", name(root))));
+    let _ = writeln!(text, "{}", style.paint(Paint::Strong, format!("{name}:")));
 }
 
-fn name(root: &RootOutcome) -> String {
-    let path = slashed(&root.path);
-    if path.is_empty() { ".".to_owned() } else { printable(&path).into_owned() }
+fn name_of(root: &RootOutcome) -> String {
+    many::name(&root.path)
 }
 
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
+    let mut same = Same::new();
     for root in &outcome.roots {
-        let failed = root.body.as_ref().err();
-        if failed.is_some() && outcome.many {
-            heading(&mut text, root, style);
-        }
-        if let Ok(Body::Verified(verified)) = &root.body {
-            text.push_str(&verified::reasons(verified, style));
-        } else if let Ok(Body::Mirror(report)) = &root.body {
-            text.extend(report.failed.iter().map(|error| failure::human(error, style)));
-        } else if !matches!(root.body, Ok(Body::Changes(_))) {
-            text.push_str(&findings::findings(&root.findings, style));
-        }
-        if let Some(error) = failed {
-            text.push_str(&failure::human(error, style));
+        let remark = remark(root, style);
+        if !remark.is_empty() {
+            same.add(&root.path, (root.body.is_err(), remark));
         }
     }
+    let whose = Whose::of(&outcome.roots, style);
+    for ((failed, remark), paths) in same.into_items() {
+        if failed && outcome.many {
+            heading(&mut text, &whose.cell(&paths), style);
+        }
+        text.push_str(&remark);
+    }
     text + &outcome.error.iter().map(|error| failure::human(error, style)).collect::<String>()
+}
+
+/// What is said of one root module beside its result.
+fn remark(root: &RootOutcome, style: Style) -> String {
+    match &root.body {
+        Ok(Body::Verified(verified)) => verified::reasons(verified, style),
+        Ok(Body::Changes(_)) => String::new(),
+        Ok(Body::Mirror(report)) => report.failed.iter().map(|error| failure::human(error, style)).collect(),
+        Ok(_) => findings::findings(&root.findings, style),
+        Err(error) => findings::findings(&root.findings, style) + &failure::human(error, style),
+    }
 }
 
 pub(super) fn notes(notes: &[String], style: Style) -> String {

@@ -12,118 +12,152 @@ use crate::report::summary::{of_changes, unanswered, unchecked};
 use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, slashed};
 
-/// Lines are no wider, unless an address is.
-const WIDTH: usize = 80;
+/// Sentences are no wider even where there is more room.
+const PROSE: usize = 100;
 
 /// The widest columns of addresses and of versions; what is wider pushes the rest aside.
 const WIDEST: [usize; 2] = [34, 20];
 
-pub(super) fn review(changes: &Changes, style: Style) -> String {
-    let mut text = String::new();
-    title(&mut text, changes, style);
-    let columns = columns(changes, style);
-    let mut told: Vec<Explanation> = Vec::new();
-    for change in &changes.changes {
-        line(&mut text, change, columns, style);
-        let loud = risk(change) == Risk::Dangerous && style.detail > Detail::Quiet;
-        if style.detail == Detail::Verbose {
-            explanation(&mut text, &explain(change));
-        } else if loud {
-            // What holds for many is said once.
-            let words = explain(change);
-            if !told.contains(&words) {
-                explanation(&mut text, &words);
-                told.push(words);
-            }
+/// A change as it is told: equal ones of many lock files once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Item {
+    /// How loud it is.
+    pub(super) risk: Risk,
+    /// What happened.
+    pub(super) line: String,
+    /// Why, and what follows; empty for what is not loud.
+    words: String,
+}
+
+impl Item {
+    pub(super) fn of(change: &Change, columns: [usize; 2], style: Style) -> Self {
+        let risk = risk(change);
+        let loud = risk == Risk::Dangerous && style.detail > Detail::Quiet;
+        let words = if loud { explanation(&explain(change), style) } else { String::new() };
+        Self { risk, line: line(change, columns, style), words }
+    }
+
+    /// Why it happened, unless that was told already.
+    pub(super) fn explanation(self, told: &mut Vec<String>) -> String {
+        if told.contains(&self.words) {
+            return String::new();
         }
+        told.push(self.words.clone());
+        self.words
+    }
+}
+
+pub(super) fn review(changes: &Changes, style: Style) -> String {
+    let mut text = title(changes, style);
+    let columns = columns(&changes.changes, style);
+    let mut told = Vec::new();
+    for change in &changes.changes {
         if style.detail == Detail::Verbose {
-            release(&mut text, change);
+            text.push_str(&line(change, columns, style));
+            text.push_str(&explanation(&explain(change), style));
+            release(&mut text, change, style);
             hashes(&mut text, change, style);
+        } else {
+            // What holds for many is said once.
+            let item = Item::of(change, columns, style);
+            text.push_str(&item.line);
+            text.push_str(&item.explanation(&mut told));
         }
     }
-    if let Some((what, words)) = explain_text(changes.text) {
-        let paint = if changes.text.removed { Paint::Bad } else { Paint::Aside };
-        let _ = writeln!(text, "  {}", style.paint(paint, what));
-        let loud = changes.text.removed && style.detail > Detail::Quiet;
-        if loud || style.detail == Detail::Verbose {
-            explanation(&mut text, &words);
-        }
+    text + &beside(changes, style)
+}
+
+/// What changed beside the entries; nothing if nothing did.
+pub(super) fn beside(changes: &Changes, style: Style) -> String {
+    let Some((what, words)) = explain_text(changes.text) else { return String::new() };
+    let paint = if changes.text.removed { Paint::Bad } else { Paint::Aside };
+    let mut text = format!("  {}\n", style.paint(paint, what));
+    let loud = changes.text.removed && style.detail > Detail::Quiet;
+    if loud || style.detail == Detail::Verbose {
+        text.push_str(&explanation(&words, style));
     }
     text
 }
 
 /// The last lines: how much of what, and how to see more.
-pub(super) fn conclusion(changes: &Changes, style: Style) -> String {
+pub(super) fn conclusion(all: &[&Changes], style: Style) -> String {
     let mut text = String::new();
-    let (unanswered, others) = unanswered(&changes.inconclusive);
+    if all.is_empty() {
+        return text;
+    }
+    let (unanswered, others) = unanswered(all.iter().flat_map(|changes| &changes.inconclusive));
     for error in unanswered {
         let told = format!("not checked: {}", printable(&error.message));
-        paragraph(&mut text, "", &told, Paint::Careful, style);
+        text.push_str(&paragraph("", &told, Paint::Careful, style));
         for hint in &error.hints {
-            paragraph(&mut text, "  ", &printable(hint), Paint::Aside, style);
+            text.push_str(&paragraph("  ", &printable(hint), Paint::Aside, style));
         }
     }
     if others > 0 {
+        // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "not checked either: {others} more for want of an answer");
     }
-    paragraph(&mut text, "", &of_changes(changes), Paint::Strong, style);
-    if !changes.changes.is_empty() && style.detail == Detail::Verbose {
+    text.push_str(&paragraph("", &of_changes(all), Paint::Strong, style));
+    let changed = all.iter().any(|changes| !changes.changes.is_empty());
+    if changed && style.detail == Detail::Verbose {
         text.push_str("h1: a checksum over the contents of a package, zh: one over its archive\n");
     }
-    let more = !changes.changes.is_empty() && style.detail == Detail::Normal;
+    let more = changed && style.detail == Detail::Normal;
     if more {
         text.push_str("`-v` tells why, what follows, and lists each checksum\n");
     }
-    if more && !changes.asked && unchecked(changes) > 0 {
+    if more && !all.iter().any(|changes| changes.asked) && unchecked(all) > 0 {
         text.push_str("`--online` asks the registries who vouches for the new checksums\n");
     }
     text
 }
 
-fn title(text: &mut String, changes: &Changes, style: Style) {
-    let Some([old, new]) = &changes.sides else { return };
+fn title(changes: &Changes, style: Style) -> String {
+    let Some([old, new]) = &changes.sides else { return String::new() };
     let title = format!("{}: {old} -> {new}", slashed(&changes.path));
-    paragraph(text, "", &printable(&title), Paint::Strong, style);
+    paragraph("", &printable(&title), Paint::Strong, style)
 }
 
 /// A text in lines behind an indent.
-fn paragraph(text: &mut String, indent: &str, what: &str, paint: Paint, style: Style) {
-    for line in wrap(what, WIDTH - indent.len(), WIDTH - indent.len()) {
-        // Writing to a string cannot fail, here and below.
+pub(super) fn paragraph(indent: &str, what: &str, paint: Paint, style: Style) -> String {
+    let room = style.room().min(if style.width.is_some() { PROSE } else { usize::MAX }) - indent.len();
+    wrap(what, room, room).into_iter().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{indent}{}", style.paint(paint, line));
-    }
+        text
+    })
 }
 
-fn columns(changes: &Changes, style: Style) -> [usize; 2] {
-    let widest = |of: &dyn Fn(&Change) -> usize, most: usize| {
-        changes.changes.iter().map(of).filter(|width| *width <= most).max().unwrap_or(0)
-    };
-    [
-        widest(&|change| width(&style.addr(&change.address)), WIDEST[0]),
-        widest(&|change| width(&versions(change)), WIDEST[1]),
-    ]
+/// How wide the columns of addresses and of versions are.
+pub(super) fn columns<'a>(changes: impl IntoIterator<Item = &'a Change>, style: Style) -> [usize; 2] {
+    changes.into_iter().fold([0; 2], |[addr, version], change| {
+        let widest =
+            |most: usize, text: &str, limit: usize| most.max(Some(width(text)).filter(|it| *it <= limit).unwrap_or(0));
+        [widest(addr, &style.addr(&change.address), WIDEST[0]), widest(version, &versions(change), WIDEST[1])]
+    })
 }
 
-fn line(text: &mut String, change: &Change, columns: [usize; 2], style: Style) {
+fn line(change: &Change, columns: [usize; 2], style: Style) -> String {
     let (sign, paint) = sign(change);
     let pad = |cell: &str, column: usize| " ".repeat(column.saturating_sub(width(cell)));
     let (addr, versions) = (style.addr(&change.address), versions(change));
     let head = format!("{addr}{}  {versions}{}", pad(&addr, columns[0]), pad(&versions, columns[1]));
     let told = headline(change).join("; ");
     // What does not fit beside the columns goes on below, under its beginning if there is enough room.
-    let room = WIDTH.saturating_sub(4 + width(&head));
+    let room = style.room().saturating_sub(4 + width(&head));
     let widest = told.split(' ').map(width).max().unwrap_or(0);
-    let below = if room >= widest.max(24) { room } else { WIDTH - 8 };
+    let below = if room >= widest.max(24) { room } else { style.room() - 8 };
     let lines = wrap(&printable(&told), room, below);
     let loud = risk(change) == Risk::Dangerous;
+    let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let line = style.paint(if loud { Paint::Bad } else { Paint::Aside }, line);
         let _ = match at {
             0 if lines[0].is_empty() => writeln!(text, "{} {}", style.paint(paint, sign), head.trim_end()),
             0 => writeln!(text, "{} {head}  {line}", style.paint(paint, sign)),
-            _ => writeln!(text, "{}{line}", " ".repeat(WIDTH - below)),
+            _ => writeln!(text, "{}{line}", " ".repeat(style.room() - below)),
         };
     }
+    text
 }
 
 fn sign(change: &Change) -> (char, Paint) {
@@ -136,18 +170,30 @@ fn sign(change: &Change) -> (char, Paint) {
     }
 }
 
-fn explanation(text: &mut String, words: &Explanation) {
-    for (label, words) in [("why: ", &words.cause), ("then:", &words.consequence)] {
-        for (at, line) in wrap(&printable(words), WIDTH - 10, WIDTH - 10).iter().enumerate() {
-            let _ = writeln!(text, "    {} {line}", if at == 0 { label } else { "     " });
-        }
+fn explanation(words: &Explanation, style: Style) -> String {
+    [("why: ", &words.cause), ("then:", &words.consequence)]
+        .map(|(label, words)| labelled(label, &printable(words), style))
+        .concat()
+}
+
+/// A label, and beside it a text in lines.
+fn labelled(label: &str, what: &str, style: Style) -> String {
+    let indent = 4 + width(label) + 1;
+    let room = style.room().min(if style.width.is_some() { PROSE } else { usize::MAX }) - indent;
+    let mut text = String::new();
+    for (at, line) in wrap(what, room, room).iter().enumerate() {
+        let _ = match at {
+            0 => writeln!(text, "    {label} {line}"),
+            _ => writeln!(text, "{}{line}", " ".repeat(indent)),
+        };
     }
+    text
 }
 
 /// Who signed the release, and where its publisher tells about it; a URL is never broken.
-fn release(text: &mut String, change: &Change) {
-    for (at, line) in signed(change).iter().flat_map(|signed| wrap(signed, WIDTH - 10, WIDTH - 10)).enumerate() {
-        let _ = writeln!(text, "    {} {}", if at == 0 { "by:  " } else { "     " }, printable(&line));
+fn release(text: &mut String, change: &Change, style: Style) {
+    if let Some(signed) = signed(change) {
+        text.push_str(&labelled("by:  ", &printable(&signed), style));
     }
     if let Some(link) = &change.link {
         let _ = writeln!(text, "    see:  {}", printable(link.as_str()));

@@ -6,7 +6,7 @@ use crate::hash::HashScheme;
 use crate::outcome::{Listed, Outdated, OutdatedReport, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
-use crate::report::table::{rows, table};
+use crate::report::table::{Table, rows};
 use crate::report::{Detail, Style, printable, slashed};
 use crate::requirements::{Origin, OriginKind};
 use crate::trust::Fingerprint;
@@ -14,16 +14,13 @@ use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// How many places that only use a provider are listed for it.
-const MOST_USES: usize = 8;
+pub(super) const MOST_USES: usize = 8;
 
 /// One line for each entry. What may grow long stands last; constraints are told by `why`, here only on request.
-pub(super) fn list(entries: &[Listed], style: Style) -> String {
-    if entries.is_empty() {
-        return String::new();
-    }
+pub(in crate::report) fn list(entries: &[Listed], style: Style) -> Option<Table<7>> {
     let headings = ["PROVIDER", "VERSION", "CONSTRAINTS", "HASHES", "SIGNER", "REMARK", "PLATFORMS"];
     let rows: Vec<[String; 7]> = entries.iter().map(|listed| entry(listed, style)).collect();
-    table(headings, &rows, style)
+    (!rows.is_empty()).then_some(Table { headings, rows })
 }
 
 fn entry(listed: &Listed, style: Style) -> [String; 7] {
@@ -47,31 +44,35 @@ fn counts(listed: &Listed) -> String {
     if told.is_empty() { "none".to_owned() } else { told.join(", ") }
 }
 
-/// One line for each provider that has a newer release or must be selected anew.
-pub(super) fn outdated(report: &OutdatedReport, style: Style) -> String {
-    let told: Vec<[String; 5]> =
+/// One line for each provider that has a newer release or must be selected anew; none if there is none.
+pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<5>> {
+    let rows: Vec<[String; 5]> =
         report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();
-    if told.is_empty() {
-        // Of a provider that nothing is known of nothing is said.
-        let all = if report.complete { "all providers are up to date\n" } else { "" };
-        return all.to_owned();
-    }
-    table(["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY"], &told, style)
+    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "HELD BACK BY"];
+    (!rows.is_empty()).then_some(Table { headings, rows })
+}
+
+/// What is said where no provider is outdated. Of a provider that nothing is known of nothing is said.
+pub(super) fn up_to_date(report: &OutdatedReport) -> String {
+    if report.complete { "all providers are up to date\n".to_owned() } else { String::new() }
 }
 
 fn versions(row: &Outdated, style: Style) -> [String; 5] {
     let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-    let holder = |origin: &Origin| {
-        let [place, _, constraint, module] = self::origin(origin);
-        let module = if module.is_empty() { String::new() } else { format!("{module} ") };
-        format!("{module}{constraint} ({place})")
-    };
-    let holders: Vec<String> = row.holders.iter().map(holder).collect();
+    let holders: Vec<String> = row.holders.iter().map(|origin| holder(origin, true)).collect();
     [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), holders.join(", ")]
 }
 
+/// What holds a provider back, with its place or without.
+pub(super) fn holder(origin: &Origin, with_place: bool) -> String {
+    let [place, _, constraint, module] = self::origin(origin);
+    let module = if module.is_empty() { String::new() } else { format!("{module} ") };
+    let place = if with_place { format!(" ({place})") } else { String::new() };
+    format!("{module}{constraint}{place}")
+}
+
 /// The last 16 digits, as keys are commonly called.
-fn short_key(signer: &Signer) -> String {
+pub(super) fn short_key(signer: &Signer) -> String {
     signer.key().map_or(Signer::UNSIGNED, Fingerprint::short).to_owned()
 }
 
@@ -101,6 +102,11 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
     text
 }
 
+/// How many of some lines are shown.
+pub(super) fn shown(count: usize, most: usize, detail: Detail) -> usize {
+    if detail == Detail::Verbose || count <= most { count } else { most }
+}
+
 /// All that say something about the version, and the first few that only use the provider; how many are left out.
 fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
     let mut room = if detail == Detail::Verbose { usize::MAX } else { MOST_USES };
@@ -115,7 +121,8 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
     (shown, left)
 }
 
-fn origin(origin: &Origin) -> [String; 4] {
+/// Place, what asks, constraint and module.
+pub(super) fn origin(origin: &Origin) -> [String; 4] {
     let asker = if origin.module.is_empty() { String::new() } else { origin.asker() };
     let place = format!("{}:{}", slashed(&origin.file), origin.position);
     let asks = format!("{} {:?}", origin.kind.as_str(), origin.local_name);

@@ -1,7 +1,5 @@
 //! What `verify` found, for people.
 
-use std::fmt::Write;
-
 use super::findings::findings;
 use crate::finding::{Finding, Level};
 use crate::outcome::Verified;
@@ -9,7 +7,11 @@ use crate::report::{Style, failure};
 
 /// The findings, then one line that counts.
 pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
-    let mut text = findings(found, style);
+    findings(found, style) + &verdict(verified, found) + "\n"
+}
+
+/// How it ended, and how much is known.
+pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> String {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
     let verdict = match (denied, verified.inconclusive.is_empty()) {
@@ -18,7 +20,7 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
         _ => "refused",
     };
     if verified.unchanged {
-        return text + "unchanged since the base: nothing was asked\n";
+        return "unchanged since the base: nothing was asked".to_owned();
     }
     let mut told = Vec::new();
     // Where there is nothing to prove, that is no news beside what was found.
@@ -34,9 +36,7 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
     if warned > 0 {
         told.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
     }
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{verdict}: {}", told.join(", "));
-    text
+    format!("{verdict}: {}", told.join(", "))
 }
 
 pub(in crate::report) fn hashes(count: usize) -> String {

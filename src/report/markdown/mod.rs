@@ -4,17 +4,22 @@
 //! Text from outside never becomes markup, a mention or a link.
 
 mod escape;
+mod many;
 mod review;
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::annotation::level_of;
+use super::human::findings::{Place, together};
+use super::human::many::Whose;
 use super::summary::name;
+use super::table::Table;
 use super::{Style, human, slashed};
 use crate::diff::risk;
 use crate::error::Error;
-use crate::finding::{Finding, Level};
-use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::finding::Level;
+use crate::outcome::{Body, Outcome, Outdated, RootOutcome};
 use escape::{code, escaped, sentences};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and whoever posts it may add some.
@@ -23,25 +28,21 @@ pub(super) const LIMIT: usize = 62_000;
 /// What a root module may have at least, if that much is left.
 const LEAST: usize = 4_000;
 
-/// The most findings of one root module in the table.
+/// The most findings in a table.
 const MOST_FINDINGS: usize = 100;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let mut text = String::new();
-    if outcome.roots.is_empty() {
-        text.push_str("No lock file changed.\n");
-    }
+    let mut text = if outcome.many { many::before(outcome, style) } else { String::new() };
     let mut left_out = 0;
-    let mut roots: Vec<&RootOutcome> =
-        outcome.roots.iter().filter(|root| !outcome.many || !root.is_untouched()).collect();
-    roots.sort_by_key(|root| std::cmp::Reverse(alarm(root)));
-    for (at, root) in roots.iter().enumerate() {
+    let mut parts = if outcome.many { many::parts(outcome) } else { outcome.roots.iter().map(Part::of).collect() };
+    parts.sort_by_key(|part| std::cmp::Reverse(part.alarm));
+    for (at, part) in parts.iter().enumerate() {
         // What one root module does not need is left for those after it; none is cut to a line.
         let left = LIMIT.saturating_sub(text.len() + 400);
-        let budget = (left / (roots.len() - at)).max(left.min(LEAST));
-        match of_root(root, outcome.command, budget, style) {
+        let budget = (left / (parts.len() - at)).max(left.min(LEAST));
+        match part.text(outcome, budget, style) {
             Some(part) => text.push_str(&part),
-            None => left_out += 1,
+            None => left_out += part.count,
         }
     }
     text.extend(outcome.error.iter().map(failure));
@@ -50,6 +51,28 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         let _ = writeln!(text, "_Left out for want of room: {left_out} more root modules._");
     }
     text
+}
+
+/// What stands under one heading: a root module, or several of which the same is to be told.
+struct Part<'a> {
+    root: &'a RootOutcome,
+    /// The lock file, or how many.
+    name: String,
+    count: usize,
+    alarm: Level,
+}
+
+impl<'a> Part<'a> {
+    fn of(root: &'a RootOutcome) -> Self {
+        Self { root, name: code(&name(root)), count: 1, alarm: alarm(root) }
+    }
+
+    /// Heading and body; none if there is no room for them.
+    fn text(&self, outcome: &Outcome, budget: usize, style: Style) -> Option<String> {
+        let heading = format!("### {} {}\n\n", title(outcome.command), self.name);
+        let left = budget.checked_sub(heading.len() + 1)?;
+        Some(heading + &body(self.root, outcome.many, left, style)? + "\n")
+    }
 }
 
 /// How loud the worst news of a root module is.
@@ -63,30 +86,34 @@ fn alarm(root: &RootOutcome) -> Level {
     findings.chain(changes.iter().map(|change| level_of(risk(change)))).max().unwrap_or(Level::Note)
 }
 
-/// One root module; none if there is no room for it.
-fn of_root(root: &RootOutcome, command: &str, budget: usize, style: Style) -> Option<String> {
-    let mut text = format!("### {} {}\n\n", title(command), code(&name(root)));
-    match &root.body {
+/// What is told of one root module, but for findings that stand in the table of all; none if there is no room for it.
+fn body(root: &RootOutcome, many: bool, budget: usize, style: Style) -> Option<String> {
+    let findings = if many { String::new() } else { table_of(&[(Path::new(""), root)], None, style) };
+    let mut text = match &root.body {
         Ok(Body::Changes(changes)) => {
-            let findings = findings(&root.findings, style);
-            let left = budget.checked_sub(text.len() + findings.len())?;
-            text.push_str(&review::review(changes, left, style)?);
-            text.push_str(&findings);
+            let left = budget.checked_sub(findings.len())?;
+            review::review(changes, left, style)?
+        }
+        Ok(Body::Verified(verified)) => {
+            let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));
+            format!("{}\n\n{silent}", escaped(&human::verdict(verified, &root.findings)))
+        }
+        Ok(Body::Entries(entries)) => markdown(human::tables::list(entries, style), budget),
+        Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_noteworthy) => {
+            markdown(human::tables::outdated(report, style), budget)
         }
         Ok(body) => {
             let shown = human::body(body, root, style);
-            if !shown.is_empty() {
-                let _ = writeln!(text, "{}", escape::fenced("", &shown));
-            }
-            if let Body::Verified(verified) = body {
-                text.push_str(&review::silent(verified.inconclusive.iter().map(|it| &it.error)));
-            }
-            text.push_str(&findings(&root.findings, style));
+            if shown.is_empty() { String::new() } else { escape::fenced("", &shown) + "\n" }
         }
-        Err(error) => text.push_str(&failure(error)),
-    }
-    text.push('\n');
+        Err(error) => failure(error),
+    };
+    text.push_str(&findings);
     (text.len() <= budget).then_some(text)
+}
+
+fn markdown<const N: usize>(table: Option<Table<N>>, room: usize) -> String {
+    table.map(|table| table.markdown(room.saturating_sub(100), escaped) + "\n").unwrap_or_default()
 }
 
 fn title(command: &str) -> &'static str {
@@ -111,28 +138,30 @@ pub(super) fn failure(error: &Error) -> String {
     })
 }
 
-/// Findings as a table, the worst first.
-fn findings(findings: &[Finding], style: Style) -> String {
-    if findings.is_empty() {
+/// The findings of some root modules as a table, the worst first, equal ones once.
+fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<Whose>, style: Style) -> String {
+    let all = roots.iter().flat_map(|(path, root)| root.findings.iter().map(|finding| (*path, finding)));
+    let mut all = together(&all.collect::<Vec<_>>(), style);
+    if all.is_empty() {
         return String::new();
     }
-    let mut sorted: Vec<&Finding> = findings.iter().collect();
-    sorted.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+    all.sort_by_key(|(told, _)| std::cmp::Reverse(told.level));
     let mut text = "| | Finding | Where |\n|---|---|---|\n".to_owned();
-    for finding in sorted.iter().take(MOST_FINDINGS) {
-        let level = match finding.level {
+    for (told, paths) in all.iter().take(MOST_FINDINGS) {
+        let level = match told.level {
             Level::Deny => "**denied**",
             Level::Warn => "warning",
             Level::Note => "note",
         };
-        let about = finding.address.as_ref().map(|addr| format!("{}: ", code(&style.addr(addr)))).unwrap_or_default();
-        let place = finding.position.map(|position| format!(":{position}")).unwrap_or_default();
-        let file = finding.file.as_deref().map(|file| code(&format!("{}{place}", slashed(file)))).unwrap_or_default();
-        let message = escaped(&finding.message);
-        let _ = writeln!(text, "| {level} | {about}{message} ({}) | {file} |", finding.rule.id());
+        let Place(file, position) = told.place.clone().unwrap_or(Place(None, None));
+        let line = position.map(|position| format!(":{position}")).unwrap_or_default();
+        let file = file.map(|file| code(&format!("{}{line}", slashed(&file)))).unwrap_or_default();
+        let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.told(paths))));
+        let (message, rule) = (escaped(&told.message), told.rule.id());
+        let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }
-    if sorted.len() > MOST_FINDINGS {
-        let _ = writeln!(text, "\n_Left out: {} more findings._", sorted.len() - MOST_FINDINGS);
+    if all.len() > MOST_FINDINGS {
+        let _ = writeln!(text, "\n_Left out: {} more findings._", all.len() - MOST_FINDINGS);
     }
     text.push('\n');
     text

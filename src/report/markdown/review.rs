@@ -79,7 +79,7 @@ impl Page {
 
 fn intro(changes: &Changes) -> String {
     let sides = changes.sides.as_ref().map(|[old, new]| format!("{} → {}: ", escaped(old), escaped(new)));
-    let mut text = format!("{}**{}**\n\n", sides.unwrap_or_default(), escaped(&of_changes(changes)));
+    let mut text = format!("{}**{}**\n\n", sides.unwrap_or_default(), escaped(&of_changes(&[changes])));
     if let Some((what, words)) = explain_text(changes.text) {
         let _ = writeln!(
             text,

@@ -1,0 +1,73 @@
+//! Arguments of `list` and `why`.
+
+use clap::ValueEnum;
+
+use super::global::Within;
+use super::modules::Modules;
+use crate::commands::{list, why};
+use crate::outcome::Grouping;
+
+/// The values of `--by`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum By {
+    /// Which versions of each provider, and where.
+    Provider,
+    /// What each root module locks.
+    Root,
+}
+
+impl By {
+    fn grouping(self) -> Grouping {
+        match self {
+            By::Provider => Grouping::Provider,
+            By::Root => Grouping::Root,
+        }
+    }
+}
+
+/// List the entries of the lock file.
+///
+/// Lists each provider with version, constraints, hashes, the platforms they are known to belong to, and the signer
+/// where a signature that an earlier run kept tells it.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ListArgs {
+    /// Look at every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    /// With several root modules: which versions of each provider, or what each root module locks.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = By::Provider)]
+    pub(in crate::cli) by: By,
+    #[command(flatten)]
+    pub(in crate::cli) within: Within,
+}
+
+/// Tell who asks for a provider.
+///
+/// Tells which module, file and line asks for a provider and with which constraint, through the whole module tree, and
+/// the version that is locked. Without ADDR for every provider.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock why hashicorp/random")]
+pub(in crate::cli) struct WhyArgs {
+    /// Provider source addresses, such as hashicorp/aws.
+    #[arg(value_name = "ADDR")]
+    pub(in crate::cli) providers: Vec<String>,
+    /// Look at every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+    #[command(flatten)]
+    pub(in crate::cli) modules: Modules,
+    #[command(flatten)]
+    pub(in crate::cli) within: Within,
+}
+
+impl ListArgs {
+    pub(in crate::cli) fn request(&self) -> list::Request {
+        list::Request { recursive: self.recursive, by: self.by.grouping() }
+    }
+}
+
+impl WhyArgs {
+    pub(in crate::cli) fn request(&self) -> why::Request {
+        why::Request { providers: self.providers.clone(), recursive: self.recursive }
+    }
+}

@@ -1,0 +1,127 @@
+//! What `lock` and its like changed in many root modules.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use super::{Changed, Same, Whose};
+use crate::finding::Level;
+use crate::outcome::Changes;
+use crate::report::annotation::signed;
+use crate::report::human::changes as of_one;
+use crate::report::paint::Paint;
+use crate::report::{Style, printable, slashed};
+use crate::trust::pins::Signer;
+
+/// Signers once at the top, then each change once, and what was learned of signers.
+pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> String {
+    let mut text = signers(changed, style);
+    let mut lines = Same::new();
+    let mut learned = Same::new();
+    let mut diffs = Same::new();
+    for (root, changes) in changed {
+        for change in &changes.changes {
+            lines.add(&root.path, (change.address.to_string(), of_one::item(change, style)));
+        }
+        if changes.changed && changes.changes.is_empty() && changes.edited.is_empty() {
+            lines.add(&root.path, (String::new(), "~ only the header or the layout of the lock file\n".to_owned()));
+        }
+        if let Some(trust) = &changes.trust {
+            for line in of_one::learned(changes, trust, style) {
+                learned.add(&root.path, line);
+            }
+        }
+        if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
+            diffs.add(&root.path, without_names(diff));
+        }
+    }
+    let mut lines = lines.into_items();
+    lines.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
+    text.extend(lines.into_iter().map(|((_, line), paths)| whose.behind(&line, &paths)));
+    text.extend(learned.into_items().into_iter().map(|(line, _)| line + "\n"));
+    for (diff, paths) in diffs.into_items() {
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "{}:", whose.told(&paths));
+        text.push_str(&of_one::diff(diff, style));
+    }
+    text
+}
+
+/// A unified diff without the lines that name the file.
+fn without_names(diff: &str) -> &str {
+    diff.find("@@").map_or(diff, |at| &diff[at..])
+}
+
+/// How the words of a signer end that was remembered in this run.
+const FIRST_USE: &str = "first use)";
+
+/// Who signed the releases that are new to the lock files.
+fn signers(changed: &[Changed<'_>], style: Style) -> String {
+    let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
+    for change in changed.iter().flat_map(|(_, changes)| &changes.changes) {
+        if let Some(signed) = signed(change) {
+            let key = (change.signer != Some(Signer::Unsigned), signed);
+            signers.entry(key).or_default().insert(style.addr(&change.address));
+        }
+    }
+    // Whose first use one lock file was is pinned for those after it.
+    let first: BTreeSet<String> = signers
+        .iter()
+        .filter(|((_, signed), _)| signed.ends_with(FIRST_USE))
+        .flat_map(|(_, addrs)| addrs.clone())
+        .collect();
+    for ((_, signed), addrs) in &mut signers {
+        if !signed.ends_with(FIRST_USE) {
+            addrs.retain(|addr| !first.contains(addr));
+        }
+    }
+    signers.retain(|_, addrs| !addrs.is_empty());
+    signers.into_iter().fold(String::new(), |mut text, ((is_signed, signed), addrs)| {
+        let addrs: Vec<String> = addrs.into_iter().collect();
+        let signed = printable(&signed);
+        let _ = if is_signed {
+            writeln!(text, "{signed}: {}", addrs.join(", "))
+        } else {
+            writeln!(text, "{}: {}", style.paint(Paint::Careful, signed), addrs.join(", "))
+        };
+        text
+    })
+}
+
+/// The files to look at now.
+pub(super) fn conclusion(changed: &[Changed<'_>]) -> String {
+    let written: Vec<&Changes> = of(changed, |changes| changes.written).collect();
+    let edited: BTreeSet<&Path> =
+        written.iter().flat_map(|changes| &changes.edited).map(std::path::PathBuf::as_path).collect();
+    let trust: BTreeSet<&Path> = of(changed, |_| true)
+        .filter_map(|changes| changes.trust.as_ref())
+        .filter(|trust| trust.written)
+        .map(|trust| trust.path.as_path())
+        .collect();
+    let lock_files = written.iter().map(|changes| changes.path.as_path()).collect();
+    let files = [(edited, "configuration files"), (lock_files, "lock files"), (trust, "trust files")];
+    let files: Vec<String> = files.into_iter().filter_map(|(paths, word)| counted(&paths, word)).collect();
+    let mut text = match &files[..] {
+        [] => String::new(),
+        [one] => format!("review and commit {one}\n"),
+        [all @ .., last] => format!("review and commit {} and {last}\n", all.join(", ")),
+    };
+    let would = changed.iter().filter(|(root, changes)| {
+        changes.changed && !root.findings.iter().any(|finding| finding.level == Level::Deny) && !changes.written
+    });
+    let would = would.map(|(_, changes)| changes.path.as_path()).collect();
+    if let Some(files) = counted(&would, "lock files") {
+        let _ = writeln!(text, "{files} would change; nothing was written");
+    }
+    text
+}
+
+fn of<'a>(changed: &'a [Changed<'_>], which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
+    changed.iter().map(|(_, changes)| *changes).filter(move |changes| which(changes))
+}
+
+/// A file by its name, several by their count.
+fn counted(paths: &BTreeSet<&Path>, word: &str) -> Option<String> {
+    let first = paths.first()?;
+    Some(if paths.len() == 1 { printable(&slashed(first)).into_owned() } else { format!("{} {word}", paths.len()) })
+}

@@ -1,0 +1,132 @@
+//! How the root modules of a run ended: how many how, and by name those where all is not well.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use super::same::{name, root_modules};
+use crate::finding::{Finding, Level};
+use crate::outcome::{Body, Outcome, Outdated, RootOutcome};
+use crate::report::human::hashes;
+use crate::report::paint::Paint;
+use crate::report::{Detail, Style};
+
+/// How many root modules of one end are named.
+const MOST_NAMED: usize = 20;
+
+/// How a root module ended; what is worse is greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Told,
+    Unchanged,
+    Same,
+    Passed,
+    Upgradable,
+    Differs,
+    Changed,
+    Inconclusive,
+    Refused,
+    Failed,
+}
+
+/// In the order in which they are counted; what has no word is not counted.
+const WORDS: [(End, &str); 9] = [
+    (End::Changed, "changed"),
+    (End::Differs, "would change"),
+    (End::Upgradable, "can be upgraded"),
+    (End::Same, "up to date"),
+    (End::Passed, "passed"),
+    (End::Unchanged, "unchanged"),
+    (End::Refused, "refused"),
+    (End::Inconclusive, "inconclusive"),
+    (End::Failed, "failed"),
+];
+
+/// `40 root modules: 38 changed, 2 failed`, and one line for each where the work could not be done or is refused.
+pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
+    let Some(mut text) = total(outcome) else { return String::new() };
+    text.push('\n');
+    let roots = worst(outcome);
+    for (worst, word) in [(End::Inconclusive, "inconclusive"), (End::Refused, "refused"), (End::Failed, "failed")] {
+        let of: Vec<&RootOutcome> = roots.values().filter(|(end, _)| *end == worst).map(|(_, root)| *root).collect();
+        let most = if style.detail == Detail::Verbose || of.len() <= MOST_NAMED + 1 { of.len() } else { MOST_NAMED };
+        let label = style.paint(Paint::Bad, format!("{word}:"));
+        // Writing to a string cannot fail, here and below.
+        for root in of.iter().take(most) {
+            let _ = writeln!(text, "{label} {}{}", name(&root.path), why(root));
+        }
+        if of.len() > most {
+            let _ = writeln!(text, "{label} {} more; -v names them", of.len() - most);
+        }
+    }
+    text
+}
+
+/// How each root module ended, the worst that is said of it.
+fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
+    let mut roots: BTreeMap<&Path, (End, &RootOutcome)> = BTreeMap::new();
+    for root in &outcome.roots {
+        // A root module may have a result and a failure beside it.
+        let known = roots.entry(&root.path).or_insert((End::Told, root));
+        if end(root) > known.0 {
+            *known = (end(root), root);
+        }
+    }
+    roots
+}
+
+/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; none if there is nothing to count.
+pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
+    let roots = worst(outcome);
+    let told: Vec<String> = WORDS
+        .into_iter()
+        .map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let count = root_modules(roots.len());
+    (!told.is_empty()).then(|| format!("{count}: {}{}", told.join(", "), proven(outcome)))
+}
+
+/// The rules that refuse a root module.
+fn why(root: &RootOutcome) -> String {
+    let mut rules: Vec<&str> = denied(root).map(|finding| finding.rule.id()).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) }
+}
+
+fn denied(root: &RootOutcome) -> impl Iterator<Item = &Finding> {
+    root.findings.iter().filter(|finding| finding.level == Level::Deny)
+}
+
+/// How much the gate knows of all of them.
+fn proven(outcome: &Outcome) -> String {
+    let verified = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Verified(verified)) if !verified.unchanged => Some((verified.proven, verified.unknown)),
+        _ => None,
+    });
+    let sums = verified.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1));
+    match sums {
+        None => String::new(),
+        Some((proven, 0)) => format!("; {} proven", hashes(proven)),
+        Some((proven, unknown)) => format!("; {} proven, {unknown} unknown", hashes(proven)),
+    }
+}
+
+fn end(root: &RootOutcome) -> End {
+    match &root.body {
+        Err(_) => End::Failed,
+        _ if denied(root).next().is_some() => End::Refused,
+        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => End::Inconclusive,
+        Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
+        Ok(Body::Verified(_)) => End::Passed,
+        Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_upgradable) => End::Upgradable,
+        Ok(Body::Outdated(report)) if report.complete => End::Same,
+        Ok(Body::Changes(changes)) if changes.sides.is_some() => End::Told,
+        Ok(Body::Changes(changes)) if changes.written => End::Changed,
+        Ok(Body::Changes(changes)) if changes.changed => End::Differs,
+        Ok(Body::Changes(_)) => End::Same,
+        Ok(_) => End::Told,
+    }
+}

@@ -1,0 +1,185 @@
+//! `list`, `outdated` and `why` of many root modules: which versions of what, and where.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use super::{Same, Whose};
+use crate::addr::ProviderAddr;
+use crate::outcome::{Body, Grouping, Listed, Outcome, Required, RootOutcome};
+use crate::report::Style;
+use crate::report::human::tables::{MOST_USES, holder, origin, short_key, shown};
+use crate::report::paint::Paint;
+use crate::report::table::{Table, rows};
+use crate::requirements::Origin;
+use crate::version::Version;
+
+pub(super) fn tables(outcome: &Outcome, whose: Whose, style: Style) -> String {
+    let list = match outcome.grouping {
+        Grouping::Provider => {
+            by_provider(outcome, whose, style).map(|table| format!("{}\n{}\n", table.text(style), providers(outcome)))
+        }
+        Grouping::Root => Some(by_root(&listed(outcome), whose, style)),
+    };
+    let outdated = outdated(outcome, whose, style).map(|table| table.text(style));
+    let required =
+        of(outcome, |body| if let Body::Requirements(required) = body { Some(required.as_slice()) } else { None });
+    list.unwrap_or_default() + &outdated.unwrap_or_default() + &why(&required, whose, style)
+}
+
+fn listed(outcome: &Outcome) -> Vec<Item<'_, Listed>> {
+    of(outcome, |body| if let Body::Entries(entries) = body { Some(entries.as_slice()) } else { None })
+}
+
+/// A root module and a thing of it.
+type Item<'a, T> = (&'a Path, &'a T);
+
+fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) -> Vec<Item<'a, T>> {
+    let of_root = |root: &'a RootOutcome| {
+        let found = root.body.as_ref().ok().and_then(&items).unwrap_or_default();
+        found.iter().map(|item| (root.path.as_path(), item))
+    };
+    outcome.roots.iter().flat_map(of_root).collect()
+}
+
+/// Each version of each provider, and who locks it; the newest version first.
+pub(in crate::report) fn by_provider(outcome: &Outcome, whose: Whose, style: Style) -> Option<Table<5>> {
+    let key = |listed: &Listed| {
+        let signer = listed.signer.as_ref().map(short_key).unwrap_or_default();
+        let remark = if listed.required == Some(false) { "not required" } else { "" };
+        (listed.address.clone(), Reverse(listed.entry.version.clone()), signer, remark)
+    };
+    let listed = listed(outcome);
+    let mut same = Same::of(listed.iter().map(|(path, listed)| (*path, key(listed)))).into_items();
+    same.sort();
+    let cells = same.iter().map(|((addr, Reverse(version), signer, remark), paths)| {
+        [style.addr(addr), version.to_string(), signer.clone(), (*remark).to_owned(), whose.cell(paths)]
+    });
+    let rows: Vec<[String; 5]> = cells.collect();
+    let headings = ["PROVIDER", "VERSION", "SIGNER", "REMARK", "ROOT MODULES"];
+    (!rows.is_empty()).then_some(Table { headings, rows })
+}
+
+/// `5 providers, 1 of them in more than one version`
+pub(in crate::report) fn providers(outcome: &Outcome) -> String {
+    let mut versions: BTreeMap<&ProviderAddr, BTreeSet<&Version>> = BTreeMap::new();
+    for (_, listed) in listed(outcome) {
+        versions.entry(&listed.address).or_default().insert(&listed.entry.version);
+    }
+    let count = versions.len();
+    let several = versions.values().filter(|versions| versions.len() > 1).count();
+    let providers = if count == 1 { "provider" } else { "providers" };
+    match several {
+        0 => format!("{count} {providers}, each in one version"),
+        _ => format!("{count} {providers}, {several} of them in more than one version"),
+    }
+}
+
+/// What each root module locks; those that lock the same stand together.
+fn by_root(listed: &[Item<'_, Listed>], whose: Whose, style: Style) -> String {
+    let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
+    for (path, listed) in listed {
+        let told = format!("{} {}", style.addr(&listed.address), listed.entry.version);
+        roots.entry(path).or_default().push(told);
+    }
+    let same = Same::of(roots.into_iter().map(|(path, told)| (path, told.join(", "))));
+    same.into_items().into_iter().fold(String::new(), |mut text, (told, paths)| {
+        let _ = writeln!(text, "{}\n  {told}", style.paint(Paint::Strong, whose.cell(&paths) + ":"));
+        text
+    })
+}
+
+/// A provider, its versions, and which constraints of which modules hold it back.
+type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
+
+/// Each provider with a newer release once for all that are in the same place with it.
+pub(in crate::report) fn outdated(outcome: &Outcome, whose: Whose, style: Style) -> Option<Table<6>> {
+    let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
+    let mut same: Same<'_, Held<'_>> = Same::new();
+    let mut places: BTreeMap<(&ProviderAddr, &Path), &[Origin]> = BTreeMap::new();
+    for (path, row) in rows.into_iter().filter(|(_, row)| row.is_noteworthy()) {
+        let versions = [row.selected.as_ref(), row.allowed.as_ref(), row.newest.as_ref()];
+        let holders = row.holders.iter().map(|it| (it.module.clone(), it.constraint.clone().unwrap_or_default()));
+        same.add(path, (&row.address, versions, holders.collect()));
+        places.insert((&row.address, path), &row.holders);
+    }
+    let mut items = same.into_items();
+    items.sort_by_key(|((addr, versions, _), _)| (*addr, versions[0]));
+    let cells = items.iter().map(|((addr, versions, _), paths)| {
+        let [selected, allowed, newest] =
+            versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
+        let held: Vec<&[Origin]> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
+        [style.addr(addr), selected, allowed, newest, whose.cell(paths), holders(&held)]
+    });
+    let rows: Vec<[String; 6]> = cells.collect();
+    let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
+    (!rows.is_empty()).then_some(Table { headings, rows })
+}
+
+/// What holds a provider back in some root modules, with the place where that is the same one for all.
+fn holders(held: &[&[Origin]]) -> String {
+    let Some(first) = held.first() else { return String::new() };
+    let told = first.iter().enumerate().map(|(at, origin)| {
+        let is_same = held.iter().all(|other| {
+            other.get(at).is_some_and(|other| (&other.file, other.position) == (&origin.file, origin.position))
+        });
+        holder(origin, is_same)
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// Each provider with its locked versions and who asks for it.
+fn why(required: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
+    let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
+    for item in required {
+        providers.entry(&item.1.address).or_default().push(*item);
+    }
+    let mut text = String::new();
+    for (addr, asking) in providers {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let locked =
+            |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
+        let versions = Same::of(asking.iter().map(|(path, required)| (*path, locked(required)))).into_items();
+        let versions: Vec<String> =
+            versions.iter().map(|(version, paths)| format!("{version} in {}", whose.cell(paths))).collect();
+        let _ = writeln!(text, "{} {}", style.paint(Paint::Strong, style.addr(addr)), versions.join(", "));
+        text.push_str(&origins(&asking, whose, style));
+    }
+    text
+}
+
+/// The places that ask; those that ask in the same words stand in one line with the first of them.
+fn origins(asking: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
+    let mut same: Same<'_, [String; 3]> = Same::new();
+    let mut places: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
+    for (path, required) in asking {
+        for asked in &required.requirement.origins {
+            let [place, asks, constraint, asker] = origin(asked);
+            let key = [asks, constraint, asker];
+            same.add(path, key.clone());
+            let known = places.entry(key).or_default();
+            if !known.contains(&place) {
+                known.push(place);
+            }
+        }
+    }
+    let items = same.into_items();
+    let most = shown(items.len(), MOST_USES, style.detail);
+    let told = items.iter().take(most).map(|(key, paths)| {
+        let place = match places.get(key).map(Vec::as_slice).unwrap_or_default() {
+            [] => String::new(),
+            [one] => one.clone(),
+            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        };
+        let [asks, constraint, asker] = key.clone();
+        [place, asks, constraint, asker, whose.told(paths)]
+    });
+    let mut text = rows("  ", &told.collect::<Vec<_>>());
+    if items.len() > most {
+        let _ = writeln!(text, "  and {} more; -v shows them", items.len() - most);
+    }
+    text
+}

@@ -1,0 +1,131 @@
+//! Two hundred root modules: where all is well, every command fits one screen; one that fails is one more line.
+
+use std::fmt::Write;
+
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+const ROOTS: usize = 200;
+
+/// The lines of a small terminal.
+const SCREEN: usize = 24;
+
+const NET: &str = r#"terraform {
+  required_providers {
+    null = {
+      source  = "{{registry}}/acme/null"
+      version = ">= 1.0"
+    }
+  }
+}
+"#;
+
+fn main(number: usize) -> String {
+    let constraint = if number.is_multiple_of(4) { "~> 1.0" } else { ">= 1.0" };
+    format!(
+        r#"terraform {{
+  required_providers {{
+    cloud = {{
+      source  = "{{{{registry}}}}/acme/cloud"
+      version = "{constraint}"
+    }}
+  }}
+}}
+
+module "net" {{
+  source = "../../modules/net"
+}}
+"#
+    )
+}
+
+fn root(number: usize) -> String {
+    format!("live/root-{number:03}")
+}
+
+fn monorepo() -> Workspace {
+    let workspace = Workspace::with_files(&[
+        ("modules/net/main.tf", NET),
+        (".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n"),
+    ]);
+    (0..ROOTS).for_each(|number| workspace.write(&format!("{}/main.tf", root(number)), &main(number)));
+    workspace.git(["init", "--quiet"]);
+    workspace
+}
+
+fn release(registry: Registry, version: &str) -> Registry {
+    let platforms = ["linux_amd64", "darwin_arm64"];
+    registry.release("acme/cloud", version, &platforms).release("acme/null", version, &platforms)
+}
+
+/// What a command prints.
+fn screen(run: &Run) -> String {
+    run.filtered(&format!("{}----- stderr\n{}", run.stdout, run.stderr))
+}
+
+fn commit(workspace: &Workspace) {
+    workspace.git(["add", "."]);
+    workspace.git(["commit", "--quiet", "--message", "lock"]);
+}
+
+#[test]
+fn every_command_fits_one_screen() {
+    let workspace = monorepo();
+    let registry = release(Registry::start(), "1.0.0");
+    let (cloud, null) = (format!("{}/acme/cloud", registry.host()), format!("{}/acme/null", registry.host()));
+    let (mut told, mut long) = (String::new(), Vec::new());
+    let mut tell = |registry: &Registry, code: i32, args: &[&str]| {
+        let run = workspace.tflock(registry, args).ended_with(code);
+        let command = run.filtered(&args.join(" "));
+        writeln!(told, "$ tflock {command}\n{}", screen(&run)).unwrap();
+        if run.stdout.lines().count() + run.stderr.lines().count() > SCREEN {
+            long.push(command);
+        }
+    };
+    tell(&registry, 0, &["lock", "-r", "--create"]);
+    commit(&workspace);
+    let registry = release(registry, "1.1.0");
+    let registry = release(registry, "2.0.0");
+    for args in [
+        &["lock", "-r"][..],
+        &["lock", "-r", "--check", "--offline"],
+        &["verify", "-r"],
+        &["verify", "-r", "--offline"],
+        &["verify", "-r", "--offline", "--format", "markdown"],
+        &["verify", "-r", "--offline", "--format", "github"],
+        &["list", "-r"],
+        &["list", "-r", "--by", "root"],
+        &["list", "-r", "--format", "markdown"],
+        &["outdated", "-r"],
+        &["why", "-r", &null],
+        &["explain", "-r", &cloud],
+        &["trust", "init", "-r"],
+        &["trust", "list"],
+        &["fmt", "-r", "--check"],
+        &["diff", "-r"],
+        &["upgrade", "-r", &cloud],
+        &["diff", "-r"],
+        &["list", "-r"],
+    ] {
+        tell(&registry, 0, args);
+    }
+    insta::assert_snapshot!("monorepo", told);
+    assert_eq!(long, [""; 0], "commands whose output does not fit one screen");
+}
+
+#[test]
+fn one_more_line_for_each_that_fails() {
+    let workspace = monorepo();
+    let registry = release(Registry::start(), "1.0.0");
+    workspace.tflock(&registry, ["lock", "-r", "--create"]).ended_with(0);
+    let good = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
+    let file = format!("{}/.terraform.lock.hcl", root(7));
+    let text = workspace.read(&file);
+    let at = text.find("\"zh:").unwrap();
+    workspace.write(&file, &format!("{}\"zh:{}{}", &text[..at], "0".repeat(8), &text[at + 12..]));
+    workspace.write(&format!("{}/main.tf", root(9)), "terraform {\n");
+    let bad = workspace.tflock(&registry, ["verify", "-r", "--offline"]);
+    assert_eq!(bad.stdout.lines().count(), good.stdout.lines().count() + 5, "{bad}");
+    insta::assert_snapshot!("monorepo_failing", screen(&bad));
+}
