@@ -5,14 +5,15 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, Stage};
 use crate::merge::{
-    Document, MergeOptions, MergedText, Remark, Side, Split, Three, is_readable, merge_texts, not_literal, split,
+    Document, MergeOptions, MergedText, Remark, Side, Split, Three, is_readable, merge_decided, merge_texts,
+    not_literal, split,
 };
 
 /// Merges the sides of a file with conflict markers; none if there are no markers.
 ///
-/// The sides come from the markers, so what somebody decided already stays decided; if they make no sense, as where git
-/// put one provider into the file twice, from git. The common ancestor comes from the markers too, else from git, else
-/// there is none, and what only one side has is kept.
+/// Where git has not merged the path, the texts are those of its index, which the driver would have got: between markers
+/// git may have merged a part of an entry by itself, so that a side mixes two versions. Conflicts that somebody decided
+/// by hand, by leaving one side without markers, stay decided. Where git knows nothing, the sides come from the markers.
 ///
 /// # Errors
 ///
@@ -21,20 +22,24 @@ pub fn resolve(file: &Path, text: &[u8], options: MergeOptions) -> Result<Option
     let document = file.file_name().map_or(Document::LockFile, |name| Document::by_name(&name.to_string_lossy()));
     let Some(parts) = split(text).map_err(|error| Error::from(error).in_file(file))? else { return Ok(None) };
     let options = MergeOptions { marker_size: parts.marker_size, ..options };
-    refuse_not_literal(file, document, [&parts.ours, &parts.theirs], options)?;
     let readable = |text: &[u8]| is_readable(document, text, options.dialect);
-    if readable(&parts.ours) && readable(&parts.theirs) {
-        return Ok(Some(merge_parts(file, document, parts, options)));
+    if let [Some(ours), Some(theirs)] = [Stage::Ours, Stage::Theirs].map(|side| stage(file, side)) {
+        refuse_not_literal(file, document, [&ours, &theirs], options)?;
+        if readable(&ours) && readable(&theirs) {
+            let base = stage(file, Stage::Base).unwrap_or_default();
+            let texts = Three { base: &base[..], ours: &ours, theirs: &theirs };
+            return Ok(Some(merge_decided(document, texts, [&parts.ours, &parts.theirs], options)));
+        }
     }
-    let known = |side| stage(file, side).filter(|text| readable(text));
-    if let (Some(ours), Some(theirs)) = (known(Stage::Ours), known(Stage::Theirs)) {
-        let base = stage(file, Stage::Base).unwrap_or_default();
-        return Ok(Some(merge_texts(document, Three { base: &base, ours: &ours, theirs: &theirs }, options)));
+    refuse_not_literal(file, document, [&parts.ours, &parts.theirs], options)?;
+    if readable(&parts.ours) && readable(&parts.theirs) {
+        return Ok(Some(merge_parts(document, &parts, options)));
     }
     let merged = merge_texts(document, Three { base: b"", ours: &parts.ours, theirs: &parts.theirs }, options);
     let why = merged.remarks.first().map(ToString::to_string).unwrap_or_default();
     let error = Error::new(ErrorKind::LockFile, format!("cannot merge the sides of {}: {why}", file.display()));
-    Err(error.in_file(file).hint("take one side with `git checkout --ours FILE`, then run `tflock lock`"))
+    let hint = format!("`git checkout --ours -- {}` takes one side, and `tflock lock` completes it", file.display());
+    Err(error.in_file(file).hint(hint))
 }
 
 /// Refuses to merge what no tool writes, on either side.
@@ -64,12 +69,12 @@ pub(super) fn refuse_not_literal(
     Err(Error::new(ErrorKind::Trust, message).in_file(file).hint(hint))
 }
 
-fn merge_parts(file: &Path, document: Document, parts: Split, options: MergeOptions) -> MergedText {
-    let readable = |text: &Vec<u8>| is_readable(document, text, options.dialect);
-    let base = parts.base.filter(readable).or_else(|| stage(file, Stage::Base));
-    let texts = Three { base: base.as_deref().unwrap_or_default(), ours: &parts.ours, theirs: &parts.theirs };
-    let mut merged = merge_texts(document, texts, options);
-    if base.is_none() && stage(file, Stage::Ours).is_none() {
+fn merge_parts(document: Document, parts: &Split, options: MergeOptions) -> MergedText {
+    let readable = |text: &&Vec<u8>| is_readable(document, text, options.dialect);
+    let base = parts.base.as_ref().filter(readable);
+    let texts = Three { base: base.map(Vec::as_slice).unwrap_or_default(), ours: &parts.ours, theirs: &parts.theirs };
+    let mut merged = merge_texts(document, texts, MergeOptions { from_markers: true, ..options });
+    if base.is_none() {
         merged.remarks.insert(0, Remark::NoBase);
     }
     merged

@@ -15,9 +15,14 @@ pub(super) fn base_lock(text: &[u8], dialect: Dialect) -> Option<LockFile> {
     }
     let sides = split(text).ok()??;
     let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
+    Some(agreed(&ours, &theirs))
+}
+
+/// The entries that both have, and have alike.
+pub(super) fn agreed(one: &LockFile, other: &LockFile) -> LockFile {
     let mut agreed = LockFile::new();
-    for (addr, entry) in ours.iter().filter(|(addr, entry)| theirs.get(addr) == Some(*entry)) {
+    for (addr, entry) in one.iter().filter(|(addr, entry)| other.get(addr) == Some(*entry)) {
         agreed.insert(addr.clone(), entry.clone());
     }
-    Some(agreed)
+    agreed
 }

@@ -60,6 +60,11 @@ enum BlocksError {
 
 /// Merges the texts of trust files, in the line ends of ours.
 pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
+    merge_decided(texts, None, options)
+}
+
+/// The same, with what two sides agree about as the decision of a conflict.
+pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
     let markers = Markers { size: options.marker_size };
     let Three { base, ours, theirs } = texts;
     match (Pieces::read(ours), Pieces::read(theirs)) {
@@ -69,7 +74,9 @@ pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
             let base = Pieces::read(base);
             let no_base = base.is_err().then_some(Remark::NoBase);
             let base = base.unwrap_or_default();
-            let mut merged = merge_pieces(&Three { base, ours: our_pieces, theirs: their_pieces }, markers);
+            let decided = sides.map(|sides| sides.map(|side| Pieces::read(side).unwrap_or_default()));
+            let mut merged =
+                merge_pieces(&Three { base, ours: our_pieces, theirs: their_pieces }, decided.as_ref(), markers);
             merged.remarks.extend(no_base);
             if ours.windows(2).any(|pair| pair == b"\r\n") {
                 merged.text = with_carriage_returns(&merged.text);
@@ -168,7 +175,7 @@ impl Piece {
     }
 }
 
-fn merge_pieces(pieces: &Three<Pieces>, markers: Markers) -> MergedText {
+fn merge_pieces(pieces: &Three<Pieces>, decided: Option<&[Pieces; 2]>, markers: Markers) -> MergedText {
     let Three { base, ours, theirs } = pieces;
     let mut merged = MergedText { text: Vec::new(), conflicts: false, remarks: Vec::new() };
     let mut texts: Vec<Vec<u8>> = Vec::new();
@@ -176,7 +183,7 @@ fn merge_pieces(pieces: &Three<Pieces>, markers: Markers) -> MergedText {
     texts.extend((!header.is_empty()).then(|| format!("{header}\n").into_bytes()));
     for key in order(ours, theirs) {
         let sides = Three { base: base.by_key.get(key), ours: ours.by_key.get(key), theirs: theirs.by_key.get(key) };
-        match settle(sides) {
+        match settle(sides).or_else(|Conflict| decision(key, sides, decided)) {
             Ok(None) => {}
             Ok(Some(piece)) => texts.push(piece.text().into_bytes()),
             Err(Conflict) => {
@@ -211,6 +218,14 @@ fn settle(piece: Three<Option<&Piece>>) -> Result<Option<Piece>, Conflict> {
     let comments = |piece: Option<&Piece>| piece.map(|piece| piece.comments.clone()).unwrap_or_default();
     let [base, ours, theirs] = [piece.base, piece.ours, piece.theirs].map(comments);
     Ok(block.map(|block| Piece { block, comments: merge_comments(&base, &ours, &theirs) }))
+}
+
+/// What both sides of the markers have where one of the texts has it so.
+fn decision(key: &Key, texts: Three<Option<&Piece>>, decided: Option<&[Pieces; 2]>) -> Result<Option<Piece>, Conflict> {
+    let [one, other] = decided.ok_or(Conflict)?.each_ref().map(|side| side.by_key.get(key));
+    let block = |piece: Option<&Piece>| piece.map(|piece| piece.block.clone());
+    let is_of_a_text = [texts.ours, texts.theirs].map(block).contains(&block(one));
+    if block(one) == block(other) && is_of_a_text { Ok(one.cloned()) } else { Err(Conflict) }
 }
 
 /// Comments never conflict: where both sides changed them, the lines of both stay.

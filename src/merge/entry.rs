@@ -1,5 +1,7 @@
 //! The entry of one provider, merged.
 
+use std::collections::BTreeSet;
+
 use super::Three;
 use super::remark::{Reason, Side};
 use crate::hash::{HashScheme, PackageHashes};
@@ -86,9 +88,10 @@ fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, 
         reasons.push(Reason::NoHashLeft);
         return Settled::Conflict;
     }
-    let disputed = before.is_none() && nothing_in_common(&ours.hashes, &theirs.hashes);
-    if disputed {
+    if nothing_in_common(&ours.hashes, &theirs.hashes) {
+        // Any one recorded hash lets a package pass, so that both together would let pass what neither side recorded.
         reasons.push(Reason::NothingInCommon(ours.version.clone()));
+        return Settled::Conflict;
     }
     Settled::Entry(LockEntry { hashes, constraints: constraints(base, ours, theirs), ..ours.clone() })
 }
@@ -105,6 +108,24 @@ fn hashes(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &Package
 fn nothing_in_common(ours: &PackageHashes, theirs: &PackageHashes) -> bool {
     let both_have = ours.of(HashScheme::Zh).next().is_some() && theirs.of(HashScheme::Zh).next().is_some();
     both_have && !ours.of(HashScheme::Zh).any(|hash| theirs.contains(hash))
+}
+
+/// Whether the sides of an entry, as they stand between conflict markers, may hold hashes of two releases.
+///
+/// One release has one list of `zh:`, which may have grown in between, so that of two sides of one release one holds the
+/// list of the other. A common `zh:` alone shows nothing, since the manifest of many releases is the same file; and git
+/// merges by itself what stands around such a line, so that each scheme must show it. Lists of two versions have nothing
+/// in common.
+pub(super) fn is_mixture(ours: &LockEntry, theirs: &LockEntry) -> bool {
+    let of = |scheme| [ours, theirs].map(|side| side.hashes.of(scheme).collect::<BTreeSet<_>>());
+    let ([our_h1, their_h1], [our_zh, their_zh]) = (of(HashScheme::H1), of(HashScheme::Zh));
+    let have_common = !our_zh.is_disjoint(&their_zh);
+    if ours.version != theirs.version {
+        return have_common;
+    }
+    let one_list = have_common && (our_zh.is_subset(&their_zh) || their_zh.is_subset(&our_zh));
+    let one_release = one_list && (our_h1 == their_h1 || !our_h1.is_disjoint(&their_h1));
+    ours.hashes != theirs.hashes && !one_release
 }
 
 /// The constraints, merged term by term: what both have, and what one has added; what one has removed is gone.

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::base::base_lock;
-use super::entry::{Settled, settle};
+use super::base::{agreed, base_lock};
+use super::entry::{Settled, is_mixture, settle};
 use super::markers::Markers;
-use super::remark::{Remark, Side};
+use super::remark::{Reason, Remark, Side};
 use super::{MergeOptions, MergedText, Three};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -51,6 +51,30 @@ impl LockMerge {
     /// How many entries somebody has to decide about.
     pub fn conflicts(&self) -> usize {
         self.entries.values().filter(|merged| matches!(merged, Merged::Conflict { .. })).count()
+    }
+
+    /// Makes a conflict of each entry whose sides may hold hashes of two releases.
+    ///
+    /// Between markers a side is what git left of it. Where one branch upgraded and the other added a platform, git has
+    /// merged the version, so that both sides name the new one, and only the hashes tell whose they are.
+    fn distrust_mixtures(&mut self, ours: &LockFile, theirs: &LockFile) {
+        for (addr, ours) in ours.iter() {
+            let Some(theirs) = theirs.get(addr).filter(|theirs| is_mixture(ours, theirs)) else { continue };
+            let conflict = Merged::Conflict { ours: ours.clone(), theirs: theirs.clone() };
+            self.entries.insert(addr.clone(), conflict);
+            self.remarks.retain(|remark| !matches!(remark, Remark::Entry(about, _) if about == addr));
+            self.remarks.push(Remark::Entry(addr.clone(), Box::new(Reason::Mixture)));
+        }
+    }
+
+    /// Takes the entries that are agreed about, where there is a conflict and one of its sides has them so.
+    fn decide(&mut self, agreed: &LockFile) {
+        for (addr, merged) in &mut self.entries {
+            let Merged::Conflict { ours, theirs } = merged else { continue };
+            let Some(entry) = agreed.get(addr).filter(|entry| [&*ours, &*theirs].contains(entry)) else { continue };
+            *merged = Merged::Entry(entry.clone());
+            self.remarks.retain(|remark| !matches!(remark, Remark::Entry(about, _) if about == addr));
+        }
     }
 
     /// The text as `dialect` writes it, with markers around the blocks of each conflict.
@@ -103,6 +127,11 @@ pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
 
 /// Merges the texts of lock files. The result is canonical but for its conflicts, in the dialect of ours.
 pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
+    merge_decided(texts, None, options)
+}
+
+/// The same, with what two sides agree about as the decision of a conflict.
+pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
     let Three { base, ours, theirs } = texts;
     let dialect = detect_dialect(ours).or_else(|| detect_dialect(theirs)).unwrap_or(options.dialect);
     let markers = Markers { size: options.marker_size };
@@ -111,12 +140,15 @@ pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
     };
     match (read(Side::Ours, ours), read(Side::Theirs, theirs)) {
         (Ok(ours), Ok(theirs)) => {
+            let (ours, theirs) = (&ours.lock, &theirs.lock);
             let base = base_lock(base, dialect);
-            let merge = merge_locks(Three {
-                base: base.as_ref().unwrap_or(&LockFile::new()),
-                ours: &ours.lock,
-                theirs: &theirs.lock,
-            });
+            let mut merge = merge_locks(Three { base: base.as_ref().unwrap_or(&LockFile::new()), ours, theirs });
+            if options.from_markers {
+                merge.distrust_mixtures(ours, theirs);
+            }
+            if let Some([Some(one), Some(other)]) = sides.map(|sides| sides.map(|side| base_lock(side, dialect))) {
+                merge.decide(&agreed(&one, &other));
+            }
             let no_base = base.is_none().then_some(Remark::NoBase);
             MergedText {
                 text: merge.encode(dialect, markers),

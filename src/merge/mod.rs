@@ -69,11 +69,13 @@ pub struct MergeOptions {
     pub marker_size: usize,
     /// The tool, where the texts name none.
     pub dialect: Dialect,
+    /// The sides were read between conflict markers: what git merged by itself stands in both of them, whosever it is.
+    pub from_markers: bool,
 }
 
 impl Default for MergeOptions {
     fn default() -> Self {
-        Self { marker_size: DEFAULT_MARKER_SIZE, dialect: Dialect::Terraform }
+        Self { marker_size: DEFAULT_MARKER_SIZE, dialect: Dialect::Terraform, from_markers: false }
     }
 }
 
@@ -82,6 +84,17 @@ pub fn merge_texts(document: Document, texts: Three<&[u8]>, options: MergeOption
     match document {
         Document::LockFile => lock::merge(texts, options),
         Document::TrustFile => blocks::merge(texts, options),
+    }
+}
+
+/// Merges texts whose conflicts somebody has begun to decide.
+///
+/// `sides` are those of a text with markers. Where texts are in conflict about an entry or a block, and the two sides
+/// agree to have it as one of the texts has it, that is the decision.
+pub fn merge_decided(document: Document, texts: Three<&[u8]>, sides: [&[u8]; 2], options: MergeOptions) -> MergedText {
+    match document {
+        Document::LockFile => lock::merge_decided(texts, Some(sides), options),
+        Document::TrustFile => blocks::merge_decided(texts, Some(sides), options),
     }
 }
 

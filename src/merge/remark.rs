@@ -54,18 +54,23 @@ pub enum Reason {
     KeptThoughRemoved(Side),
     /// The constraints of this side were dropped with its version, though they do not allow the one that was taken.
     ConstraintsDropped(Side, Constraints),
-    /// Both sides have the version, and no `zh:` in common: somebody recorded something else under the same name.
+    /// Conflict: both sides have the version, and no `zh:` in common: they recorded two releases under one name.
     NothingInCommon(Version),
     /// Conflict: neither version is allowed by the constraints of both sides.
     NoVersionForBoth(Version, Version),
     /// Conflict: each side removed the hashes that the other kept.
     NoHashLeft,
+    /// Conflict: what stands between the markers does not tell which hash belongs to which version.
+    Mixture,
 }
 
 impl Reason {
     /// True if somebody has to decide.
     pub fn is_conflict(&self) -> bool {
-        matches!(self, Reason::NoVersionForBoth(..) | Reason::NoHashLeft)
+        match self {
+            Reason::KeptThoughRemoved(_) | Reason::ConstraintsDropped(..) => false,
+            Reason::NothingInCommon(_) | Reason::NoVersionForBoth(..) | Reason::NoHashLeft | Reason::Mixture => true,
+        }
     }
 }
 
@@ -83,12 +88,15 @@ impl fmt::Display for Reason {
                 )
             }
             Reason::NothingInCommon(version) => {
-                write!(f, "both sides lock {version}, but have no zh: hash in common; check them with `tflock verify`")
+                write!(f, "conflict: both sides lock {version}, but have no zh: hash in common")
             }
             Reason::NoVersionForBoth(ours, theirs) => {
                 write!(f, "conflict: ours locks {ours}, theirs {theirs}, and the constraints of both allow neither")
             }
             Reason::NoHashLeft => f.write_str("conflict: each side removed the hashes that the other kept"),
+            Reason::Mixture => f.write_str(
+                "conflict: its markers do not show which hash belongs to which version, and git has no versions of its own",
+            ),
         }
     }
 }

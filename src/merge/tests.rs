@@ -110,10 +110,9 @@ fn hashes_of_equal_versions() {
     // Hashes of another version say nothing of this one.
     let other = Some(entry("0.9.0", "", &["zh:manifest"]));
     assert_eq!(hashes(&other, &["zh:a", "zh:manifest"], &["zh:a"]).0, taken("zh:a zh:manifest"));
-    assert_eq!(
-        hashes(&None, &["zh:a"], &["zh:b"]),
-        (taken("zh:a zh:b"), vec![Reason::NothingInCommon("1.0.0".parse().unwrap())])
-    );
+    assert_eq!(hashes(&None, &["zh:a"], &["zh:b"]), (None, vec![Reason::NothingInCommon("1.0.0".parse().unwrap())]));
+    let replaced = hashes(&before, &["zh:a", "zh:b", "zh:gone", "h1:o"], &["h1:t", "zh:new"]);
+    assert_eq!(replaced, (None, vec![Reason::NothingInCommon("1.0.0".parse().unwrap())]));
 }
 
 #[test]

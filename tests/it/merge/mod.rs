@@ -1,6 +1,7 @@
 //! `merge`, `textconv` and `git`, run by a real git.
 
 mod realworld;
+mod resolve;
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,0 +1,105 @@
+//! `merge --resolve` where git has merged a part of an entry by itself: both sides of the markers name the new version.
+
+use super::{FILE, TRUST, commit, lock, merge, workspace};
+use crate::support::workspace::Workspace;
+
+const STYLES: [&str; 3] = ["merge", "diff3", "zdiff3"];
+
+/// One branch upgrades, the other adds a platform; the result, in each direction.
+fn upgrade_and_platform() -> [String; 3] {
+    let manifest = "zh:0manifest";
+    let state = |version: &str, constraints: &str, hashes: &[&str]| {
+        let other = ("ftp", "1.0.0", "~> 1.0", &["h1:f", "zh:f"][..]);
+        lock(&[("dns", version, constraints, hashes), other])
+    };
+    let base = state("1.0.0", "~> 1.0", &["h1:old-linux", manifest, "zh:old-darwin", "zh:old-linux"]);
+    let upgraded = state("2.0.0", "~> 2.0", &["h1:new-linux", manifest, "zh:new-darwin", "zh:new-linux"]);
+    let platform =
+        state("1.0.0", "~> 1.0", &["h1:old-darwin", "h1:old-linux", manifest, "zh:old-darwin", "zh:old-linux"]);
+    [base, upgraded, platform]
+}
+
+/// A work tree in which git left the conflict of two branches.
+fn conflict(style: &str, ours: &str, theirs: &str) -> Workspace {
+    let workspace = workspace(&[]);
+    workspace.git(["config", "merge.conflictStyle", style]);
+    let [base, ..] = upgrade_and_platform();
+    merge(&workspace, &[(FILE, [&base, ours, theirs])]).ended_with(1);
+    assert!(workspace.lock_file().contains("\n<<<<<<< "), "{style}");
+    workspace
+}
+
+#[test]
+fn an_upgrade_and_a_platform_are_merged_from_the_stages_of_the_index() {
+    let [_, upgraded, platform] = upgrade_and_platform();
+    for style in STYLES {
+        for (ours, theirs) in [(&upgraded, &platform), (&platform, &upgraded)] {
+            let workspace = conflict(style, ours, theirs);
+            let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);
+            assert_eq!(workspace.lock_file(), upgraded, "{style}");
+            assert!(run.stderr.contains("which the constraints of"), "{run}");
+        }
+    }
+}
+
+#[test]
+fn without_stages_no_hash_goes_to_another_version() {
+    let [_, upgraded, platform] = upgrade_and_platform();
+    for style in STYLES {
+        for (ours, theirs) in [(&upgraded, &platform), (&platform, &upgraded)] {
+            let workspace = conflict(style, ours, theirs);
+            commit(&workspace, "with markers");
+            let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
+            assert!(run.stderr.contains("its markers do not show which hash belongs to which version"), "{run}");
+            let text = workspace.lock_file();
+            assert_eq!((text.matches("<<<<<<<").count(), text.matches("acme/ftp").count()), (1, 1), "{style}\n{text}");
+            let again = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
+            assert!(again.touched().is_empty(), "{again}");
+        }
+    }
+}
+
+#[test]
+fn a_rebase_has_stages_too() {
+    let [base, upgraded, platform] = upgrade_and_platform();
+    let workspace = workspace(&[(FILE, &base)]);
+    commit(&workspace, "base");
+    workspace.git(["checkout", "--quiet", "-b", "topic"]);
+    workspace.write(FILE, &platform);
+    commit(&workspace, "platform");
+    workspace.git(["checkout", "--quiet", "main"]);
+    workspace.write(FILE, &upgraded);
+    commit(&workspace, "upgrade");
+    workspace.git(["checkout", "--quiet", "topic"]);
+    workspace.git_may_fail(["rebase", "main"]).ended_with(1);
+    workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);
+    assert_eq!(workspace.lock_file(), upgraded);
+}
+
+#[test]
+fn what_was_decided_by_hand_stays_decided() {
+    let pin = |name: &str, signer: &str| {
+        format!("provider \"registry.example.com/acme/{name}\" {{\n  signers = [\"{signer}\"]\n}}\n")
+    };
+    let pins = |signer: &str| pin("dns", signer) + "\n" + &pin("ftp", signer);
+    let state = |version: &str| {
+        let (dns, ftp) = (format!("zh:dns-{version}"), format!("zh:ftp-{version}"));
+        lock(&[("dns", version, version, &[&dns]), ("ftp", version, version, &[&ftp])])
+    };
+    let workspace = workspace(&[]);
+    workspace.tflock(None, ["git", "install"]).ended_with(0);
+    let states = ["1.0.0", "1.1.0", "1.2.0"].map(state);
+    let files = [(FILE, states.each_ref().map(String::as_str)), (TRUST, [&pins("A")[..], &pins("B"), &pins("C")])];
+    merge(&workspace, &files).ended_with(1);
+    for (file, ours) in [(FILE, &states[1]), (TRUST, &pins("B"))] {
+        // The first conflict is decided for ours, the second one is left.
+        let text = workspace.read(file);
+        let (first, rest) = text.split_once(">>>>>>> THEIRS\n").unwrap();
+        let (head, sides) = first.split_once("<<<<<<< OURS\n").unwrap();
+        let (decided, _) = sides.split_once("=======\n").unwrap();
+        workspace.write(file, &format!("{head}{decided}{rest}"));
+        workspace.tflock(None, ["merge", "--resolve", file]).ended_with(1);
+        let text = workspace.read(file);
+        assert_eq!((text.matches("<<<<<<<").count(), text.find(decided)), (1, ours.find(decided)), "{text}");
+    }
+}
