@@ -270,6 +270,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--pre', '--pre', [CompletionResultType]::ParameterName, 'Let pre-releases count; the tools accept one only where a constraint names it')
             [CompletionResult]::new('--newest-with-platforms', '--newest-with-platforms', [CompletionResultType]::ParameterName, 'Pass over releases without a package for a wanted platform')
             [CompletionResult]::new('--same-versions', '--same-versions', [CompletionResultType]::ParameterName, 'With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules')
+            [CompletionResult]::new('--allow-downgrade', '--allow-downgrade', [CompletionResultType]::ParameterName, 'With --same-versions: also a release that is older than what some root modules have')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing; print the diff')
             [CompletionResult]::new('--no-first-use', '--no-first-use', [CompletionResultType]::ParameterName, 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Write nothing; exit 1 if the file would change')

@@ -1562,7 +1562,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__upgrade)
-            opts="-r -C -q -v -h --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

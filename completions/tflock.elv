@@ -259,6 +259,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --pre 'Let pre-releases count; the tools accept one only where a constraint names it'
             cand --newest-with-platforms 'Pass over releases without a package for a wanted platform'
             cand --same-versions 'With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules'
+            cand --allow-downgrade 'With --same-versions: also a release that is older than what some root modules have'
             cand --dry-run 'Write nothing; print the diff'
             cand --no-first-use 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
             cand --check 'Write nothing; exit 1 if the file would change'

@@ -319,6 +319,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l bump -d 'Also 
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l pre -d 'Let pre-releases count; the tools accept one only where a constraint names it'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l newest-with-platforms -d 'Pass over releases without a package for a wanted platform'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l same-versions -d 'With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l allow-downgrade -d 'With --same-versions: also a release that is older than what some root modules have'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l check -d 'Write nothing; exit 1 if the file would change'

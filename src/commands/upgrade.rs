@@ -32,7 +32,7 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
     if selection.precise.is_some() && options.providers.len() != 1 {
         return Err(Error::new(ErrorKind::Usage, "--precise selects a version of one provider, but several are named"));
     }
-    if selection.same && !below.recursive && !services.scope.many() {
+    if selection.same.is_some() && !below.recursive && !services.scope.many() {
         let message = "--same-versions is about several root modules, but there is only one";
         return Err(Error::new(ErrorKind::Usage, message).hint("pass -r, or -C more than once"));
     }

@@ -66,8 +66,8 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
     if let Some((within, from)) = criteria.within.as_ref().filter(|(within, from)| !within.allows(from, newest)) {
         reasons.push(format!("it is more than a {within} step from {from}"));
     }
-    if let Some(same) = criteria.same.as_ref().filter(|_| reasons.is_empty()) {
-        let against = same.opposed(&[newest]);
+    if let Some(same) = criteria.same.as_ref().filter(|same| same.allows(facts.version())) {
+        let against = same.opposed_beside(&criteria.constraints, newest);
         reasons.extend(against.iter().map(|demand| format!("{demand} of another root module does not allow it")));
         if reasons.is_empty() && !same.allows(newest) {
             reasons.push("it is too great a step for another root module".to_owned());

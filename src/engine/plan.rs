@@ -60,7 +60,16 @@ pub struct Upgrade {
     /// Releases without a package for a wanted platform are passed over.
     pub complete: bool,
     /// All root modules of the run get the same version, if there is one that suits them all.
-    pub same: bool,
+    pub same: Option<OneForAll>,
+}
+
+/// Which version suits all root modules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OneForAll {
+    /// One that is not lower than what any of them has recorded and may keep.
+    NotLower,
+    /// Any one.
+    AlsoLower,
 }
 
 /// What one root module needs to know.

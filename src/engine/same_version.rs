@@ -27,6 +27,8 @@ pub struct SameVersion {
     exclusions: Vec<Exclusion>,
     /// The recorded versions; none for a root module that records none.
     recorded: BTreeSet<Option<Version>>,
+    /// The highest version that a root module has and shall not go below.
+    floor: Option<Version>,
 }
 
 /// Constraints, and where they stand.
@@ -60,9 +62,23 @@ impl SameVersion {
         self.recorded.insert(recorded);
     }
 
+    /// Keeps the version from being lower than the recorded one of a step, if its constraints still allow that.
+    pub fn keep_up(&mut self, step: &Step, criteria: &Criteria) {
+        let recorded = step.recorded.as_ref().map(|entry| &entry.version);
+        let kept = recorded.filter(|version| criteria.allows_by_constraints(version)).cloned();
+        self.floor = self.floor.take().max(kept);
+    }
+
+    /// The version that all must not go below, if it is higher than each of some versions that the constraints of all
+    /// allow.
+    pub fn floor_above(&self, versions: &[&Version]) -> Option<&Version> {
+        self.floor.as_ref().filter(|floor| versions.iter().all(|version| version < floor))
+    }
+
     /// True if the number of a version suits all.
     pub fn allows(&self, version: &Version) -> bool {
         self.demands.iter().all(|demand| self.is_met(demand, version))
+            && self.floor.as_ref().is_none_or(|floor| version >= floor)
             && self.within.iter().all(|(within, from)| within.allows(from, version))
     }
 
@@ -80,6 +96,12 @@ impl SameVersion {
     pub fn opposed(&self, versions: &[&Version]) -> Vec<String> {
         let against = |demand: &&Demand| versions.iter().any(|version| !self.is_met(demand, version));
         self.demands.iter().filter(against).map(Demand::words).collect()
+    }
+
+    /// The same for one version, without the constraints of the root module that asks.
+    pub fn opposed_beside(&self, own: &Constraints, version: &Version) -> Vec<String> {
+        let others = self.demands.iter().filter(|demand| demand.constraints != *own && !self.is_met(demand, version));
+        others.map(Demand::words).collect()
     }
 
     fn is_met(&self, demand: &Demand, version: &Version) -> bool {

@@ -102,12 +102,37 @@ fn with_other_options() {
     let run = upgrade(&workspace, &registry, &["--within", "minor", "--newest-with-platforms"]).ended_with(0);
     assert!(run.stdout.contains("the constraints would allow one for all, but not the step"), "{run}");
     assert_eq!(versions(&workspace), ["1.2.0", "1.2.0", "2.1.0"]);
-    assert_eq!(with(&["--newest-with-platforms", "--exclude-newer", "2024-10-03"]), ["2.0.0"; 3]);
+    let older = ["--newest-with-platforms", "--exclude-newer", "2024-10-03"];
+    assert_eq!(with(&older), ["2.0.0", "2.0.0", "2.1.0"]);
+    assert_eq!(with(&[&older[..], &["--allow-downgrade"]].concat()), ["2.0.0"; 3]);
     assert_eq!(with(&["--newest-with-platforms"]), ["2.1.0"; 3]);
     let widget = format!("{}/acme/widget", registry.host());
     assert_eq!(with(&["--precise", "2.0.0", &widget]), ["2.0.0"; 3]);
     let others = upgrade(&workspace, &registry, &["--precise", "1.2.0", &widget]).ended_with(2);
     assert!(others.stderr.contains("does not match the version constraint \">= 2.0.0\""), "{others}");
+}
+
+#[test]
+fn nobody_goes_down_unasked() {
+    let registry = registry();
+    let workspace = roots(&registry, &[("a", ">= 1.0"), ("b", "~> 1.1.0"), ("c", "2.0.0")]);
+    workspace.write("c/main.tf", &workspace.read("c/main.tf").replace("\"2.0.0\"", "\">= 1.0\""));
+    let run = upgrade(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(versions(&workspace), ["2.1.0", "1.1.0", "2.1.0"]);
+    assert!(
+        run.stdout.contains("the constraints of all allow 1.1.0, but one of the root modules has 2.0.0 already"),
+        "{run}"
+    );
+    let run = upgrade(&workspace, &registry, &["--allow-downgrade"]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.1.0"; 3]);
+    assert!(run.stdout.contains("2.1.0 -> 1.1.0  downgraded"), "{run}");
+    assert!(run.stdout.contains("\"~> 1.1.0\" (b/main.tf:3:5) of another root module does not allow it"), "{run}");
+    // A version that its own constraints forbid is left in any case.
+    workspace.write("a/main.tf", &workspace.read("a/main.tf").replace(">= 1.0", "~> 1.0.0"));
+    workspace.write("b/main.tf", &workspace.read("b/main.tf").replace("~> 1.1.0", ">= 1.0, < 1.1.0"));
+    workspace.write("c/main.tf", &workspace.read("c/main.tf").replace(">= 1.0", "< 1.1.0"));
+    upgrade(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!(versions(&workspace), ["1.0.0"; 3]);
 }
 
 #[test]

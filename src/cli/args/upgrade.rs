@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use super::{Below, Locking, Within};
 use crate::commands::{LockOptions, outdated, upgrade};
 use crate::engine::criteria;
-use crate::engine::plan::Upgrade;
+use crate::engine::plan::{OneForAll, Upgrade};
 use crate::settings::{Age, Date};
 use crate::version::Version;
 
@@ -47,10 +47,13 @@ pub(in crate::cli) struct UpgradeArgs {
     newest_with_platforms: bool,
     /// With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules.
     ///
-    /// That may be an older one than a root module has. Where no release suits all of them, each root module gets the newest that its own constraints allow, and a warning
-    /// names the constraints that disagree.
+    /// None that is older than what a root module has. Where no release suits all of them, each root module gets the
+    /// newest that its own constraints allow, and a warning names what is against it.
     #[arg(long)]
     same_versions: bool,
+    /// With --same-versions: also a release that is older than what some root modules have.
+    #[arg(long, requires = "same_versions")]
+    allow_downgrade: bool,
     #[command(flatten)]
     locking: Locking,
     /// Write nothing; exit 1 if the file would change.
@@ -123,7 +126,11 @@ impl UpgradeArgs {
             }),
             prereleases: self.pre,
             complete: self.newest_with_platforms,
-            same: self.same_versions,
+            same: self.same_versions.then_some(if self.allow_downgrade {
+                OneForAll::AlsoLower
+            } else {
+                OneForAll::NotLower
+            }),
         };
         let options = LockOptions {
             check: self.check,

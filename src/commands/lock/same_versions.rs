@@ -8,7 +8,7 @@ use super::prepared::{Prepared, Settled};
 use crate::addr::ProviderAddr;
 use crate::disk::roots;
 use crate::engine::criteria::Criteria;
-use crate::engine::plan::{Selection, Step};
+use crate::engine::plan::{OneForAll, Selection, Step};
 use crate::engine::same_version::SameVersion;
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
@@ -23,7 +23,7 @@ pub(super) struct SameVersions(BTreeMap<ProviderAddr, SameVersion>);
 impl SameVersions {
     /// Has the steps of all root modules look for a version that suits all of them.
     pub(super) fn join(&mut self, roots: Vec<&mut Prepared>) {
-        let mut roots: Vec<_> = roots.into_iter().filter(|prepared| wants_same(prepared)).collect();
+        let mut roots: Vec<_> = roots.into_iter().filter(|prepared| wanted(prepared).is_some()).collect();
         for prepared in &roots {
             for (addr, step) in &prepared.plan.steps {
                 if let Some(criteria) = criteria(step) {
@@ -31,7 +31,11 @@ impl SameVersions {
                         Some(position) => format!("{}:{position}", file.display()),
                         None => file.display().to_string(),
                     });
-                    self.0.entry(addr.clone()).or_default().add(step, criteria, places);
+                    let same = self.0.entry(addr.clone()).or_default();
+                    same.add(step, criteria, places);
+                    if wanted(prepared) == Some(OneForAll::NotLower) {
+                        same.keep_up(step, criteria);
+                    }
                 }
             }
         }
@@ -55,31 +59,18 @@ impl SameVersions {
             if versions.len() < 2 {
                 continue;
             }
-            // Where the constraints leave one of them, something else has kept it from all.
-            let by_constraints = !versions.iter().any(|version| same.opposed(&[version]).is_empty());
-            let opposed = if by_constraints { same.opposed(&versions) } else { Vec::new() };
+            let why = against(same, &versions);
             for (((_, prepared), settled), own) in waiting.iter().zip(settled.iter_mut()).zip(&own) {
                 if let (Some(Ok(settled)), Some(own)) = (settled, own) {
-                    settled.add(differs(prepared, addr, (own, &versions), &opposed));
+                    settled.add(differs(prepared, addr, (own, &versions), &why));
                 }
             }
         }
     }
 }
 
-fn differs(
-    prepared: &Prepared,
-    addr: &ProviderAddr,
-    (own, versions): (&Version, &[&Version]),
-    opposed: &[String],
-) -> Finding {
+fn differs(prepared: &Prepared, addr: &ProviderAddr, (own, versions): (&Version, &[&Version]), why: &str) -> Finding {
     let others: Vec<String> = versions.iter().filter(|version| **version != own).map(ToString::to_string).collect();
-    let why = if opposed.is_empty() {
-        "the constraints would allow one for all, but not the step, the age or the platforms that are asked for"
-            .to_owned()
-    } else {
-        opposed.join(", ")
-    };
     let message = format!("{addr} is {own} here and {} in other root modules: {why}", others.join(", "));
     let finding = Finding::new(Rule::VersionsDiffer, message).about(addr);
     match places(prepared, addr).into_iter().next() {
@@ -89,8 +80,25 @@ fn differs(
     }
 }
 
-fn wants_same(prepared: &Prepared) -> bool {
-    prepared.root.intent.upgrade.as_ref().is_some_and(|upgrade| upgrade.same)
+/// What is against one version for all, where several were selected.
+fn against(same: &SameVersion, versions: &[&Version]) -> String {
+    let for_all: Vec<&Version> = versions.iter().filter(|it| same.opposed(&[it]).is_empty()).copied().collect();
+    match (for_all.iter().max(), same.floor_above(&for_all)) {
+        (None, _) => same.opposed(versions).join(", "),
+        (Some(newest), Some(floor)) => format!(
+            "the constraints of all allow {newest}, but one of the root modules has {floor} already; --allow-downgrade \
+             lets it have an older one"
+        ),
+        // Something else has kept it from all.
+        (Some(_), None) => {
+            "the constraints would allow one for all, but not the step, the age or the platforms that are asked for"
+                .to_owned()
+        }
+    }
+}
+
+fn wanted(prepared: &Prepared) -> Option<OneForAll> {
+    prepared.root.intent.upgrade.as_ref()?.same
 }
 
 fn criteria(step: &Step) -> Option<&Criteria> {

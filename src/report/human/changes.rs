@@ -136,7 +136,8 @@ fn told(change: &Change) -> Vec<String> {
         return vec!["removed".to_owned()];
     }
     let moved = change.moved_from.as_ref().map(|from| format!("moved from {}", printable(&from.to_string())));
-    let mut told: Vec<String> = moved.into_iter().chain(constraints(change)).collect();
+    let downgraded = (change.kind == ChangeKind::Downgraded).then(|| "downgraded".to_owned());
+    let mut told: Vec<String> = downgraded.into_iter().chain(moved).chain(constraints(change)).collect();
     let mut hashes = added(change);
     if let Some(first) = hashes.first_mut() {
         first.insert_str(0, "new: ");
