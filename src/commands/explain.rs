@@ -20,6 +20,7 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Outcome, RecordedAt, ReleaseOfHash,
 };
 use crate::release::cached::{self, Check};
+use crate::release::expiry::ExpiryRules;
 use crate::release::{Knowledge, Known, Line, Release};
 use crate::version::Version;
 use crate::workspace::{Names, RunSettings};
@@ -133,11 +134,18 @@ fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>,
 
 /// What earlier runs left about the releases that are locked: by the root modules, and elsewhere in the repository.
 fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cache: &Cache) -> Known {
+    let expiry = ExpiryRules::default();
     let mut known = Known::new();
     let of_others = others.iter().flat_map(|other| other.lock.iter());
     for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()).chain(of_others) {
-        let recall =
-            || cached::release(cache, addr, &entry.version, Check { signature: run.signature_for(addr), now: run.now });
+        let recall = || {
+            cached::release(
+                cache,
+                addr,
+                &entry.version,
+                Check { signature: run.signature_for(addr), expiry, now: run.now },
+            )
+        };
         known.entry((addr.clone(), entry.version.clone())).or_insert_with(recall);
     }
     known

@@ -11,6 +11,7 @@ use crate::outcome::{Body, Grouping, Listed, Outcome};
 use crate::platform::Platform;
 use crate::release::Knowledge;
 use crate::release::cached::{self, Check};
+use crate::release::expiry::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
 use crate::workspace::{Reading, RootModule, RunSettings, absent};
@@ -88,7 +89,7 @@ fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
 /// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still
 /// verifies and is about one of the recorded hashes.
 fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
-    let check = Check { signature: root.signature_for(addr), now: root.now };
+    let check = Check { signature: root.signature_for(addr), expiry: ExpiryRules::default(), now: root.now };
     let Knowledge::Known(release) = cached::release(cache, addr, &entry.version, check) else {
         return Attribution::default();
     };

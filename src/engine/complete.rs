@@ -12,6 +12,11 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::platform::Platform;
 use crate::release::{Line, Release};
 
+/// The platforms whose archive was hashed here, with an `h1:` that is among some recorded hashes.
+pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
+    release.computed().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, platform)| platform)
+}
+
 /// The platforms whose `h1:` is among some recorded hashes, by computation or by report.
 pub fn attributed<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
     release.h1.iter().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, vouched)| vouched.platform.as_ref())

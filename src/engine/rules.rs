@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
-use crate::settings::{Ban, ExpiredKeyRule, SignatureRule};
+use crate::release::expiry::ExpiryRules;
+use crate::settings::{Ban, SignatureRule};
 use crate::version::Version;
 
 /// The rules for one provider of one root module.
@@ -24,36 +25,6 @@ pub struct Rules {
     pub unnamed: BTreeSet<Platform>,
     /// Which releases are not selected anew.
     pub exclusions: Exclusion,
-}
-
-/// What the expiry of keys and signatures means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ExpiryRules {
-    /// A key that had expired when it signed.
-    pub at_signing: ExpiredKeyRule,
-    /// A key that has expired since.
-    pub since: ExpiredKeyRule,
-    /// A signature that has expired itself, or is dated in the future.
-    pub signature: ExpiredKeyRule,
-}
-
-impl Default for ExpiryRules {
-    /// What Terraform makes of them, with a word about the first.
-    fn default() -> Self {
-        Self { at_signing: ExpiredKeyRule::Warn, since: ExpiredKeyRule::Allow, signature: ExpiredKeyRule::Deny }
-    }
-}
-
-impl ExpiryRules {
-    /// Of each, the stricter.
-    #[must_use]
-    pub fn stricter(self, other: Self) -> Self {
-        Self {
-            at_signing: self.at_signing.max(other.at_signing),
-            since: self.since.max(other.since),
-            signature: self.signature.max(other.signature),
-        }
-    }
 }
 
 /// Which releases are not selected anew, whatever the constraints say.

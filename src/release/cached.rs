@@ -15,13 +15,16 @@ use crate::trust::openpgp;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
+use super::expiry::ExpiryRules;
 use super::{Knowledge, Release, Vouched};
 
 /// How what earlier runs left is checked.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Check {
     /// Which signature the checksums need.
     pub signature: SignatureRule,
+    /// What the expiry of keys and signatures means.
+    pub expiry: ExpiryRules,
     /// The time of the run, at which keys are judged.
     pub now: SystemTime,
 }
@@ -29,7 +32,7 @@ pub struct Check {
 /// The release as the cache knows it. What lacks a document or a good signature is as if it were not there, and where
 /// `signature` wants one always, what nobody signed too.
 pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Check) -> Knowledge {
-    let release = cache.release(addr, version).and_then(|record| known(cache, addr, &record, check.now));
+    let release = cache.release(addr, version).and_then(|record| known(cache, addr, &record, check));
     let release =
         release.filter(|release| check.signature != SignatureRule::Always || release.signer != Some(Signer::Unsigned));
     release.map_or(Knowledge::Unasked, |release| Knowledge::Known(Arc::new(release)))
@@ -53,14 +56,16 @@ pub fn unchecked(cache: &Cache, addr: &ProviderAddr, version: &Version) -> Optio
     Some(listed(cache, addr, &record, &document))
 }
 
-fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: SystemTime) -> Option<Release> {
+fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, check: Check) -> Option<Release> {
     let document = cache.document(&record.sums)?;
     let keys = cache.keys(&record.keys?)?;
+    let mut findings = Vec::new();
     let (signer, subkey, signed_at) = if keys.is_empty() {
         (Signer::Unsigned, None, None)
     } else {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        let verified = openpgp::verify(&document, &cache.document(&record.signature?)?, &keys, now).ok()?;
+        let verified = openpgp::verify(&document, &cache.document(&record.signature?)?, &keys, check.now).ok()?;
+        findings.extend(check.expiry.finding(addr, &record.version, &verified));
         (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
     };
     let mut release = listed(cache, addr, record, &document);
@@ -69,7 +74,7 @@ fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, now: System
     release.h1.retain(|_, vouched| {
         vouched.evidence == Evidence::Computed || vouched.platform.as_ref().is_none_or(|it| !computed.contains(it))
     });
-    Some(Release { signer: Some(signer), subkey, signed_at, ..release })
+    Some(Release { signer: Some(signer), subkey, signed_at, findings, ..release })
 }
 
 /// The release by its checksums, with all that was computed here or reported of its packages.

@@ -7,6 +7,7 @@
 pub mod archives;
 pub mod cached;
 pub mod continuity;
+pub mod expiry;
 pub mod hashes;
 pub mod naming;
 pub mod reported;

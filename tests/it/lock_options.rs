@@ -241,25 +241,28 @@ fn warnings_of_the_configuration_are_those_of_why() {
     assert!(lock.stderr.contains(warning), "{lock}");
 }
 
-/// Platforms that nobody named are those of any entry. A release that lacks one which it was never locked for is no error.
+/// Platforms that nobody named are those of any entry that packages were fetched for. A release that lacks one which it
+/// was never locked for is no error.
 #[test]
 fn platforms_that_nobody_named() {
-    let registry = Registry::start()
-        .release("acme/widget", "1.0.0", &["linux_amd64", "darwin_arm64", "freebsd_386"])
-        .with_packages()
-        .release("acme/gadget", "1.0.0", &["linux_amd64", "darwin_arm64"])
-        .standing_for("registry.opentofu.org");
-    let main = "terraform {\n  required_providers {\n    widget = {\n      source = \"registry.opentofu.org/acme/widget\"\n    \
+    let platforms = ["linux_amd64", "darwin_arm64", "freebsd_386"];
+    let registry = Registry::start().release("acme/widget", "1.0.0", &platforms).release(
+        "acme/gadget",
+        "1.0.0",
+        &["linux_amd64", "darwin_arm64"],
+    );
+    let main = "terraform {\n  required_providers {\n    widget = {\n      source = \"{{registry}}/acme/widget\"\n    \
                 }\n  }\n}\n";
-    let workspace = Workspace::with_files(&[("main.tofu", main)]);
-    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let workspace = Workspace::with_files(&[("main.tf", main)]);
+    let named = platforms.iter().flat_map(|platform| ["--platform", platform]);
+    workspace.tflock(&registry, ["lock"].into_iter().chain(named)).ended_with(0);
     let gadget = format!("{}/acme/gadget", registry.host());
     let run = workspace.tflock(&registry, ["add", &gadget]).ended_with(0);
     assert!(run.stdout.contains("warning[platform-missing]") && run.stdout.contains("freebsd_386"), "{run}");
     for platform in ["linux_amd64", "darwin_arm64"] {
         assert!(workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", platform).h1), "{platform}");
     }
-    // Nothing is left to do, and of what was hashed here or reported before nothing to ask.
+    // Nothing is left to do, and of what was hashed here before nothing to ask.
     registry.forget_requests();
     workspace.tflock(&registry, ["lock", "--check"]).ended_with(0);
     assert_eq!(registry.downloads("acme/gadget"), 0);
@@ -269,32 +272,30 @@ fn platforms_that_nobody_named() {
     assert!(named.stderr.contains("is not available for freebsd_386"), "{named}");
 }
 
-/// The same on a machine that has locked nothing before: the registry's report says which hash is for which platform.
+/// `tofu init` records all platforms of what its registry reports, and one of a provider from elsewhere: that file is
+/// complete, with an index and without.
 #[test]
-fn platforms_are_recognised_without_an_index() {
+fn platforms_that_a_registry_reports_are_those_of_its_own_entries() {
+    let platforms = ["linux_amd64", "darwin_arm64", "windows_amd64", "linux_arm64"];
     let registry = Registry::start()
-        .release("acme/widget", "1.0.0", &["linux_amd64", "darwin_arm64", "windows_amd64"])
+        .release("acme/widget", "1.0.0", &platforms)
         .with_packages()
-        .release("acme/gadget", "1.0.0", &["linux_amd64", "darwin_arm64", "windows_amd64", "linux_arm64"])
+        .release("acme/gadget", "1.0.0", &platforms)
         .standing_for("registry.opentofu.org");
-    let required = |gadget: &str| {
-        format!(
-            "terraform {{\n  required_providers {{\n    widget = {{\n      source = \"registry.opentofu.org/acme/widget\"\n    \
-             }}\n{gadget}  }}\n}}\n"
-        )
+    let required = |name: &str, host: &str| format!("    {name} = {{\n      source = \"{host}/acme/{name}\"\n    }}\n");
+    let required = required("widget", "registry.opentofu.org") + &required("gadget", &registry.host());
+    let main = format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n");
+    let workspace = Workspace::with_files(&[("main.tofu", &main)]);
+    workspace.tflock(&registry, ["lock"]).ended_with(0);
+    let locked = workspace.lock_file();
+    let recorded = |name: &str| {
+        let of = |platform: &&str| registry.package(name, "1.0.0", platform).h1;
+        platforms.iter().filter(|platform| locked.contains(&of(platform))).count()
     };
-    let workspace = Workspace::with_files(&[("main.tofu", &required(""))]);
-    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    assert_eq!((recorded("acme/widget"), recorded("acme/gadget")), (4, 1), "{locked}");
+    workspace.tflock(&registry, ["lock", "--check", "--offline"]).ended_with(0);
     std::fs::remove_dir_all(workspace.path("../cache")).unwrap();
-    let gadget = format!("    gadget = {{\n      source = \"{}/acme/gadget\"\n    }}\n", registry.host());
-    workspace.write("main.tofu", &required(&gadget));
-    let run = workspace.tflock(&registry, ["lock"]).ended_with(0);
-    assert!(run.stdout.contains("(first use)"), "{run}");
-    for platform in ["linux_amd64", "darwin_arm64", "windows_amd64"] {
-        assert!(workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", platform).h1), "{platform}");
-    }
-    assert!(!workspace.lock_file().contains(&registry.package("acme/gadget", "1.0.0", "linux_arm64").h1));
-    assert_eq!(registry.downloads("acme/gadget"), 3);
+    workspace.tflock(&registry, ["lock", "--check"]).ended_with(0);
     // Who names platforms wants no others.
     std::fs::remove_dir_all(workspace.path("../cache")).unwrap();
     registry.forget_requests();

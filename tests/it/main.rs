@@ -10,6 +10,7 @@ mod diff;
 mod diff_online;
 mod example;
 mod fixture;
+mod kept;
 mod killed;
 mod lock;
 mod lock_broken;

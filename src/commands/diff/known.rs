@@ -9,6 +9,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::outcome::Change;
 use crate::release::cached::{self, Check};
+use crate::release::expiry::ExpiryRules;
 use crate::release::{Knowledge, Known, ReleaseKey};
 use crate::settings::SignatureRule;
 
@@ -63,7 +64,8 @@ fn is_same_version(change: &Change) -> bool {
 
 /// What a registry said of a release; what earlier runs left of it where it said nothing, with the reason.
 fn knowledge(key: &ReleaseKey, asked: &Known, cache: &Cache, now: SystemTime) -> Knowledge {
-    let before = || cached::release(cache, &key.0, &key.1, Check { signature: SignatureRule::IfKeysKnown, now });
+    let check = Check { signature: SignatureRule::IfKeysKnown, expiry: ExpiryRules::default(), now };
+    let before = || cached::release(cache, &key.0, &key.1, check);
     match asked.get(key) {
         None => before(),
         Some(Knowledge::Inconclusive(error)) => cached::in_place_of(error, before()),

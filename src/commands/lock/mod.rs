@@ -3,6 +3,8 @@
 //! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
 //! until everything has been asked, each question once for all of them.
 
+mod kept;
+mod locked_for;
 mod prepared;
 mod root;
 mod rules;
@@ -27,6 +29,7 @@ use crate::engine::{Events, mirrors, parallel, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
+use kept::KeptReleases;
 use prepared::{Finished, Learning, Prepared, Settled};
 use same_versions::SameVersions;
 use trust_stores::{Stored, TrustStores};
@@ -124,6 +127,7 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
 #[derive(Default)]
 struct Shared {
     stores: TrustStores,
+    kept: KeptReleases,
     same_versions: SameVersions,
     /// True once one of them has failed.
     stop: AtomicBool,
@@ -202,7 +206,7 @@ fn begin(run: Run<'_>, open: Opener<'_>, (number, path): (usize, &Path), shared:
     if shared.is_halted(run) {
         return State::Finished(Finished::NotBegun);
     }
-    match open(number).and_then(|root| Prepared::new(root, run, &shared.stores)) {
+    match open(number).and_then(|root| Prepared::new(root, run, shared)) {
         Ok(prepared) if prepared.open.is_empty() && !run.all_or_none => {
             // Nothing can be learned where nothing was asked.
             let settled = prepared.settle(&BTreeMap::new(), (&shared.stores, run.cache), Learning::Everything);

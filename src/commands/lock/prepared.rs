@@ -9,7 +9,7 @@ use super::root::Edit;
 use super::settlement::Settlement;
 use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
-use super::{Mode, Root, Run, failed, is_denied};
+use super::{Mode, Root, Run, Shared, failed, is_denied};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::diff;
@@ -98,8 +98,8 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn new(root: Root, run: Run<'_>, stores: &TrustStores) -> Result<Self, Error> {
-        stores.load(&root.trust)?;
+    pub(super) fn new(root: Root, run: Run<'_>, shared: &Shared) -> Result<Self, Error> {
+        shared.stores.load(&root.trust)?;
         let rules = |addr: &ProviderAddr| root.rules_of(addr);
         let mut lock = Cow::Borrowed(&root.lock);
         for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
@@ -107,19 +107,27 @@ impl Prepared {
         }
         let mut plan = plan::plan(&root.requirements, &lock, &root.intent, (root.rules.dialect(), &rules))
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
-        for (addr, step) in plan.steps.iter_mut().filter(|(_, step)| step.recorded.is_none()) {
+        for (addr, step) in &mut plan.steps {
+            step.platforms = root.platforms_of(addr, root.locked_for.as_ref());
             // If this very version is selected, it is not a first use.
-            step.recorded = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
+            let earlier = || root.earlier.get(addr).map(|earlier| earlier.entry.clone());
+            step.recorded = step.recorded.take().or_else(earlier);
         }
         let answered = |addr: &ProviderAddr, step: &Step| {
             let release = step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version));
             run.local && release.is_some_and(|release| complete::is_complete(step, &release))
         };
-        let against: BTreeMap<ProviderAddr, Vec<Finding>> =
-            plan.steps.iter().map(|(addr, step)| (addr.clone(), root.against(addr, step))).collect();
-        let forbidden = |addr: &ProviderAddr| against.get(addr).is_some_and(|findings| is_denied(findings));
-        let open = plan.steps.iter().filter(|(addr, step)| !forbidden(addr) && !answered(addr, step));
-        let open = open.map(|(addr, step)| (addr.clone(), step.clone())).collect();
+        let (mut against, mut open) = (BTreeMap::new(), BTreeMap::new());
+        for (addr, step) in &plan.steps {
+            let mut findings = root.against(addr, step);
+            if !is_denied(&findings) {
+                match answered(addr, step).then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten() {
+                    Some(of_kept) => findings.extend(of_kept),
+                    None => drop(open.insert(addr.clone(), step.clone())),
+                }
+            }
+            against.insert(addr.clone(), findings);
+        }
         Ok(Self { root, plan, against, open })
     }
 
@@ -131,8 +139,11 @@ impl Prepared {
     /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
     /// they are wanted, since nobody named any.
     pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
-        let wanted = &self.root.intent.platforms;
-        self.root.recognised(cache).is_some_and(|platforms| platforms.iter().any(|it| !wanted.contains(it)))
+        let Some(now) = self.root.recognised(cache) else { return false };
+        let is_outgrown = |(addr, step): (&ProviderAddr, &Step)| {
+            self.root.platforms_of(addr, Some(&now)).iter().any(|platform| !step.platforms.contains(platform))
+        };
+        self.plan.steps.iter().any(is_outgrown)
     }
 
     pub(super) fn dialect(&self) -> Dialect {

@@ -7,6 +7,8 @@ use super::super::LockOptions;
 use super::super::edit_requirements::Pending;
 use super::super::git_history::Earlier;
 use super::super::trust_store::TrustPlace;
+use super::kept::KeptReleases;
+use super::locked_for::LockedFor;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
@@ -14,14 +16,12 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::{self, MissingModules};
 use crate::disk::{lock_file, state};
-use crate::engine::complete;
 use crate::engine::plan::{self, Intent, Reselect, Selection, Step};
 use crate::engine::rules::Rules;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::lockfile::{self, Decoded, LockEntry, LockFile};
+use crate::lockfile::{self, Decoded, LockFile};
 use crate::platform::Platform;
-use crate::release::cached;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirements, providers_in_state};
 use crate::settings::Date;
@@ -47,8 +47,8 @@ pub struct Root {
     pub(in crate::commands) configured: bool,
     /// What is asked.
     pub(in crate::commands) intent: Intent,
-    /// The platforms that each provider was locked for, as far as that is known, where nobody named any.
-    pub(super) attributed: Option<BTreeMap<ProviderAddr, BTreeSet<Platform>>>,
+    /// The platforms that the entries were locked for, where nobody named any.
+    pub(super) locked_for: Option<LockedFor>,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
     /// Where the signers are remembered.
@@ -104,18 +104,13 @@ impl Root {
         let known = Names { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
         let intent = intent(settings, options, known)?;
         let named = named_platforms(settings, options);
-        let attributed = named.is_none().then(|| attributed(&lock, cache));
-        let platforms = named.unwrap_or_else(|| {
-            let of_entries = attributed.iter().flatten().flat_map(|(_, platforms)| platforms.iter().cloned());
-            let all: BTreeSet<Platform> = of_entries.chain([Platform::host()]).collect();
-            all.into_iter().collect()
-        });
+        let locked_for = named.is_none().then(|| LockedFor::of(&lock, cache));
         Ok(Self {
             path: settings.lock_file(),
             shown: settings.lock_file_shown(),
             boundary: settings.boundary.clone(),
-            intent: Intent { prune: options.prune && configured, platforms, ..intent },
-            attributed,
+            intent: Intent { prune: options.prune && configured, platforms: named.unwrap_or_default(), ..intent },
+            locked_for,
             rules: RuleBook::new(settings, options),
             trust: settings.trust.clone(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
@@ -245,6 +240,22 @@ impl Root {
         self.rules.against(addr, version).into_iter().map(|finding| self.at_requirement(finding, addr)).collect()
     }
 
+    /// What is to be said of a recorded release that earlier runs answer; none if they do not: what they left does not
+    /// show its signature, or something about it is denied by now, which the registry may know better.
+    pub(super) fn of_kept(
+        &self,
+        cache: &Cache,
+        kept: &KeptReleases,
+        (addr, step): (&ProviderAddr, &Step),
+    ) -> Option<Vec<Finding>> {
+        let version = &step.recorded_release()?.version;
+        let release = kept.release(cache, (addr, version), self.rules.check(addr))?;
+        let leveled = |finding: &Finding| self.rules.leveled(finding.clone(), Some(version));
+        let findings: Vec<Finding> = release.findings.iter().map(leveled).collect();
+        let is_denied = findings.iter().any(|finding| finding.level == Level::Deny);
+        (!is_denied).then(|| findings.into_iter().map(|finding| self.at_requirement(finding, addr)).collect())
+    }
+
     /// Why the settings forbid to ask about a provider; nothing if they do not.
     pub fn denials(&self, addr: &ProviderAddr) -> Vec<Finding> {
         let found = self.rules.against(addr, None).into_iter();
@@ -261,21 +272,28 @@ impl Root {
         self.rules.of(addr, &[]).exclusions.ban(addr, version).is_some()
     }
 
+    /// The platforms that a provider is wanted for.
+    pub(super) fn platforms_of(&self, addr: &ProviderAddr, locked_for: Option<&LockedFor>) -> Vec<Platform> {
+        match locked_for {
+            None => self.intent.platforms.clone(),
+            Some(locked_for) => locked_for.wanted(addr, self.intent.moves.get(addr)).into_iter().collect(),
+        }
+    }
+
     /// The platforms that entries were locked for, as far as the cache knows by now; none if some were named.
-    pub(super) fn recognised(&self, cache: &Cache) -> Option<BTreeSet<Platform>> {
-        self.attributed.as_ref()?;
-        Some(attributed(&self.lock, cache).into_values().flatten().collect())
+    pub(super) fn recognised(&self, cache: &Cache) -> Option<LockedFor> {
+        self.locked_for.as_ref().map(|_| LockedFor::of(&self.lock, cache))
     }
 
     /// What holds for a provider.
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
-        let mut rules = self.rules.of(addr, &self.intent.platforms);
-        if let Some(attributed) = &self.attributed {
-            let before = || attributed.get(self.intent.moves.get(addr)?);
-            let own = attributed.get(addr).or_else(before);
-            let is_own = |platform: &&Platform| own.is_some_and(|own| own.contains(*platform));
-            let others = self.intent.platforms.iter().filter(|platform| !is_own(platform));
-            rules.unnamed = others.filter(|platform| **platform != Platform::host()).cloned().collect();
+        let platforms = self.platforms_of(addr, self.locked_for.as_ref());
+        let mut rules = self.rules.of(addr, &platforms);
+        if let Some(locked_for) = &self.locked_for {
+            let before = || locked_for.entry(self.intent.moves.get(addr)?);
+            let own = locked_for.entry(addr).or_else(before);
+            let is_own = |platform: &Platform| own.is_some_and(|own| own.contains(platform));
+            rules.unnamed = platforms.iter().filter(|it| !is_own(it) && **it != Platform::host()).cloned().collect();
         }
         rules
     }
@@ -358,15 +376,4 @@ fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<
     let stated = || settings.settings.platforms.clone().unwrap_or_default();
     let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
     (!named.is_empty()).then_some(named)
-}
-
-/// The platforms that the cache attributes to recorded hashes, by provider.
-fn attributed(lock: &LockFile, cache: &Cache) -> BTreeMap<ProviderAddr, BTreeSet<Platform>> {
-    let of_entry = |(addr, entry): (&ProviderAddr, &LockEntry)| {
-        let known = cached::unchecked(cache, addr, &entry.version);
-        let platforms =
-            known.iter().flat_map(|release| complete::attributed(release, &entry.hashes).cloned()).collect();
-        (addr.clone(), platforms)
-    };
-    lock.iter().map(of_entry).collect()
 }

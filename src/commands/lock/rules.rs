@@ -6,9 +6,11 @@ use std::time::SystemTime;
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::engine::rules::{Exclusion, ExpiryRules, ReportedRule, Rules};
+use crate::engine::rules::{Exclusion, ReportedRule, Rules};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
+use crate::release::cached::Check;
+use crate::release::expiry::ExpiryRules;
 use crate::settings::{Age, ExpiredKeyRule, H1Rule, Settings, SignatureRule};
 use crate::verify::{leveled, policy};
 use crate::version::Version;
@@ -67,6 +69,11 @@ impl RuleBook {
             unnamed: BTreeSet::new(),
             exclusions: self.exclusions(addr),
         }
+    }
+
+    /// How what earlier runs left about a release is checked.
+    pub(in crate::commands) fn check(&self, addr: &ProviderAddr) -> Check {
+        Check { signature: self.signature(addr), expiry: self.expiry(), now: self.now }
     }
 
     /// A finding at the level that the settings want, about a version of a provider if it is about one.

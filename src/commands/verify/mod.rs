@@ -11,13 +11,15 @@ mod root;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::LockOptions;
+use super::lock::RuleBook;
 use super::rotation::explained;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
-use crate::release::cached::{self, Check};
+use crate::release::cached;
 use crate::release::{Knowledge, Known, Release};
 use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
@@ -42,15 +44,11 @@ pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
 pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Known {
     let mut known = Known::new();
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+        let rules = RuleBook::new(root.settings(), &LockOptions::default());
         for (addr, entry) in root.lock().iter() {
-            known.entry((addr.clone(), entry.version.clone())).or_insert_with(|| {
-                cached::release(
-                    cache,
-                    addr,
-                    &entry.version,
-                    Check { signature: root.settings().signature_for(addr), now: root.now() },
-                )
-            });
+            known
+                .entry((addr.clone(), entry.version.clone()))
+                .or_insert_with(|| cached::release(cache, addr, &entry.version, rules.check(addr)));
         }
     }
     known

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use crate::disk::roots::Tree;
 use crate::error::Error;
@@ -110,10 +109,6 @@ impl Root {
 
     pub(super) fn compared(&self) -> Option<&Compared> {
         self.base.as_ref().map(|(compared, _)| compared)
-    }
-
-    pub(super) fn now(&self) -> SystemTime {
-        self.settings.now
     }
 
     /// The remembered signers, if there is a trust file.

@@ -24,7 +24,6 @@ use tokio::task::JoinSet;
 
 use super::facts::{Answer, Refusal};
 use super::plan::Step;
-use super::rules::ExpiryRules;
 use super::{Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
@@ -33,6 +32,7 @@ use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::platform::Platform;
+use crate::release::expiry::ExpiryRules;
 use crate::settings::SignatureRule;
 use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
 use crate::version::Version;

@@ -7,14 +7,14 @@ use super::{Gatherer, refusal};
 use crate::addr::ProviderAddr;
 use crate::engine::facts::Refusal;
 use crate::engine::rules::Rules;
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Finding, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
 use crate::net::Kind;
-use crate::settings::{ExpiredKeyRule, SignatureRule};
+use crate::settings::SignatureRule;
 use crate::source::{Package, SourceError};
 use crate::trust::Fingerprint;
-use crate::trust::openpgp::{self, Lapse, SignatureError, Verified};
+use crate::trust::openpgp::{self, SignatureError};
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
@@ -77,7 +77,7 @@ impl Gatherer {
         } else {
             let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
                 .map_err(|error| bad_signature(addr, version, &error))?;
-            findings.extend(expired(addr, version, rules, &verified));
+            findings.extend(rules.expiry.finding(addr, version, &verified));
             (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
         };
         Ok(SignedSums {
@@ -121,32 +121,5 @@ fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError)
             Refusal::Revoked(Box::new(finding), key.clone())
         }
         _ => finding.into(),
-    }
-}
-
-/// What has expired about a signature, if it is to be told: the worst first, and one thing only.
-fn expired(addr: &ProviderAddr, version: &Version, rules: &Rules, verified: &Verified) -> Option<Finding> {
-    let key = &verified.fingerprint;
-    let (message, rule) = match verified {
-        Verified { lapse: Some(Lapse::Expired), .. } => {
-            (format!("the signature of {addr} {version} by the signing key {key} has expired"), rules.expiry.signature)
-        }
-        Verified { lapse: Some(Lapse::Future), .. } => (
-            format!("the signature of {addr} {version} by the signing key {key} is dated in the future"),
-            rules.expiry.signature,
-        ),
-        Verified { expired: true, .. } => {
-            (format!("the signing key {key} had expired when it signed {addr} {version}"), rules.expiry.at_signing)
-        }
-        Verified { expired_now: true, .. } => {
-            (format!("the signing key {key} has expired since it signed {addr} {version}"), rules.expiry.since)
-        }
-        _ => return None,
-    };
-    let finding = Finding::new(Rule::ExpiredKey, message).about(addr);
-    match rule {
-        ExpiredKeyRule::Allow => None,
-        ExpiredKeyRule::Warn => Some(finding),
-        ExpiredKeyRule::Deny => Some(Finding { level: Level::Deny, ..finding }),
     }
 }

@@ -1,0 +1,49 @@
+//! The platforms that the entries of a lock file were locked for, where nobody named any.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::{Hostname, ProviderAddr};
+use crate::disk::cache::Cache;
+use crate::engine::complete;
+use crate::lockfile::LockFile;
+use crate::platform::Platform;
+use crate::release::cached;
+
+/// Who was locked for what, as far as the cache knows whose hashes are recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct LockedFor {
+    /// Of each entry, by whatever it is known.
+    by_entry: BTreeMap<ProviderAddr, BTreeSet<Platform>>,
+    /// Of all entries: somebody fetched a package for them.
+    fetched: BTreeSet<Platform>,
+    /// Known by the report of a registry only, which `init` writes for all of its platforms, whoever uses them.
+    reported: BTreeMap<Hostname, BTreeSet<Platform>>,
+}
+
+impl LockedFor {
+    /// What the cache knows of the entries of a lock file.
+    pub(super) fn of(lock: &LockFile, cache: &Cache) -> Self {
+        let mut locked = Self::default();
+        for (addr, entry) in lock.iter() {
+            let Some(release) = cached::unchecked(cache, addr, &entry.version) else { continue };
+            locked.fetched.extend(complete::fetched(&release, &entry.hashes).cloned());
+            let attributed: BTreeSet<Platform> = complete::attributed(&release, &entry.hashes).cloned().collect();
+            locked.reported.entry(addr.host().clone()).or_default().extend(attributed.iter().cloned());
+            locked.by_entry.insert(addr.clone(), attributed);
+        }
+        locked
+    }
+
+    /// What a provider is wanted for: that of the machine, what packages were fetched for, and what its registry reports
+    /// of its entries, or that of the entry that it takes over.
+    pub(super) fn wanted(&self, addr: &ProviderAddr, from: Option<&ProviderAddr>) -> BTreeSet<Platform> {
+        let hosts = [Some(addr), from].into_iter().flatten().map(ProviderAddr::host);
+        let reported = hosts.filter_map(|host| self.reported.get(host)).flatten();
+        self.fetched.iter().chain(reported).cloned().chain([Platform::host()]).collect()
+    }
+
+    /// What the entry of a provider was locked for; none if it has none, or nothing is known of it.
+    pub(super) fn entry(&self, addr: &ProviderAddr) -> Option<&BTreeSet<Platform>> {
+        self.by_entry.get(addr)
+    }
+}
