@@ -64,8 +64,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         }
         'tflock;lock' {
             [CompletionResult]::new('--platform', '--platform', [CompletionResultType]::ParameterName, 'Record hashes for this platform; may be repeated')
-            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
-            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('--accept-republished', '--accept-republished', [CompletionResultType]::ParameterName, 'Replace the hashes of a release that was published again; may be repeated')
@@ -100,6 +101,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         'tflock;verify' {
             [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed')
             [CompletionResult]::new('--inconclusive', '--inconclusive', [CompletionResultType]::ParameterName, 'What it means that a registry does not answer; with --base never a note for entries that changed')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
@@ -164,8 +168,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         }
         'tflock;providers;lock' {
             [CompletionResult]::new('--platform', '--platform', [CompletionResultType]::ParameterName, 'Record hashes for this platform; may be repeated')
-            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
-            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('--accept-republished', '--accept-republished', [CompletionResultType]::ParameterName, 'Replace the hashes of a release that was published again; may be repeated')
@@ -200,8 +205,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         'tflock;add' {
             [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'The local name; for one provider. Its type unless told otherwise')
             [CompletionResult]::new('--platform', '--platform', [CompletionResultType]::ParameterName, 'Record hashes for this platform; may be repeated')
-            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
-            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
             [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
@@ -255,8 +261,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--within', '--within', [CompletionResultType]::ParameterName, 'Change no more than this part of the version')
             [CompletionResult]::new('--exclude-newer', '--exclude-newer', [CompletionResultType]::ParameterName, 'Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w')
             [CompletionResult]::new('--platform', '--platform', [CompletionResultType]::ParameterName, 'Record hashes for this platform; may be repeated')
-            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
-            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
@@ -289,6 +296,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;outdated' {
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -313,8 +323,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         'tflock;migrate' {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'The tool to move to')
             [CompletionResult]::new('--platform', '--platform', [CompletionResultType]::ParameterName, 'Record hashes for this platform; may be repeated')
-            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked')
-            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('--h1', '--h1', [CompletionResultType]::ParameterName, 'Whose h1: hashes are written: also the registry''s, or only those computed here')
             [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
@@ -444,6 +455,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;diff' {
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -490,6 +504,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;trust;init' {
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')

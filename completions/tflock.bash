@@ -170,7 +170,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__add)
-            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -181,6 +181,10 @@ _tflock() {
                     return 0
                     ;;
                 --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -406,12 +410,24 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__diff)
-            opts="-r -C -q -v -h --tip --recursive --online --no-download --exit-code --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --tip --recursive --online --no-download --exit-code --source --fs-mirror --net-mirror --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fs-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --net-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -764,13 +780,17 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -918,7 +938,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__migrate)
-            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -929,6 +949,10 @@ _tflock() {
                     return 0
                     ;;
                 --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1030,12 +1054,24 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__outdated)
-            opts="-r -C -q -v -h --exit-code --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --exit-code --source --fs-mirror --net-mirror --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fs-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --net-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1106,13 +1142,17 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1432,12 +1472,24 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__trust__subcmd__init)
-            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --source --fs-mirror --net-mirror --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fs-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --net-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1562,7 +1614,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__upgrade)
-            opts="-r -C -q -v -h --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1581,6 +1633,10 @@ _tflock() {
                     return 0
                     ;;
                 --platform)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1636,7 +1692,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__verify)
-            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1648,6 +1704,18 @@ _tflock() {
                     ;;
                 --inconclusive)
                     COMPREPLY=($(compgen -W "fail warn" -- "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fs-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --net-mirror)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --modules)

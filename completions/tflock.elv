@@ -60,8 +60,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
         }
         &'tflock;lock'= {
             cand --platform 'Record hashes for this platform; may be repeated'
-            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
-            cand --net-mirror 'Take packages from this network mirror only'
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
             cand --state 'A state file, or the output of `state pull`: providers in it are kept'
             cand --accept-republished 'Replace the hashes of a release that was published again; may be repeated'
@@ -95,6 +96,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
         &'tflock;verify'= {
             cand --base 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed'
             cand --inconclusive 'What it means that a registry does not answer; with --base never a note for entries that changed'
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
@@ -156,8 +160,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
         }
         &'tflock;providers;lock'= {
             cand --platform 'Record hashes for this platform; may be repeated'
-            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
-            cand --net-mirror 'Take packages from this network mirror only'
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
             cand --state 'A state file, or the output of `state pull`: providers in it are kept'
             cand --accept-republished 'Replace the hashes of a release that was published again; may be repeated'
@@ -191,8 +196,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
         &'tflock;add'= {
             cand --name 'The local name; for one provider. Its type unless told otherwise'
             cand --platform 'Record hashes for this platform; may be repeated'
-            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
-            cand --net-mirror 'Take packages from this network mirror only'
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
             cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
@@ -244,8 +250,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --within 'Change no more than this part of the version'
             cand --exclude-newer 'Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w'
             cand --platform 'Record hashes for this platform; may be repeated'
-            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
-            cand --net-mirror 'Take packages from this network mirror only'
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
             cand --state 'A state file, or the output of `state pull`: providers in it are kept'
             cand -C 'Work in this root module as if started there; may be repeated'
@@ -277,6 +284,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;outdated'= {
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -300,8 +310,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
         &'tflock;migrate'= {
             cand --to 'The tool to move to'
             cand --platform 'Record hashes for this platform; may be repeated'
-            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked'
-            cand --net-mirror 'Take packages from this network mirror only'
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand --h1 'Whose h1: hashes are written: also the registry''s, or only those computed here'
             cand --modules 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none'
             cand -C 'Work in this root module as if started there; may be repeated'
@@ -425,6 +436,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;diff'= {
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
@@ -469,6 +483,9 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand forget 'Forget who signs a provider: the next release is a first use'
         }
         &'tflock;trust;init'= {
+            cand --source 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked'
+            cand --fs-mirror 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR'
+            cand --net-mirror 'Take packages from this network mirror only: net:URL'
             cand -C 'Work in this root module as if started there; may be repeated'
             cand --chdir 'Work in this root module as if started there; may be repeated'
             cand --tool 'The tool whose rules hold: header, default registry, file names'

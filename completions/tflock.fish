@@ -69,8 +69,9 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or cl
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l net-mirror -d 'Take packages from this network mirror only' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
@@ -111,6 +112,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Pri
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer; with --base never a note for entries that changed' -r -f -a "fail\t'Exit code 4'
 warn\t'A note'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
@@ -185,8 +189,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -f -a "lock" -d 'Make the lock file complete'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l net-mirror -d 'Take packages from this network mirror only' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
@@ -226,8 +231,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l name -d 'The local name; for one provider. Its type unless told otherwise' -r
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
@@ -294,8 +300,9 @@ minor\t'The last two numbers'
 major\t'Any number'"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l exclude-newer -d 'Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l net-mirror -d 'Take packages from this network mirror only' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
@@ -331,6 +338,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-cache -d 'N
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -358,8 +368,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s h -l help -d 
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l to -d 'The tool to move to' -r -f -a "tofu\t'OpenTofu, with registry.opentofu.org'
 terraform\t'Terraform, with registry.terraform.io'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
@@ -508,6 +519,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neith
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -560,6 +574,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "rotate" -d 'Put another signer in the place of those that are remembered'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "deny" -d 'Refuse a signing key, whatever it signs'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "forget" -d 'Forget who signs a provider: the next release is a first use'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

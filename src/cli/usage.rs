@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 use super::args::{Arguments, command, wants_json};
 use super::{Environment, ExitCode, Streams, result, write};
 use crate::error::{Error, ErrorKind};
+use crate::redact;
 use crate::report::{self, Format};
 
 /// Refuses forms of the result that a command does not have.
@@ -53,6 +54,8 @@ pub(super) fn tell(
     let rendered = refused.render();
     let coloured = |terminal: bool| terminal && !environment.no_color();
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
+    // An address among the arguments may hold a secret.
+    let shown = |terminal: bool| redact::words(&text(terminal));
     if matches!(refused.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
         return result(streams, &text(streams.stdout_is_terminal));
     }
@@ -61,7 +64,7 @@ pub(super) fn tell(
         let error = hint.into_iter().fold(error(refused), Error::hint);
         return result(streams, &report::failure(asked.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
     }
-    write(&mut streams.stderr, &text(streams.stderr_is_terminal));
+    write(&mut streams.stderr, &shown(streams.stderr_is_terminal));
     if let Some(hint) = hint {
         write(&mut streams.stderr, &format!("  help: {hint}\n"));
     }
@@ -82,7 +85,7 @@ fn only_named(refused: &clap::Error, asked: &Asked) -> Option<String> {
 
 /// The same as an error of ours.
 fn error(refused: &clap::Error) -> Error {
-    let text = refused.render().to_string();
+    let text = redact::words(&refused.render().to_string());
     let message = match refused.kind() {
         ClapKind::DisplayHelpOnMissingArgumentOrSubcommand | ClapKind::MissingSubcommand => {
             "a command is missing".to_owned()

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::lock::{Root, Source};
-use super::sources::source;
+use super::lock::Root;
+use super::sources::Sources;
 use super::targets::Targets;
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
-use crate::dialect::Dialect;
 use crate::engine::facts::Refusal;
 use crate::engine::parallel;
 use crate::engine::run::versions;
 use crate::error::{Error, ErrorKind};
 use crate::version::Version;
+use crate::workspace::RootSource;
 
 /// By provider.
 pub(super) type Answers = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
@@ -38,7 +38,7 @@ pub(super) fn of_roots(
     };
     let asked: BTreeSet<ProviderAddr> = roots.iter().flatten().flat_map(allowed).collect();
     let answers = match roots.iter().flatten().next() {
-        Some(first) => available_versions(asked, first.dialect(), services)?,
+        Some(first) => available_versions(asked, &first.source, services)?,
         None => Answers::new(),
     };
     Ok((roots, answers))
@@ -51,19 +51,20 @@ pub(super) fn of_roots(
 /// That nobody may be asked, or that nobody can be.
 fn available_versions(
     providers: BTreeSet<ProviderAddr>,
-    dialect: Dialect,
+    source: &RootSource,
     services: &Services<'_>,
 ) -> Result<Answers, Error> {
     if providers.is_empty() {
         return Ok(Answers::new());
     }
-    services.events_for(Some(dialect));
+    services.events_for(Some(source.dialect));
     let cache = Arc::new(services.open_cache(&[]));
-    let Source::Registries(options) = source(services, dialect, None, &cache)? else {
-        let message = "which versions there are can be asked of registries only, which --offline forbids";
+    let sources = Sources::new(services, &cache);
+    let Some(options) = sources.open(&sources.of(source, providers.iter())?)? else {
+        let message = "which versions there are must be asked, which --offline forbids";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
-    let answers = versions(*options, providers)?.into_iter();
+    let answers = versions(options, providers)?.into_iter();
     let error = |refusal| match refusal {
         Refusal::Error(error) => error,
         Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),

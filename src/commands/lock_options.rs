@@ -8,15 +8,6 @@ use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::version::Version;
 
-/// A mirror that packages come from, and from nowhere else.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mirror {
-    /// A filesystem mirror, packed or unpacked.
-    Directory(PathBuf),
-    /// A network mirror, by its URL.
-    Url(String),
-}
-
 /// Everything that only `lock` can be told. What other commands can be told too stands in the settings of the run.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,8 +24,6 @@ pub struct LockOptions {
     pub prune: bool,
     /// A state file that tells which other providers are in use.
     pub state: Option<PathBuf>,
-    /// The mirror that packages come from, if it is not the origin registry.
-    pub mirror: Option<Mirror>,
     /// The source addresses of the only providers to work on, as typed; empty for all.
     pub providers: Vec<String>,
     /// Whose `h1:` hashes are written; the settings decide if none.

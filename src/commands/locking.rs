@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::lock::{self, Mode, Root, Roots, Run};
-use super::sources::source;
+use super::sources::Sources;
 use super::targets::{Below, Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::dialect::Dialect;
@@ -67,13 +67,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         _ => Mode::Write,
     };
     let first_outcomes = std::mem::take(&mut targets.outcomes);
-    let run = Run {
-        cache: &cache,
-        mode,
-        fail_fast: asked.fail_fast,
-        local: options.mirror.is_none(),
-        all_or_none: asked.to.is_some(),
-    };
+    let run = Run { cache: &cache, mode, fail_fast: asked.fail_fast, all_or_none: asked.to.is_some() };
     let (warnings, named) = (Mutex::new(Vec::new()), Named::new(&options.providers));
     let open = |at| {
         let settings = targets.settings(at)?;
@@ -86,8 +80,8 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         (asked.prepare)(root, &settings)
     };
-    let source = |dialect| source(services, dialect, options.mirror.as_ref(), &cache);
-    let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, source: &source });
+    let sources = Sources::new(services, &cache);
+    let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
     let all_begun = begun.len() == targets.paths.len();
     let mut notes = Vec::new();
     if begun.len() < targets.paths.len() {
@@ -95,6 +89,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         let were = if count == 1 { "root module was" } else { "root modules were" };
         notes.push(format!("{count} {were} not begun, after one had failed"));
     }
+    notes.extend(sources.notes());
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     notes.extend(cache.note().map(str::to_owned));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));

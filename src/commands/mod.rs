@@ -53,7 +53,7 @@ pub mod verify_online;
 pub mod why;
 
 pub use crate::workspace::RunSettings;
-pub use lock_options::{LockOptions, Mirror};
+pub use lock_options::LockOptions;
 #[cfg(feature = "online")]
 pub use modules::module_fetch;
 pub use services::Services;

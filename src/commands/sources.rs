@@ -1,54 +1,197 @@
-//! Whom a run may ask.
+//! Whom a run asks for packages: from what command line, settings and CLI configuration say to opened sources.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Services;
-use super::lock::Source;
-use super::lock_options::Mirror;
+use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
-use crate::disk::mirror::FilesystemMirror;
-use crate::engine::gather::{GatherOptions, MirrorOptions};
+use crate::engine::gather::{Equipment, GatherOptions};
 use crate::engine::{Event, Events};
 use crate::error::Error;
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
-use crate::source::{NetworkMirror, Registry};
+use crate::settings::SourceChoice;
+use crate::source::{DirectoryMirror, Method, Mirror, NetworkMirror, Place, Registry, Source};
+use crate::workspace::{RootSource, Scope};
 
-/// Whom a run may ask about providers of a tool: the mirror, if one was named, else the registries, unless the run is
-/// offline.
-///
-/// # Errors
-///
-/// A mirror that is none, or CLI configuration that cannot be read.
-pub(super) fn source(
-    services: &Services<'_>,
+/// The sources of a run. Root modules may have different ones.
+pub(super) struct Sources<'a> {
+    scope: &'a Scope,
+    events: Events,
+    cache: Arc<Cache>,
+    known: Mutex<Known>,
+}
+
+/// What was read and told already.
+#[derive(Default)]
+struct Known {
+    configs: BTreeMap<Dialect, Arc<CliConfig>>,
+    /// What people should know, each line once.
+    notes: BTreeSet<String>,
+}
+
+/// Whom some root modules ask. Those that ask the same share every question.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Asked {
     dialect: Dialect,
-    mirror: Option<&Mirror>,
-    cache: &Arc<Cache>,
-) -> Result<Source, Error> {
-    let events = services.events.clone();
-    if let Some(Mirror::Directory(directory)) = mirror {
-        return Ok(Source::Mirror(FilesystemMirror::open(directory)?, events));
+    methods: Vec<Method>,
+}
+
+impl<'a> Sources<'a> {
+    /// Nothing is read yet.
+    pub(super) fn new(services: &'a Services<'_>, cache: &Arc<Cache>) -> Self {
+        let (events, cache) = (services.events.clone(), Arc::clone(cache));
+        Self { scope: &services.scope, events, cache, known: Mutex::default() }
     }
-    if services.scope.offline {
-        return Ok(Source::Nobody);
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let variables = services.variables();
-    let config = CliConfig::load(variables, dialect)?;
-    let client = Client::watched(ClientOptions::configured(variables, config.registry_protocols), watch(&events));
-    let credentials = Arc::new(Credentials::new(variables, &config));
-    if let Some(Mirror::Url(url)) = mirror {
-        let (mirror, cache) = (NetworkMirror::new(client, credentials, url)?, Arc::clone(cache));
-        return Ok(Source::NetworkMirror(Box::new(MirrorOptions { mirror, cache, events, dialect })));
+
+    /// What people should know of the sources, a line each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.known().notes).into_iter().collect()
     }
-    let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
-    Ok(Source::Registries(Box::new(GatherOptions {
-        registry: Registry::new(client, discovery, credentials),
-        cache: Arc::clone(cache),
-        events,
-        now: services.scope.environment.now,
-    })))
+
+    fn note(&self, text: impl Into<String>) {
+        self.known().notes.insert(text.into());
+    }
+
+    /// Whom a root module asks about some providers.
+    ///
+    /// # Errors
+    ///
+    /// CLI configuration that cannot be read or understood, where it is needed.
+    pub(super) fn of<'p>(
+        &self,
+        source: &RootSource,
+        providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> Result<Asked, Error> {
+        let dialect = source.dialect;
+        if source.choice == SourceChoice::Configured {
+            let config = self.config(dialect)?;
+            let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
+            self.tell_overrides(&config);
+            return Ok(Asked { dialect, methods });
+        }
+        if source.is_default && !self.scope.offline {
+            self.tell_unasked(source, providers)?;
+        }
+        let methods = Method::of(&source.choice, &CliConfig::default(), (dialect, &source.root))?;
+        Ok(Asked { dialect, methods })
+    }
+
+    /// The CLI configuration of a tool, read once.
+    fn config(&self, dialect: Dialect) -> Result<Arc<CliConfig>, Error> {
+        if let Some(config) = self.known().configs.get(&dialect) {
+            return Ok(Arc::clone(config));
+        }
+        let config = Arc::new(CliConfig::load(&self.scope.environment.variables, dialect)?);
+        let mut known = self.known();
+        known.notes.extend(config.warnings.iter().cloned());
+        known.configs.insert(dialect, Arc::clone(&config));
+        Ok(config)
+    }
+
+    /// Providers that are not installed at all, whatever is locked.
+    fn tell_overrides(&self, config: &CliConfig) {
+        for over in config.installation.iter().flat_map(|installation| &installation.dev_overrides) {
+            self.note(format!(
+                "dev_overrides of the CLI configuration run {} from {}, whatever is locked",
+                over.address,
+                over.path.display()
+            ));
+        }
+    }
+
+    /// The note where the CLI configuration has other sources, and nobody said that they are not to be asked.
+    fn tell_unasked<'p>(
+        &self,
+        source: &RootSource,
+        providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> Result<(), Error> {
+        let config = self.config(source.dialect)?;
+        let methods = Method::of(&SourceChoice::Configured, &config, (source.dialect, &source.root));
+        // What is wrong with methods that are not asked is told by whoever asks them.
+        let Ok(methods) = methods else { return Ok(()) };
+        let is_elsewhere = |addr: &&ProviderAddr| {
+            let mut taking = methods.iter().filter(|method| method.filter.takes(addr));
+            let direct = taking.next().is_some_and(|method| matches!(method.place, Place::Direct { .. }));
+            !direct || taking.next().is_some()
+        };
+        let mut elsewhere = providers.filter(is_elsewhere);
+        let Some(first) = elsewhere.next() else { return Ok(()) };
+        let others = match elsewhere.count() {
+            0 => String::new(),
+            1 => " and 1 more provider".to_owned(),
+            count => format!(" and {count} more providers"),
+        };
+        self.note(format!(
+            "the CLI configuration installs {first}{others} by other means than from the origin registry alone, which is what \
+             was asked; --source configured asks as `{} init` does",
+            source.dialect.program()
+        ));
+        Ok(())
+    }
+
+    /// The sources, opened; none where --offline forbids to ask them.
+    ///
+    /// # Errors
+    ///
+    /// A mirror that is none, or CLI configuration that cannot be read.
+    pub(super) fn open(&self, asked: &Asked) -> Result<Option<GatherOptions>, Error> {
+        let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
+        if self.scope.offline && !asked.methods.iter().all(is_directory) {
+            return Ok(None);
+        }
+        let mut sources = Vec::new();
+        for method in &asked.methods {
+            sources.push((method.filter.clone(), self.source(&method.place, asked.dialect)?));
+        }
+        let equipment = Equipment {
+            cache: Arc::clone(&self.cache),
+            events: self.events.clone(),
+            now: self.scope.environment.now,
+            dialect: asked.dialect,
+        };
+        Ok(Some(GatherOptions { sources, equipment }))
+    }
+
+    fn source(&self, place: &Place, dialect: Dialect) -> Result<Source, Error> {
+        match place {
+            Place::Directory(base) => Ok(Source::Mirror(Mirror::Directory(DirectoryMirror::new(base.clone())))),
+            Place::Direct { download_retries } => {
+                let (client, credentials, config) = self.online(dialect, *download_retries)?;
+                let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone());
+                Ok(Source::Registry(Box::new(Registry::new(client, discovery, credentials))))
+            }
+            Place::Network { url, download_retries, trust_all_hashes } => {
+                let (client, credentials, _) = self.online(dialect, *download_retries)?;
+                let mirror = NetworkMirror::new(client, credentials, url)?.trusting_all_hashes(*trust_all_hashes);
+                Ok(Source::Mirror(Mirror::Network(Box::new(mirror))))
+            }
+            Place::Oci(_) => {
+                let message = "packages cannot be asked of OCI mirrors yet";
+                Err(Error::new(crate::error::ErrorKind::Settings, message))
+            }
+        }
+    }
+
+    /// What it takes to ask servers.
+    fn online(
+        &self,
+        dialect: Dialect,
+        download_retries: Option<u32>,
+    ) -> Result<(Client, Arc<Credentials>, Arc<CliConfig>), Error> {
+        let (variables, config) = (&self.scope.environment.variables, self.config(dialect)?);
+        let mut options = ClientOptions::configured(variables, config.registry_protocols);
+        options.download_retries = download_retries.unwrap_or(options.download_retries);
+        let credentials = Credentials::new(variables, &config);
+        self.known().notes.extend(credentials.warnings().iter().cloned());
+        Ok((Client::watched(options, watch(&self.events)), Arc::new(credentials), config))
+    }
 }
 
 /// What the client does, as events.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::PathBuf;
 
 use super::lock::RuleBook;
 use super::verify::Root;
 use super::{LockOptions, RunSettings};
+use crate::addr::ProviderAddr;
 use crate::engine::gather::GatherOptions;
 use crate::engine::inquiry::{Depth, Inquiry};
 use crate::engine::run;
@@ -16,17 +16,13 @@ use crate::lockfile::LockFile;
 use crate::release::{Known, ReleaseKey};
 use crate::settings::H1Rule;
 
-/// Asks about each locked release once, whatever the number of root modules that lock it.
-///
-/// # Errors
-///
-/// As [`Questions::ask`].
-pub fn ask(roots: &[(PathBuf, Result<Root, Error>)], options: GatherOptions, depth: Depth) -> Result<Known, Error> {
+/// What is to be asked about the locked releases of some root modules.
+pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Questions {
     let mut questions = Questions::new(depth, false);
-    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+    for root in roots {
         questions.add(root.settings(), root.lock());
     }
-    questions.ask(options)
+    questions
 }
 
 /// What registries are to be asked about, each release once.
@@ -49,12 +45,13 @@ impl Questions {
         let platforms = run.settings.platforms.clone().unwrap_or_default();
         for (addr, entry) in lock.iter().filter(|(addr, _)| !rules.forbids(addr)) {
             let own = run.settings.hosts.get(addr.host()).copied().or(run.settings.policy.h1);
-            let h1 = entry.hashes.of(HashScheme::H1).filter(|hash| hash.is_well_formed());
+            let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();
             let inquiry = Inquiry {
                 rules: rules.of(addr, &platforms),
                 believe: own != Some(H1Rule::Verified),
                 platforms: platforms.iter().cloned().collect(),
-                h1: h1.cloned().collect(),
+                h1: recorded(HashScheme::H1),
+                zh: recorded(HashScheme::Zh),
                 depth: self.depth,
                 link: self.link,
             };
@@ -65,6 +62,11 @@ impl Questions {
                 Entry::Occupied(mut occupied) => occupied.get_mut().join(inquiry),
             }
         }
+    }
+
+    /// The providers that are asked about.
+    pub fn providers(&self) -> impl Iterator<Item = &ProviderAddr> + Clone {
+        self.inquiries.keys().map(|(addr, _)| addr)
     }
 
     /// The answers; nobody is asked if there is no question.

@@ -10,13 +10,14 @@
 //!
 //! Source: `internal/getproviders/filesystem_search.go`, `SearchLocalDirectory`, in both tools.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::addr::{Hostname, ProviderAddr, normalise_part};
+use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -96,6 +97,30 @@ impl FilesystemMirror {
             }
         }
         Ok(packages)
+    }
+
+    /// The providers of which there is a package, of whatever version and platform.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilesystemMirror::packages`].
+    pub fn providers(&self) -> Result<BTreeSet<ProviderAddr>, MirrorError> {
+        let mut found = BTreeSet::new();
+        for host in named(&self.base, |name| Hostname::parse(name).is_ok())? {
+            for namespace in named(&host, |name| normalise_part(name).is_ok())? {
+                for kind in named(&namespace, |name| normalise_part(name).is_ok())? {
+                    let parts = kind.strip_prefix(&self.base).unwrap_or(&kind).to_string_lossy().replace('\\', "/");
+                    // A text of three parts means the same to both tools.
+                    let Ok(addr) = ProviderAddr::parse(&parts, Dialect::Terraform) else { continue };
+                    let mut packages = LocalPackages::default();
+                    packages.read_provider(&kind, addr.type_name())?;
+                    if !packages.is_empty() {
+                        found.insert(addr);
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The versions of a provider, for whatever platform, in ascending order.
@@ -246,7 +271,6 @@ impl From<MirrorError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::Dialect;
 
     struct Tree(tempfile::TempDir);
 
@@ -323,6 +347,19 @@ mod tests {
             "example.com/acme/x/latest/linux_amd64/",
         ]);
         assert_eq!(tree.packages("example.com/acme/x"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn providers_are_those_with_a_package() {
+        let tree = Tree::of(&[
+            "example.com/acme/x/1.0.0/linux_amd64/",
+            "example.com/acme/y/terraform-provider-y_1.0.0_plan9_arm.zip",
+            "example.com/acme/z/index.json",
+            "bad_host/acme/x/1.0.0/linux_amd64/",
+        ]);
+        let mirror = FilesystemMirror::open(tree.0.path()).unwrap();
+        let found: Vec<String> = mirror.providers().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["example.com/acme/x", "example.com/acme/y"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::release::{Line, Release, Vouched};
+use crate::release::{Release, Vouched};
 use crate::settings::Date;
 use crate::trust::Fingerprint;
 use crate::version::Version;
@@ -60,6 +60,8 @@ pub struct Selected {
     pub passed_over: Vec<(Version, PassedOver)>,
     /// The `h1:` that the origin reports, of platforms that nobody asked for too, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
+    /// What a mirror tells of the packages of all platforms, where its user trusts that.
+    pub told: BTreeMap<Platform, Vec<PackageHash>>,
 }
 
 impl Selected {
@@ -74,6 +76,7 @@ impl Selected {
             newest: None,
             passed_over: Vec::new(),
             reported: BTreeMap::new(),
+            told: BTreeMap::new(),
         }
     }
 
@@ -100,14 +103,8 @@ impl Selected {
 
     /// Takes in what was computed of packages.
     pub fn compute(&mut self, packages: BTreeMap<Platform, PackageFacts>) {
-        for (platform, package) in packages.iter().filter(|(_, package)| package.computed) {
-            let vouched = Vouched { platform: Some(platform.clone()), evidence: Evidence::Computed };
-            self.release.h1.extend(package.h1.clone().map(|h1| (h1, vouched)));
-        }
         for (platform, package) in &packages {
-            if let Some(zh) = package.zh {
-                self.release.lines.insert(zh, Line::Archive(Some(platform.clone())));
-            }
+            self.release.look_at(platform, package.zh, package.h1.as_ref().filter(|_| package.computed));
         }
         self.packages.extend(packages);
     }

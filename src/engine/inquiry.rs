@@ -28,6 +28,8 @@ pub struct Inquiry {
     pub platforms: BTreeSet<Platform>,
     /// The recorded `h1:` hashes.
     pub h1: BTreeSet<PackageHash>,
+    /// The recorded `zh:` hashes.
+    pub zh: BTreeSet<PackageHash>,
     /// How far to go.
     pub depth: Depth,
     /// True if it is worth a question where its publisher tells about it.
@@ -42,6 +44,7 @@ impl Inquiry {
         self.believe &= other.believe;
         self.platforms.extend(other.platforms);
         self.h1.extend(other.h1);
+        self.zh.extend(other.zh);
         self.link |= other.link;
     }
 }

@@ -14,7 +14,6 @@ mod event;
 pub mod facts;
 pub mod held_back;
 pub mod inquiry;
-pub mod mirrors;
 pub mod parallel;
 pub mod plan;
 pub mod rules;

@@ -14,6 +14,8 @@ use crate::version::Version;
 pub struct Rules {
     /// Which signature the checksums need.
     pub signature: SignatureRule,
+    /// True if the settings themselves say that releases must be signed, whoever serves them.
+    pub signature_stated: bool,
     /// What is made of the hashes that the origin reports beside the signed ones.
     pub reported: ReportedRule,
     /// What the expiry of keys and signatures means.
@@ -76,6 +78,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             signature: SignatureRule::Always,
+            signature_stated: false,
             reported: ReportedRule::Ignore,
             expiry: ExpiryRules::default(),
             optional: BTreeSet::new(),

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::PackageKey;
 use super::facts::{Answer, Refusal};
-use super::gather::{CopyAnswer, CopyOrder, GatherOptions, Gatherer, MirrorGatherer, MirrorOptions};
+use super::gather::{CopyAnswer, CopyOrder, GatherOptions, Sources};
 use super::inquiry::Inquiry;
 use super::plan::Step;
 use crate::addr::ProviderAddr;
@@ -28,27 +28,8 @@ pub fn gather(
     roots: &[&BTreeMap<ProviderAddr, Step>],
 ) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
     block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, threads(roots)));
-        all(&gatherer, roots).await
-    })
-}
-
-/// The same from a network mirror.
-///
-/// # Errors
-///
-/// As [`gather`].
-pub fn gather_from_mirror(
-    options: MirrorOptions,
-    roots: &[&BTreeMap<ProviderAddr, Step>],
-) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
-    block_on(async {
-        let gatherer = Arc::new(MirrorGatherer::new(options));
-        let mut answers = Vec::new();
-        for steps in roots {
-            answers.push(gatherer.gather(steps).await);
-        }
-        answers
+        let sources = Arc::new(Sources::new(options, threads(roots)));
+        all(&sources, roots).await
     })
 }
 
@@ -59,8 +40,8 @@ pub fn gather_from_mirror(
 /// As [`gather`].
 pub fn inquire(options: GatherOptions, inquiries: BTreeMap<ReleaseKey, Inquiry>) -> Result<Known, Error> {
     block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
-        gatherer.inquire(inquiries).await
+        let sources = Arc::new(Sources::new(options, Threads::One));
+        sources.inquire(inquiries).await
     })
 }
 
@@ -75,13 +56,13 @@ pub fn copy(
     choose: impl FnOnce(Known) -> BTreeMap<PackageKey, CopyOrder>,
 ) -> Result<BTreeMap<PackageKey, CopyAnswer>, Error> {
     block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
-        let known = gatherer.inquire(inquiries).await;
-        gatherer.copies(choose(known)).await
+        let sources = Arc::new(Sources::new(options, Threads::One));
+        let known = sources.inquire(inquiries).await;
+        sources.copies(choose(known)).await
     })
 }
 
-/// The versions that some providers have, by their registries.
+/// The versions that some providers have, by their sources.
 ///
 /// # Errors
 ///
@@ -91,8 +72,8 @@ pub fn versions(
     providers: BTreeSet<ProviderAddr>,
 ) -> Result<BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>>, Error> {
     block_on(async {
-        let gatherer = Arc::new(Gatherer::new(options, Threads::One));
-        gatherer.versions(providers).await
+        let sources = Arc::new(Sources::new(options, Threads::One));
+        sources.versions(providers).await
     })
 }
 
@@ -118,15 +99,15 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
 /// modules need hardly more memory than fifty. A question in flight takes about 17 KB.
 const ROOTS_ABREAST: usize = 32;
 
-async fn all(gatherer: &Arc<Gatherer>, roots: &[&BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
+async fn all(sources: &Arc<Sources>, roots: &[&BTreeMap<ProviderAddr, Step>]) -> Vec<BTreeMap<ProviderAddr, Answer>> {
     let permits = Arc::new(Semaphore::new(ROOTS_ABREAST));
     let mut tasks = JoinSet::new();
     for (at, steps) in roots.iter().enumerate() {
-        let (gatherer, steps, permits) = (Arc::clone(gatherer), (*steps).clone(), Arc::clone(&permits));
+        let (sources, steps, permits) = (Arc::clone(sources), (*steps).clone(), Arc::clone(&permits));
         tasks.spawn(async move {
             // Nobody closes the semaphore.
             let _permit = permits.acquire_owned().await;
-            (at, gatherer.gather(&steps).await)
+            (at, sources.gather(&steps).await)
         });
     }
     let answers: BTreeMap<usize, _> = tasks.join_all().await.into_iter().collect();

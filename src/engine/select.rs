@@ -1,4 +1,4 @@
-//! Which version is taken from a mirror: a pure function between two questions.
+//! Which version is taken from mirrors: a pure function between two questions.
 
 use super::criteria::ReleaseCriteria;
 use super::plan::{Selection, Step};
@@ -7,13 +7,15 @@ use crate::error::{Error, ErrorKind};
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// What a mirror has of one provider, as far as it was asked.
+/// What mirrors have of one provider, as far as they were asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Shelf<'a> {
     /// The provider.
     pub addr: &'a ProviderAddr,
     /// The versions, ascending.
     pub versions: &'a [Version],
+    /// Where they are, in words.
+    pub place: &'a str,
 }
 
 impl Shelf<'_> {
@@ -52,23 +54,33 @@ impl Shelf<'_> {
         releases.max().filter(|other| *other > version).cloned()
     }
 
+    /// The error where a locked version is not on offer.
+    pub fn lacking(&self, version: &Version) -> Error {
+        let Shelf { addr, place, .. } = self;
+        let message = format!("the locked version {version} of {addr} is not in {place}");
+        self.hinted(Error::new(ErrorKind::NotFound, message))
+    }
+
+    fn hinted(&self, error: Error) -> Error {
+        let newest = self.versions.last().map(|newest| format!("the newest version there is {newest}"));
+        newest.into_iter().fold(error, Error::hint)
+    }
+
     fn nothing(&self, step: &Step) -> Error {
-        let addr = self.addr;
+        let Shelf { addr, place, .. } = self;
         let message = match (&step.selection, self.versions.is_empty()) {
-            (_, true) => format!("the mirror has no release of provider {addr}"),
-            (Selection::Keep(version), _) => format!("the mirror does not have the locked version {version} of {addr}"),
-            (Selection::Exactly(version), _) => format!("the mirror does not have version {version} of {addr}"),
+            (_, true) => format!("provider {addr} was not found in {place}"),
+            (Selection::Keep(version), _) => return self.lacking(version),
+            (Selection::Exactly(version), _) => format!("version {version} of {addr} is not in {place}"),
             (Selection::Newest(_), _) if step.rules.exclusions.asks_for_age() => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
             (Selection::Newest(criteria), _) => format!(
-                "no release of provider {addr} in the mirror matches the version constraint \"{}\"",
+                "no release of provider {addr} in {place} matches the version constraint \"{}\"",
                 criteria.constraints
             ),
         };
-        let error = Error::new(ErrorKind::NotFound, message);
-        let newest = self.versions.last().map(|newest| format!("the newest version in the mirror is {newest}"));
-        newest.into_iter().fold(error, Error::hint)
+        self.hinted(Error::new(ErrorKind::NotFound, message))
     }
 }
 
@@ -108,7 +120,7 @@ mod tests {
     fn selected(step: &Step) -> Result<String, String> {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
         let versions = OFFERED.map(version);
-        let shelf = Shelf { addr: &addr, versions: &versions };
+        let shelf = Shelf { addr: &addr, versions: &versions, place: "the mirror" };
         let chosen = shelf.select(step, &|of, _| *of != version("2.0.0"));
         chosen.map(|version| version.to_string()).map_err(|error| error.message)
     }
@@ -152,7 +164,7 @@ mod tests {
     fn the_locked_version_stays_whatever_it_lacks() {
         assert_eq!(selected(&step(Selection::Keep(version("2.0.0")))).unwrap(), "2.0.0");
         let gone = selected(&step(Selection::Keep(version("1.2.0")))).unwrap_err();
-        assert!(gone.contains("does not have the locked version 1.2.0"), "{gone}");
+        assert!(gone.starts_with("the locked version 1.2.0") && gone.ends_with("is not in the mirror"), "{gone}");
     }
 
     #[test]

@@ -79,6 +79,7 @@ rules! {
     ReleaseGrew, "release-grew", Warn, Trust, "The release has more packages than when it was recorded; those recorded still stand.", "Review the new packages as you would a new release.";
     FirstUse, "first-use", Note, Trust, "A release is locked for the first time; its signer is taken on trust.", "Compare the fingerprint with what the publisher announces.";
     MirrorVouches, "mirror-vouches", Warn, Trust, "Only a mirror vouches for packages that are new to the lock file, and a mirror signs nothing.", "Where the origin registry can be asked, run `tflock verify` there before the file is used.";
+    MirrorDiffers, "mirror-differs", Deny, Trust, "No package that a mirror has of a recorded release is recorded, so that it may be another release.", "Ask who keeps the mirror; where the origin registry can be asked, `tflock verify --source origin` says whether the lock file is right.";
     MirrorIncomplete, "mirror-incomplete", Deny, Other, "A mirror lacks a package that lock files ask for, or a document about one.", "Run `tflock mirror DIR` where registries can be reached.";
     MirrorAltered, "mirror-altered", Deny, Trust, "A file in a mirror is not what its checksums, their signature or the lock file say.", "Find out who changed it; then remove the file and run `tflock mirror DIR`.";
     UnexplainedHash, "unexplained-hash", Warn, Trust, "A recorded hash is none of the hashes that the release is known to have.", "Run `tflock verify`; if the hash stays unexplained, remove it.";

@@ -9,6 +9,7 @@ pub mod cached;
 pub mod continuity;
 pub mod expiry;
 pub mod hashes;
+pub mod mirrors;
 pub mod naming;
 pub mod reported;
 pub mod signers;
@@ -148,6 +149,13 @@ impl Release {
         }
         self.listed = sums.harvest().to_vec();
         self
+    }
+
+    /// Takes in a package that was looked at: its archive is one of the release, and the hash over its files was computed.
+    pub fn look_at(&mut self, platform: &Platform, zh: Option<Sha256Digest>, h1: Option<&PackageHash>) {
+        let vouched = Vouched { platform: Some(platform.clone()), evidence: Evidence::Computed };
+        self.h1.extend(h1.map(|h1| (h1.clone(), vouched)));
+        self.lines.extend(zh.map(|zh| (zh, Line::Archive(Some(platform.clone())))));
     }
 
     /// The key that signed.

@@ -8,7 +8,7 @@ use hcl::edit::structure::{Block, Body};
 
 use super::{
     Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, OptionalPlatforms, Policy, Problem, ProviderScope, Settings,
-    SettingsError, SignatureRule, SourceChoice, ToolChoice,
+    SettingsError, SignatureRule, ToolChoice,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -38,7 +38,6 @@ const TOOLS: [(&str, ToolChoice); 3] = [
     ("terraform", ToolChoice::Is(Dialect::Terraform)),
     ("tofu", ToolChoice::Is(Dialect::OpenTofu)),
 ];
-const SOURCES: [(&str, SourceChoice); 2] = [("origin", SourceChoice::Origin), ("configured", SourceChoice::Configured)];
 pub(crate) const SIGNATURES: [(&str, SignatureRule); 3] =
     [("always", SignatureRule::Always), ("if_keys_known", SignatureRule::IfKeysKnown), ("never", SignatureRule::Never)];
 pub(crate) const EXPIRED_KEYS: [(&str, ExpiredKeyRule); 3] =
@@ -71,7 +70,7 @@ impl Reader<'_, Problem> {
         let mut settings = Settings {
             platforms: self.wanted_platforms(body),
             tool: self.word(body, "tool", &TOOLS),
-            source: self.word(body, "source", &SOURCES),
+            source: self.text(body, "source").and_then(|source| self.keep(&source, source.text.parse())),
             optional_platforms: self.optional_platforms(body),
             ..Settings::default()
         };

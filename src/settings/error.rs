@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{AgeError, DateError, FILE_NAME};
+use super::{AgeError, DateError, FILE_NAME, SourceError};
 use crate::addr::{HostnameError, PatternError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
@@ -69,6 +69,9 @@ pub enum Problem {
         #[source]
         reason: VersionError,
     },
+    /// A source of packages is refused.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// An age is refused.
     #[error(transparent)]
     Age(#[from] AgeError),

@@ -15,11 +15,13 @@ mod merge;
 mod policy;
 mod scope;
 mod secret;
+mod source;
 #[cfg(test)]
 mod tests;
 mod variables;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
@@ -28,6 +30,7 @@ pub use error::{Problem, SettingsError};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, Policy, SignatureRule};
 pub use scope::ProviderScope;
 pub use secret::Secret;
+pub use source::{SourceChoice, SourceError};
 pub use variables::Variables;
 
 use crate::addr::{Hostname, ProviderAddr};
@@ -69,16 +72,6 @@ pub enum ToolChoice {
     Auto,
     /// `terraform` or `tofu`.
     Is(Dialect),
-}
-
-/// The values of `source`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SourceChoice {
-    /// `origin`: the registry at the address's own host, whatever the CLI configuration says, as `providers lock` does.
-    #[default]
-    Origin,
-    /// `configured`: the installation methods of the CLI configuration, as `init` does.
-    Configured,
 }
 
 /// One line of `optional_platforms`.
@@ -150,6 +143,12 @@ impl Settings {
     pub fn signature_for(&self, host: &Hostname) -> SignatureRule {
         let default = if is_opentofu_registry(host) { SignatureRule::IfKeysKnown } else { SignatureRule::Always };
         self.policy.signature.unwrap_or(default)
+    }
+
+    /// The same, as settings of a file in this folder: paths start from there.
+    #[must_use]
+    pub fn stated_in(self, folder: &Path) -> Self {
+        Self { source: self.source.map(|source| source.stated_in(folder)), ..self }
     }
 
     /// The level of a rule, if the settings change it.

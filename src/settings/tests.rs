@@ -238,7 +238,7 @@ fn the_nearest_choice_wins() {
     let inner = settings("platforms = [\"c_d\"]\nsource = \"origin\"\noptional_platforms = { b = [\"a_b\"] }\n");
     let both = inner.over(outer);
     assert_eq!(both.platforms, Some(vec!["c_d".parse().unwrap()]));
-    assert_eq!((both.dialect(), both.source), (Some(Dialect::OpenTofu), Some(SourceChoice::Origin)));
+    assert_eq!((both.dialect(), both.source.clone()), (Some(Dialect::OpenTofu), Some(SourceChoice::Origin)));
     assert!(["a", "b"].iter().all(|name| both.optional(&addr(name), &"a_b".parse().unwrap())));
 }
 

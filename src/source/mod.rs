@@ -3,17 +3,32 @@
 //! A source reports; it judges nothing and writes nothing. It keeps *absent* (the source says that there is no such
 //! thing) apart from *unavailable* (nobody knows).
 
+mod directory;
 mod link;
+mod methods;
+mod mirror;
 mod network_mirror;
 mod registry;
 mod wire;
 
+pub use directory::DirectoryMirror;
+pub use methods::{Filter, Method, Place};
+pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
 pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
 pub use registry::{Package, Registry, SignedUrls, SourceError};
 pub use wire::WireError;
 
 use crate::platform::Platform;
 use crate::version::Version;
+
+/// Who is asked for packages.
+#[derive(Debug)]
+pub enum Source {
+    /// The registry at each address's own host.
+    Registry(Box<Registry>),
+    /// A mirror.
+    Mirror(Mirror),
+}
 
 /// One version that a source offers.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use url::Url;
 
+use super::mirror::{SignedCopies, armored_blocks, copy_names};
 use super::wire::{self, WireError};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::helper::HelperError;
@@ -20,6 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
 use crate::net::{Ask, Client, Credentials, Document, Kind, NetError, ShownUrl, token_variable_shown};
 use crate::platform::Platform;
+use crate::settings::Secret;
 use crate::version::Version;
 
 /// A network mirror. Documents are asked for with the token of its host, archives without one.
@@ -29,6 +31,7 @@ pub struct NetworkMirror {
     credentials: Arc<Credentials>,
     base: Url,
     host: Hostname,
+    trust_all_hashes: bool,
 }
 
 /// The archive of one platform.
@@ -127,7 +130,18 @@ impl NetworkMirror {
             None => base.host_str().unwrap_or_default().to_owned(),
         };
         let host = Hostname::parse_any_spelling(&host).map_err(|problem| wrong(problem.to_string()))?;
-        Ok(Self { client, credentials, base, host })
+        Ok(Self { client, credentials, base, host, trust_all_hashes: false })
+    }
+
+    /// The same, where its user trusts all that it says of hashes.
+    #[must_use]
+    pub fn trusting_all_hashes(self, trust_all_hashes: bool) -> Self {
+        Self { trust_all_hashes, ..self }
+    }
+
+    /// True if its user trusts all that it says of hashes, of whatever platform.
+    pub fn trusts_all_hashes(&self) -> bool {
+        self.trust_all_hashes
     }
 
     /// The mirror, as it may be shown.
@@ -184,25 +198,76 @@ impl NetworkMirror {
             .collect()
     }
 
+    /// The mirror's copies of what was signed, beside the packages, if it has all of them. That a file is not served, for
+    /// whatever reason but that the server fails, says that there is no copy.
+    ///
+    /// # Errors
+    ///
+    /// [`NetworkMirrorError`].
+    pub async fn signed_copies(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+    ) -> Result<Option<SignedCopies>, NetworkMirrorError> {
+        let [sums, signature, keys] = copy_names(addr, version);
+        let Some(sums) = self.copy(addr, &sums, Kind::Sums).await? else { return Ok(None) };
+        let Some(signature) = self.copy(addr, &signature, Kind::Signature).await? else { return Ok(None) };
+        let Some(keys) = self.copy(addr, &keys, Kind::Sums).await? else { return Ok(None) };
+        Ok(Some(SignedCopies { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
+    }
+
+    async fn copy(&self, addr: &ProviderAddr, name: &str, kind: Kind) -> Result<Option<Vec<u8>>, NetworkMirrorError> {
+        // As for archives, without a token.
+        match self.ask(addr, name, (kind, None)).await? {
+            Ok(document) if document.is_page() => Ok(None),
+            Ok(document) => Ok(Some(document.body)),
+            Err(Refused { error, .. }) if error.status().is_some_and(|status| status < 500 && status != 429) => {
+                Ok(None)
+            }
+            Err(Refused { error, .. }) => Err(NetworkMirrorError::Net { addr: addr.clone(), source: error }),
+        }
+    }
+
     async fn document(
         &self,
         addr: &ProviderAddr,
         name: &str,
         absent: impl Fn(&Url) -> NetworkMirrorError,
     ) -> Result<Document, NetworkMirrorError> {
+        let token = self.credentials.token(&self.host).await;
+        let token = token.map_err(|source| NetworkMirrorError::Credentials { host: self.host.clone(), source })?;
+        self.ask(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
+            match error.status() {
+                Some(404) => absent(&url),
+                Some(401 | 403) => NetworkMirrorError::Unauthorized { host: self.host.clone(), sent },
+                _ => NetworkMirrorError::Net { addr: addr.clone(), source: error },
+            }
+        })
+    }
+
+    /// A file beside the packages of a provider.
+    async fn ask(
+        &self,
+        addr: &ProviderAddr,
+        name: &str,
+        (kind, token): (Kind, Option<Secret>),
+    ) -> Result<Result<Document, Refused>, NetworkMirrorError> {
         // With `./` in front the colon of a port is no end of a scheme.
         let path = format!("./{}/{}/{}/{name}", addr.host().as_ascii(), addr.namespace(), addr.type_name());
         let url = self.base.join(&path);
         let url = url.map_err(|problem| NetworkMirrorError::Url { url: path, reason: problem.to_string() })?;
-        let token = self.credentials.token(&self.host).await;
-        let token = token.map_err(|source| NetworkMirrorError::Credentials { host: self.host.clone(), source })?;
-        let ask = Ask::new(url.clone(), Kind::Metadata).token(token.clone());
-        self.client.document(&ask).await.map_err(|error| match error.status() {
-            Some(404) => absent(&url),
-            Some(401 | 403) => NetworkMirrorError::Unauthorized { host: self.host.clone(), sent: token.is_some() },
-            _ => NetworkMirrorError::Net { addr: addr.clone(), source: error },
-        })
+        let sent = token.is_some();
+        let ask = Ask::new(url.clone(), kind).token(token);
+        Ok(self.client.document(&ask).await.map_err(|error| Refused { url, sent, error }))
     }
+}
+
+/// A request that was not answered with success.
+struct Refused {
+    url: Url,
+    /// Whether a token was sent.
+    sent: bool,
+    error: NetError,
 }
 
 fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &Document) -> Result<T, NetworkMirrorError> {

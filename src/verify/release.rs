@@ -3,7 +3,8 @@
 use super::Judged;
 use crate::finding::{Finding, Rule};
 use crate::release::signers::verdict;
-use crate::release::{Knowledge, Release};
+use crate::release::{Knowledge, Release, mirrors};
+use crate::settings::SignatureRule;
 use crate::trust::judge::Verdict;
 use crate::trust::words::{by, not_pinned, refused};
 
@@ -21,10 +22,19 @@ impl Judged<'_> {
                 let noticed = release.findings.iter().map(|finding| finding.clone().at(self.version_at()));
                 let mut findings: Vec<Finding> = noticed.collect();
                 findings.extend(self.signer(release));
+                findings.extend(self.mirror(release));
                 findings.extend(self.age(release));
                 findings
             }
         }
+    }
+
+    /// What speaks against a release that only a mirror vouches for.
+    fn mirror(&self, release: &Release) -> Vec<Finding> {
+        let stated = self.subject.settings.policy.signature == Some(SignatureRule::Always);
+        let unsigned = mirrors::unsigned(release).filter(|_| stated);
+        let findings = mirrors::differs(release, &self.entry.hashes).into_iter().chain(unsigned);
+        findings.map(|finding| finding.at(self.version_at())).collect()
     }
 
     fn signer(&self, release: &Release) -> Option<Finding> {

@@ -103,10 +103,18 @@ fn minimum_age(old: &Settings, new: &Settings) -> Option<Weakening> {
     (is < was).then(|| weakening("minimum_age", format!("policy.minimum_age is {is}; before, {was}")))
 }
 
+/// Which source packages come from is whose word counts.
 fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
-    let configured = |settings: &Settings| settings.source == Some(SourceChoice::Configured);
-    let message = "source is \"configured\", so that packages come from mirrors that whoever runs the tools names";
-    (configured(new) && !configured(old)).then(|| weakening("source", message.to_owned()))
+    let [was, is] = [old, new].map(|settings| settings.source.clone().unwrap_or_default());
+    let message = match &is {
+        _ if is == was => return None,
+        SourceChoice::Origin => return None,
+        SourceChoice::Configured => {
+            "source is \"configured\", so that packages come from mirrors that whoever runs the tools names".to_owned()
+        }
+        other => format!("source is \"{other}\", so that packages come from there; before, \"{was}\""),
+    };
+    Some(weakening("source", message))
 }
 
 fn unbanned(ban: &Ban) -> Weakening {

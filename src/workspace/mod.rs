@@ -14,6 +14,6 @@ pub use environment::Environment;
 pub use names::{Named, Names};
 pub use restore::refused;
 pub use root_module::{Reading, RootModule, absent};
-pub use root_settings::{RunSettings, TrustPlace};
+pub use root_settings::{RootSource, RunSettings, TrustPlace};
 pub use scope::{Scope, ToolChoice};
 pub use settings::{dialect_of_text, named_roots, one_dialect, root_settings, shown_from, under};

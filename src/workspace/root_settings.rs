@@ -11,7 +11,7 @@ use crate::disk::roots::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
-use crate::settings::{Settings, SignatureRule, Variables};
+use crate::settings::{Settings, SignatureRule, SourceChoice, Variables};
 
 /// Where the trust file is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +40,8 @@ pub struct RunSettings {
     pub settings: Settings,
     /// The trust file of the work tree.
     pub trust: TrustPlace,
+    /// Where packages come from, if the command line names it.
+    pub source: Option<SourceChoice>,
     /// True if nobody may be asked.
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
@@ -50,6 +52,19 @@ pub struct RunSettings {
     pub variables: Variables,
     /// The time of the run.
     pub now: SystemTime,
+}
+
+/// Where the packages of one root module come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootSource {
+    /// The tool whose configuration counts.
+    pub dialect: Dialect,
+    /// What was chosen.
+    pub choice: SourceChoice,
+    /// True if nobody chose.
+    pub is_default: bool,
+    /// The directory that the tool would run in.
+    pub root: PathBuf,
 }
 
 impl RunSettings {
@@ -69,6 +84,17 @@ impl RunSettings {
         match (self.settings.signature_for(addr.host()), self.dialect) {
             (SignatureRule::IfKeysKnown, Dialect::Terraform) => SignatureRule::Always,
             (rule, _) => rule,
+        }
+    }
+
+    /// Where packages come from: the command line, else the settings, else the origin registries.
+    pub fn source(&self) -> RootSource {
+        let stated = self.source.clone().or_else(|| self.settings.source.clone());
+        RootSource {
+            dialect: self.dialect,
+            is_default: stated.is_none(),
+            choice: stated.unwrap_or_default(),
+            root: self.root.clone(),
         }
     }
 

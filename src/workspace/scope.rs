@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Environment;
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
+use crate::settings::SourceChoice;
 
 /// What the global options and the surroundings say.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct Scope {
     pub tool: Option<ToolChoice>,
     /// The trust file that was named, in place of the one at the top of the work tree.
     pub trust_file: Option<PathBuf>,
+    /// Where packages come from, if that was named, which counts before any settings file.
+    pub source: Option<SourceChoice>,
     /// True if nobody may be asked.
     pub offline: bool,
     /// True if the index of known hashes is neither read nor written.

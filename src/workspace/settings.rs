@@ -47,7 +47,7 @@ pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSett
 pub fn under(root: RunSettings, settings: Settings, before: Option<Dialect>, scope: &Scope) -> RunSettings {
     let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
     let dialect = stated(&settings, scope).or(before).unwrap_or_else(clues);
-    RunSettings { dialect, settings, ..root }
+    RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
 }
 
 fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
@@ -77,6 +77,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         path,
         dialect,
         settings,
+        source: scope.source.clone(),
         offline: scope.offline,
         cache: !scope.no_cache,
         modules: scope.modules.clone(),
@@ -131,7 +132,10 @@ fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, E
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
     for file in worktree::settings_texts(root)?.into_iter().rev() {
         match settings::decode(&file.text, &shown(root, &file.path, environment)) {
-            Ok(nested) => settings = nested.over(settings),
+            Ok(nested) => {
+                let folder = file.path.parent().unwrap_or(Path::new(""));
+                settings = nested.stated_in(folder).over(settings);
+            }
             Err(wrong) => errors.extend(wrong.into_iter().map(Error::from)),
         }
     }

@@ -34,6 +34,7 @@ mod recursive;
 mod rules;
 mod same_versions;
 mod ship;
+mod sources;
 mod support;
 mod thousand_roots;
 mod trust;

@@ -38,7 +38,7 @@ pub(in crate::cli) struct AddArgs {
     #[arg(long, conflicts_with = "previous")]
     no_previous: bool,
     #[command(flatten)]
-    locking: Locking,
+    pub(super) locking: Locking,
     #[command(flatten)]
     pub(super) modules: Modules,
     #[command(flatten)]

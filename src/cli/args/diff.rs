@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::{Arguments, Within};
+use super::{Arguments, Packages, Within};
 use crate::commands::diff::{Asked, Request};
 
 /// Explain what a change of the lock file means.
@@ -42,6 +42,8 @@ pub(in crate::cli) struct DiffArgs {
     /// it, or its release is one that must not be used.
     #[arg(long)]
     exit_code: bool,
+    #[command(flatten)]
+    pub(super) packages: Packages,
     #[command(flatten)]
     pub(in crate::cli) within: Within,
 }

@@ -22,7 +22,7 @@ pub(in crate::cli) struct LockArgs {
     #[arg(value_name = "ADDR")]
     providers: Vec<String>,
     #[command(flatten)]
-    locking: Locking,
+    pub(super) locking: Locking,
     /// Write nothing; exit 1 if the file would change.
     #[arg(long)]
     check: bool,

@@ -1,10 +1,9 @@
 //! The options of every command that writes lock files.
 
-use std::path::PathBuf;
-
 use clap::ValueEnum;
 
-use crate::commands::{LockOptions, Mirror};
+use super::Packages;
+use crate::commands::LockOptions;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 
@@ -17,12 +16,8 @@ pub(in crate::cli) struct Locking {
     /// Write nothing; print the diff.
     #[arg(long)]
     dry_run: bool,
-    /// Take packages from this filesystem mirror only, packed or unpacked.
-    #[arg(long, value_name = "DIR", conflicts_with = "net_mirror")]
-    fs_mirror: Option<PathBuf>,
-    /// Take packages from this network mirror only.
-    #[arg(long, value_name = "URL")]
-    net_mirror: Option<String>,
+    #[command(flatten)]
+    pub(super) packages: Packages,
     /// Whose h1: hashes are written: also the registry's, or only those computed here.
     #[arg(long, value_name = "RULE", value_enum)]
     h1: Option<H1Name>,
@@ -49,11 +44,9 @@ impl Locking {
                 platforms.push(platform.clone());
             }
         }
-        let directory = self.fs_mirror.clone().map(Mirror::Directory);
         LockOptions {
             platforms,
             dry_run: self.dry_run,
-            mirror: directory.or_else(|| self.net_mirror.clone().map(Mirror::Url)),
             h1: self.h1.map(|name| match name {
                 H1Name::Registry => H1Rule::Registry,
                 H1Name::Verified => H1Rule::Verified,

@@ -23,7 +23,7 @@ pub(in crate::cli) struct MigrateArgs {
     #[arg(long)]
     edit_config: bool,
     #[command(flatten)]
-    locking: Locking,
+    pub(super) locking: Locking,
     /// Write nothing; exit 1 if a file would change.
     #[arg(long)]
     check: bool,

@@ -11,6 +11,7 @@ mod migrate;
 mod mirror;
 mod modules;
 mod single_dash;
+mod source;
 mod trust;
 mod upgrade;
 mod verify;
@@ -23,6 +24,7 @@ use clap_complete::Shell;
 
 use crate::commands::{cache, fmt, hash};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
+use crate::settings::SourceChoice;
 use crate::workspace::{Environment, Scope};
 
 pub(super) use add::{AddArgs, RemoveArgs};
@@ -37,6 +39,7 @@ pub(super) use migrate::MigrateArgs;
 pub(super) use mirror::MirrorArgs;
 use modules::Modules;
 pub(super) use single_dash::{double_dashes, wants_json};
+use source::Packages;
 pub(super) use trust::TrustArgs;
 pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
 pub(super) use verify::{ExplainArgs, VerifyArgs};
@@ -256,6 +259,24 @@ impl Command {
         modules.lookup()
     }
 
+    /// Where packages are asked for: that can be said where they are asked for.
+    fn source(&self) -> Option<SourceChoice> {
+        let packages = match self {
+            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
+                &lock.locking.packages
+            }
+            Command::Add(add) => &add.locking.packages,
+            Command::Upgrade(upgrade) => &upgrade.locking.packages,
+            Command::Migrate(migrate) => &migrate.locking.packages,
+            Command::Verify(verify) => &verify.packages,
+            Command::Outdated(outdated) => &outdated.packages,
+            Command::Diff(diff) => &diff.packages,
+            Command::Trust(trust) => trust.command.source()?,
+            _ => return None,
+        };
+        packages.choice()
+    }
+
     fn within(&self) -> Option<&Within> {
         match self {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => Some(&lock.within),
@@ -300,6 +321,7 @@ impl Arguments {
             named: self.directories(),
             tool: self.global.tool.map(Tool::choice),
             trust_file: self.global.trust_file.clone(),
+            source: self.command.source(),
             offline: self.global.offline,
             no_cache: self.global.no_cache,
             modules: ModuleAccess { lookup: self.command.module_lookup(), ..ModuleAccess::default() },

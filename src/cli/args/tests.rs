@@ -1,8 +1,8 @@
 use super::global::Colour;
 use super::*;
-use crate::commands::Mirror;
 use crate::platform::Platform;
 use crate::report::{Detail, Format};
+use crate::settings::SourceChoice;
 use crate::version::Version;
 
 fn parse(line: &str) -> Result<Arguments, clap::Error> {
@@ -50,11 +50,12 @@ fn help_texts() {
 
 #[test]
 fn terraforms_command_line_is_ours() {
-    let options =
-        lock("-chdir=a providers lock -platform=linux_amd64 -platform b_c -fs-mirror=d acme/x").request().options;
+    let typed = "-chdir=a providers lock -platform=linux_amd64 -platform b_c -fs-mirror=d acme/x";
+    let options = lock(typed).request().options;
     let platforms: Vec<&str> = options.platforms.iter().map(Platform::as_str).collect();
     assert_eq!(platforms, ["linux_amd64", "b_c"]);
-    assert_eq!((options.mirror, options.providers), (Some(Mirror::Directory("d".into())), vec!["acme/x".to_owned()]));
+    assert_eq!(options.providers, ["acme/x"]);
+    assert_eq!(parse(typed).unwrap().command.source(), Some(SourceChoice::Directory("d".into())));
     assert_eq!(lock("lock --platform a_b --platform a_b").request().options.platforms.len(), 1);
     assert_eq!(parse("-json list").unwrap().global.format(), Format::Json);
     assert_eq!(parse("list -no-color").unwrap().global.color, Colour::Never);

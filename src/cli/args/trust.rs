@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::Within;
+use super::{Packages, Within};
 use crate::commands::trust::{Action, Request};
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
@@ -34,6 +34,8 @@ pub(in crate::cli) enum TrustCommand {
         /// All root modules below.
         #[arg(short, long)]
         recursive: bool,
+        #[command(flatten)]
+        packages: Packages,
         #[command(flatten)]
         within: Within,
     },
@@ -103,6 +105,13 @@ impl TrustCommand {
             Self::Deny { key, reason, .. } => Action::Deny { key, reason },
             Self::Forget { providers, .. } => Action::Forget { providers },
         })
+    }
+
+    pub(super) fn source(&self) -> Option<&Packages> {
+        match self {
+            Self::Init { packages, .. } => Some(packages),
+            _ => None,
+        }
     }
 
     pub(super) fn within(&self) -> &Within {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 
-use super::{Below, Locking, Within};
+use super::{Below, Locking, Packages, Within};
 use crate::commands::{LockOptions, outdated, upgrade};
 use crate::engine::criteria;
 use crate::engine::plan::{OneForAll, Upgrade};
@@ -37,7 +37,7 @@ pub(in crate::cli) struct UpgradeArgs {
     #[arg(long, value_name = "DATE|AGE")]
     exclude_newer: Option<Limit>,
     /// Also rewrite the constraint of the root module that does not allow the version.
-    #[arg(long, conflicts_with_all = ["check", "fs_mirror"])]
+    #[arg(long, conflicts_with = "check")]
     bump: bool,
     /// Let pre-releases count; the tools accept one only where a constraint names it.
     #[arg(long, requires = "bump")]
@@ -55,7 +55,7 @@ pub(in crate::cli) struct UpgradeArgs {
     #[arg(long, requires = "same_versions")]
     allow_downgrade: bool,
     #[command(flatten)]
-    locking: Locking,
+    pub(super) locking: Locking,
     /// Write nothing; exit 1 if the file would change.
     #[arg(long)]
     check: bool,
@@ -158,6 +158,8 @@ pub(in crate::cli) struct OutdatedArgs {
     /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
     #[arg(long)]
     exit_code: bool,
+    #[command(flatten)]
+    pub(super) packages: Packages,
     #[command(flatten)]
     below: Below,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::{Modules, Within};
+use super::{Modules, Packages, Within};
 use crate::commands::explain;
 use crate::commands::verify::base::AskedBase;
 use crate::commands::verify::{Request, VerifyOptions};
@@ -46,6 +46,8 @@ pub(in crate::cli) struct VerifyArgs {
     /// What it means that a registry does not answer; with --base never a note for entries that changed.
     #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
     inconclusive: Inconclusive,
+    #[command(flatten)]
+    pub(super) packages: Packages,
     #[command(flatten)]
     pub(super) modules: Modules,
     #[command(flatten)]

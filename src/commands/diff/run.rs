@@ -8,12 +8,10 @@ use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
 use crate::addr::Hostname;
 use crate::commands::Services;
-use crate::commands::lock::Source;
-use crate::commands::sources::source;
+use crate::commands::sources::Sources;
 use crate::commands::verify_online::Questions;
 use crate::dialect::Dialect;
 use crate::diff::Packages;
-use crate::disk::cache::Cache;
 use crate::engine::inquiry::Depth;
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
@@ -53,10 +51,12 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         compared.push((directory.clone(), found));
     }
     let cache = Arc::new(services.open_cache(&directories));
-    let known = if request.online { ask(request, services, &compared, &cache)? } else { Known::new() };
+    let sources = Sources::new(services, &cache);
+    let known = if request.online { ask(request, services, &compared, &sources)? } else { Known::new() };
     let now = services.scope.environment.now;
     let packages = |changes: &[Change]| packages(changes, &known, &cache, now);
     let mut outcome = outcome(request, compared, &packages)?;
+    outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.note().map(str::to_owned));
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     outcome.code = ExitCode::all(outcome.roots.iter().map(|root| code(root, request.exit_code)));
@@ -65,7 +65,12 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
 }
 
 /// Asks registries about the releases that changed, each once.
-fn ask(request: &Request, services: &Services<'_>, compared: &[Compared], cache: &Arc<Cache>) -> Result<Known, Error> {
+fn ask(
+    request: &Request,
+    services: &Services<'_>,
+    compared: &[Compared],
+    sources: &Sources<'_>,
+) -> Result<Known, Error> {
     let depth = Depth { download: !request.no_download, recompute: false, all_platforms: false };
     let mut wanted = Questions::new(depth, true);
     let (mut first, mut forbidden) = (None, Known::new());
@@ -74,17 +79,18 @@ fn ask(request: &Request, services: &Services<'_>, compared: &[Compared], cache:
             let questions = questions(&changes(pair));
             if !questions.is_empty() {
                 let settings = settings_of(&services.scope, comparison, pair)?;
-                first.get_or_insert(settings.dialect);
+                first.get_or_insert_with(|| settings.source());
                 wanted.add(&settings, &questions);
                 forbidden.extend(not_allowed(&settings, &questions));
             }
         }
     }
-    let Some(dialect) = first else { return Ok(Known::new()) };
-    services.events_for(Some(dialect));
-    let mut known = match source(services, dialect, None, cache)? {
-        Source::Registries(options) => wanted.ask(*options)?,
-        Source::Mirror(..) | Source::NetworkMirror(_) | Source::Nobody => Known::new(),
+    let Some(source) = first else { return Ok(Known::new()) };
+    services.events_for(Some(source.dialect));
+    let asked = sources.of(&source, wanted.providers())?;
+    let mut known = match sources.open(&asked)? {
+        Some(options) => wanted.ask(options)?,
+        None => Known::new(),
     };
     for (key, knowledge) in forbidden {
         known.entry(key).or_insert(knowledge);

@@ -18,14 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::sources::{Asked, Sources};
 use crate::addr::ProviderAddr;
-use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::mirror::FilesystemMirror;
 use crate::engine::facts::{Answer, Refusal};
-use crate::engine::gather::{GatherOptions, MirrorOptions};
 use crate::engine::plan::Step;
-use crate::engine::{Events, mirrors, parallel, run};
+use crate::engine::{parallel, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
@@ -54,19 +52,6 @@ pub enum Mode {
     DryRun,
 }
 
-/// Whom to ask.
-#[derive(Debug)]
-pub enum Source {
-    /// The origin registries.
-    Registries(Box<GatherOptions>),
-    /// A filesystem mirror, and nobody else.
-    Mirror(FilesystemMirror, Events),
-    /// A network mirror, and nobody else.
-    NetworkMirror(Box<MirrorOptions>),
-    /// Nobody: what is not known already is an error.
-    Nobody,
-}
-
 /// What holds for all root modules of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
@@ -76,8 +61,6 @@ pub struct Run<'a> {
     pub mode: Mode,
     /// True if the root modules that are left are not begun once one has failed.
     pub fail_fast: bool,
-    /// False if facts of earlier runs about registries do not count, as with a mirror.
-    pub local: bool,
     /// True if nothing is written unless every root module can be.
     pub all_or_none: bool,
 }
@@ -91,8 +74,8 @@ pub struct Roots<'a> {
     pub paths: &'a [PathBuf],
     /// Opens one by its number.
     pub open: Opener<'a>,
-    /// Whom to ask, for a tool; called only if there is something to ask.
-    pub source: &'a dyn Fn(Dialect) -> Result<Source, Error>,
+    /// Whom they ask; nothing is opened unless there is something to ask.
+    pub(in crate::commands) sources: &'a Sources<'a>,
 }
 
 /// Makes the lock files of some root modules what the intents of each want; what one of them cannot get does not stop
@@ -159,7 +142,7 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
     shared.same_versions.join(states.iter_mut().filter_map(State::waiting_mut).collect());
     let waiting: Vec<(usize, &Prepared)> =
         numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
-    let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.source, &waiting) };
+    let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.sources, &waiting) };
     let (waiting, answers, outgrown) = outgrown(run, waiting, answers);
     let begun_well = !states.iter().any(State::is_failure);
     let (settled, stored, mode) = decide(run, &waiting, &answers, (shared, begun_well));
@@ -190,7 +173,8 @@ fn outgrown<'a>(
     waiting: Vec<(usize, &'a Prepared)>,
     answers: Answers,
 ) -> (Vec<(usize, &'a Prepared)>, Answers, BTreeSet<usize>) {
-    let is_outgrown = |prepared: &Prepared| run.local && !run.all_or_none && prepared.is_outgrown(run.cache);
+    let is_outgrown =
+        |prepared: &Prepared| prepared.root.asks_origin() && !run.all_or_none && prepared.is_outgrown(run.cache);
     let outgrown: BTreeSet<usize> =
         waiting.iter().filter(|(_, prepared)| is_outgrown(prepared)).map(|(number, _)| *number).collect();
     let kept = |number: &usize| !outgrown.contains(number);
@@ -290,23 +274,24 @@ impl State {
     }
 }
 
-fn ask(
-    source: &dyn Fn(Dialect) -> Result<Source, Error>,
-    waiting: &[(usize, &Prepared)],
-) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
-    let Some((_, first)) = waiting.first() else { return Ok(Vec::new()) };
-    if waiting.iter().all(|(_, prepared)| prepared.open.is_empty()) {
-        return Ok(waiting.iter().map(|_| BTreeMap::new()).collect());
+/// Asks for all root modules, those of the same sources together.
+fn ask(sources: &Sources<'_>, waiting: &[(usize, &Prepared)]) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
+    let mut groups: BTreeMap<Asked, Vec<usize>> = BTreeMap::new();
+    for (at, (_, prepared)) in waiting.iter().enumerate().filter(|(_, (_, prepared))| !prepared.open.is_empty()) {
+        groups.entry(sources.of(&prepared.root.source, prepared.open.keys())?).or_default().push(at);
     }
-    let steps: Vec<&BTreeMap<ProviderAddr, Step>> = waiting.iter().map(|(_, prepared)| &prepared.open).collect();
-    match source(first.dialect())? {
-        Source::Registries(options) => run::gather(*options, &steps),
-        Source::NetworkMirror(options) => run::gather_from_mirror(*options, &steps),
-        Source::Mirror(mirror, events) => {
-            Ok(steps.iter().map(|steps| mirrors::gather(&mirror, steps, &events)).collect())
+    let mut answers: Vec<BTreeMap<ProviderAddr, Answer>> = waiting.iter().map(|_| BTreeMap::new()).collect();
+    for (asked, members) in groups {
+        let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &waiting[*at].1.open).collect();
+        let given = match sources.open(&asked)? {
+            Some(options) => run::gather(options, &steps)?,
+            None => steps.iter().map(|steps| steps.keys().map(offline).collect()).collect(),
+        };
+        for (at, given) in members.into_iter().zip(given) {
+            answers[at] = given;
         }
-        Source::Nobody => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
     }
+    Ok(answers)
 }
 
 fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {

@@ -115,7 +115,7 @@ impl Prepared {
         }
         let answered = |addr: &ProviderAddr, step: &Step| {
             let release = step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version));
-            run.local && release.is_some_and(|release| complete::is_complete(step, &release))
+            root.asks_origin() && release.is_some_and(|release| complete::is_complete(step, &release))
         };
         let (mut against, mut open) = (BTreeMap::new(), BTreeMap::new());
         for (addr, step) in &plan.steps {

@@ -24,9 +24,9 @@ use crate::lockfile::{self, Decoded, LockFile};
 use crate::platform::Platform;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::{Requirements, providers_in_state};
-use crate::settings::Date;
+use crate::settings::{Date, SourceChoice};
 use crate::version::Version;
-use crate::workspace::{Names, Reading, RootModule, RunSettings, absent};
+use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
 
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
@@ -53,6 +53,8 @@ pub struct Root {
     pub(super) rules: RuleBook,
     /// Where the signers are remembered.
     pub(super) trust: TrustPlace,
+    /// Where packages come from.
+    pub(in crate::commands) source: RootSource,
     /// What happens when nobody is remembered for a provider.
     pub(super) first_use: FirstUseRule,
     /// The day of the run, UTC.
@@ -113,6 +115,7 @@ impl Root {
             locked_for,
             rules: RuleBook::new(settings, options),
             trust: settings.trust.clone(),
+            source: settings.source(),
             first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
             today: Date::of(settings.now),
             reason: options.reason.clone().unwrap_or_default(),
@@ -132,6 +135,11 @@ impl Root {
 }
 
 impl Root {
+    /// True if the origin registries are asked, so that facts of earlier runs about them count.
+    pub(super) fn asks_origin(&self) -> bool {
+        self.source.choice == SourceChoice::Origin
+    }
+
     /// What people should know of the configuration.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

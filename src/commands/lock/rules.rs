@@ -16,8 +16,14 @@ use crate::verify::{leveled, policy};
 use crate::version::Version;
 
 /// What settings do not let pass where it would be written: there is another way past each, or none.
-const UNMOVED: [Rule; 5] =
-    [Rule::Republished, Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::SignerDenied, Rule::FirstUseForbidden];
+const UNMOVED: [Rule; 6] = [
+    Rule::Republished,
+    Rule::MirrorDiffers,
+    Rule::SignerChanged,
+    Rule::UnsignedAfterSigned,
+    Rule::SignerDenied,
+    Rule::FirstUseForbidden,
+];
 
 /// The rules of one root module.
 #[derive(Debug, Clone)]
@@ -63,6 +69,7 @@ impl RuleBook {
     pub(in crate::commands) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
         Rules {
             signature: self.signature(addr),
+            signature_stated: self.settings.policy.signature == Some(SignatureRule::Always),
             reported: self.reported(addr),
             expiry: self.expiry(),
             optional: self.optional(addr, platforms),

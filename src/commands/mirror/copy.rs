@@ -1,14 +1,14 @@
 //! From lock files to a directory with their packages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::wanted::{Need, inquiries, of_releases, wanted};
 use super::{Request, placed, unread};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
-use crate::commands::lock::Source;
-use crate::commands::sources::source;
+use crate::commands::sources::Sources;
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -22,7 +22,9 @@ use crate::hash::PackageHashes;
 use crate::hash::sums::Sums;
 use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
 use crate::release::{Knowledge, Known};
+use crate::settings::SourceChoice;
 use crate::version::Version;
+use crate::workspace::RootSource;
 
 /// One root module with what was found of it, and the packages that it wants.
 struct Judged {
@@ -50,7 +52,12 @@ pub(super) fn copy(
     let dialects: BTreeSet<Dialect> =
         roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().dialect)).collect();
     let dialect = if dialects.len() == 1 { dialects.first().copied() } else { None };
-    let Source::Registries(options) = source(services, dialect.unwrap_or(Dialect::Terraform), None, cache)? else {
+    // What is copied is signed: it comes from the origin registries.
+    let (choice, is_default) = (SourceChoice::Origin, false);
+    let origin =
+        RootSource { dialect: dialect.unwrap_or(Dialect::Terraform), choice, is_default, root: PathBuf::new() };
+    let sources = Sources::new(services, cache);
+    let Some(options) = sources.open(&sources.of(&origin, std::iter::empty())?)? else {
         return Err(Error::new(ErrorKind::Offline, "nobody may be asked for packages"));
     };
     let writer = MirrorWriter::open(&request.directory)?;
@@ -75,7 +82,7 @@ pub(super) fn copy(
         }
         orders(&mut begun, &writer, cache)
     };
-    let answers = run::copy(*options, inquiries, choose)?;
+    let answers = run::copy(options, inquiries, choose)?;
     let unwritten = publish(&answers, &writer, cache);
     let mut told = BTreeSet::new();
     let finished = begun.into_iter().map(|judged| judged.finish(request, &answers, &unwritten, &mut told));

@@ -44,6 +44,7 @@ pub(super) fn inquiries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Req
                 believe: run.settings.policy.h1 != Some(H1Rule::Verified),
                 platforms: platforms.iter().cloned().collect(),
                 h1: entry.hashes.of(HashScheme::H1).cloned().collect(),
+                zh: entry.hashes.of(HashScheme::Zh).cloned().collect(),
                 depth: DEPTH,
                 link: false,
             };

@@ -107,6 +107,7 @@ fn question(rules: Rules) -> Inquiry {
         believe: false,
         platforms: BTreeSet::new(),
         h1: BTreeSet::new(),
+        zh: BTreeSet::new(),
         depth: Depth { download: false, recompute: true, all_platforms: false },
         link: false,
     }

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use super::init::init as remember_all;
 use super::{Action, act};
 use crate::commands::Services;
-use crate::commands::lock::Source;
-use crate::commands::sources::source;
+use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
-use crate::dialect::Dialect;
 use crate::disk::{below, trust_file};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
@@ -61,11 +59,14 @@ fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let dialect = one_dialect(&roots);
     services.events_for(dialect);
     let cache = Arc::new(services.open_cache_of(&roots));
-    let Source::Registries(options) = source(services, dialect.unwrap_or(Dialect::Terraform), None, &cache)? else {
-        let message = "who signed what is locked can be asked of registries only, which --offline forbids";
+    let sources = Sources::new(services, &cache);
+    let asked = roots.first().map(|root| sources.of(&root.source(), std::iter::empty())).transpose()?;
+    let Some(options) = asked.map(|asked| sources.open(&asked)).transpose()?.flatten() else {
+        let message = "who signed what is locked must be asked, which --offline forbids";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"));
     };
-    let mut outcome = remember_all(&roots, *options)?;
+    let mut outcome = remember_all(&roots, options)?;
+    outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { dialect, ..outcome })
 }

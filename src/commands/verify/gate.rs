@@ -1,5 +1,6 @@
 //! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::base::AskedBase;
@@ -7,17 +8,15 @@ use super::bases::{Bases, Sifted};
 use super::opening::{Opening, open};
 use super::{Roots, VerifyOptions, judged, recalled};
 use crate::commands::Services;
-use crate::commands::lock::Source;
-use crate::commands::sources::source;
+use crate::commands::sources::{Asked, Sources};
 use crate::commands::targets::{Targets, Unlocked};
-use crate::commands::verify_online;
-use crate::dialect::Dialect;
+use crate::commands::verify_online::questions;
 use crate::disk::cache::Cache;
 use crate::engine::inquiry::Depth;
 use crate::error::{Error, ErrorKind};
-use crate::outcome::{Body, Outcome};
-use crate::release::Known;
-use crate::workspace::Scope;
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::settings::SourceChoice;
+use crate::workspace::{RootSource, Scope};
 
 /// What `verify` is asked.
 #[derive(Debug, Clone)]
@@ -54,9 +53,12 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     }
     let Sifted { changed, unchanged } = bases.sift(roots)?;
     services.events_for(targets.dialect());
-    let known =
-        if scope.offline { recalled(&changed, &cache) } else { ask(&changed, request.depth, &cache, services)? };
-    let (mut roots, mut notes) = judged(changed, &known, &cache, request.options);
+    let (mut roots, mut notes) = if scope.offline {
+        let known = recalled(&changed, &cache);
+        judged(changed, &known, &cache, request.options)
+    } else {
+        asked(changed, &cache, request, services)?
+    };
     let as_they_were = unchanged.len();
     for (at, root) in unchanged {
         roots.insert(at, root);
@@ -106,14 +108,52 @@ fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -
     notes
 }
 
-/// What registries say of all that is locked; nothing where nobody may be asked.
-fn ask(roots: &Roots, depth: Depth, cache: &Arc<Cache>, services: &Services<'_>) -> Result<Known, Error> {
-    let mut dialects = roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().dialect));
-    let first = dialects.next().filter(|first| dialects.all(|dialect| dialect == *first));
-    match source(services, first.unwrap_or(Dialect::Terraform), None, cache)? {
-        Source::Registries(options) => verify_online::ask(roots, *options, depth),
-        Source::Mirror(..) | Source::NetworkMirror(_) | Source::Nobody => Ok(Known::new()),
+/// Judges root modules by what their sources say of all that is locked; those of the same sources ask together.
+fn asked(
+    roots: Roots,
+    cache: &Arc<Cache>,
+    request: &Request,
+    services: &Services<'_>,
+) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
+    let sources = Sources::new(services, cache);
+    let mut groups: BTreeMap<Option<Asked>, (Vec<usize>, Roots)> = BTreeMap::new();
+    let (mut notes, mut outcomes) = (Vec::new(), BTreeMap::new());
+    for (at, root) in roots.into_iter().enumerate() {
+        let asked = match &root.1 {
+            Ok(opened) => {
+                let source = opened.settings().source();
+                notes.extend(served(&source));
+                Some(sources.of(&source, opened.lock().iter().map(|(addr, _)| addr))?)
+            }
+            Err(_) => None,
+        };
+        let (numbers, members) = groups.entry(asked).or_default();
+        numbers.push(at);
+        members.push(root);
     }
+    for (asked, (numbers, members)) in groups {
+        let questions = questions(members.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth);
+        let options = asked.map(|asked| sources.open(&asked)).transpose()?.flatten();
+        let known = options.map(|options| questions.ask(options)).transpose()?.unwrap_or_default();
+        let (judged, more) = judged(members, &known, cache, request.options);
+        notes.extend(more);
+        outcomes.extend(numbers.into_iter().zip(judged));
+    }
+    notes.extend(sources.notes());
+    notes.dedup();
+    Ok((outcomes.into_values().collect(), notes))
+}
+
+/// What it means that a hash is proven, where the origin registries were not asked.
+fn served(source: &RootSource) -> Option<String> {
+    let place = match &source.choice {
+        SourceChoice::Origin => return None,
+        SourceChoice::Configured => "the installation methods of the CLI configuration".to_owned(),
+        other => other.to_string(),
+    };
+    Some(format!(
+        "asked was {place}: a proven hash is that of a package that was served there, or is listed as signed there"
+    ))
 }
 
 /// The line that says what was not looked at.

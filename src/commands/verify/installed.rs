@@ -58,10 +58,7 @@ fn places(root: &Root) -> Result<Vec<(PathBuf, Holds)>, Error> {
     let config = CliConfig::load(&settings.variables, settings.dialect)?;
     let data = settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform");
     let installed = [settings.root.join(data).join("providers")].into_iter().chain(config.plugin_cache_dir.clone());
-    let implied = || {
-        let of_tool = config.data_dirs.iter().map(|folder| folder.join("plugins"));
-        [PathBuf::from("terraform.d/plugins")].into_iter().chain(of_tool).collect()
-    };
+    let implied = || config.plugin_dirs(&settings.root);
     let stated = config.installation.as_ref().map(|installation| installation.methods.iter());
     let mirrors: Vec<PathBuf> =
         stated.map_or_else(implied, |methods| methods.filter_map(|method| mirror_of(&method.kind)).collect());

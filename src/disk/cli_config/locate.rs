@@ -16,11 +16,14 @@ pub struct Locations {
     pub config_dir: Option<PathBuf>,
     /// The directories that hold `plugins/`.
     pub data_dirs: Vec<PathBuf>,
+    /// The system's directories of plugins, which are mirrors where nothing else is configured.
+    pub system_plugins: Vec<PathBuf>,
 }
 
 /// What the rules ask of the machine.
 pub(super) struct System<'a> {
     pub(super) windows: bool,
+    pub(super) macos: bool,
     /// The home directory in the account database, for when `HOME` is not set.
     pub(super) account_home: Option<PathBuf>,
     pub(super) exists: &'a dyn Fn(&Path) -> bool,
@@ -29,7 +32,7 @@ pub(super) struct System<'a> {
 impl<'a> System<'a> {
     /// The machine this program runs on.
     pub(super) fn current(exists: &'a dyn Fn(&Path) -> bool) -> Self {
-        Self { windows: cfg!(windows), account_home: std::env::home_dir(), exists }
+        Self { windows: cfg!(windows), macos: cfg!(target_os = "macos"), account_home: std::env::home_dir(), exists }
     }
 }
 
@@ -40,6 +43,7 @@ impl Locations {
     pub(super) fn find(variables: &Variables, dialect: Dialect, system: &System) -> Self {
         let mut found =
             if system.windows { on_windows(variables, dialect, system) } else { on_unix(variables, dialect, system) };
+        found.system_plugins = system_plugins(variables, system);
         let named = variables.get("TF_CLI_CONFIG_FILE").or_else(|| variables.get("TERRAFORM_CONFIG"));
         if let Some(file) = named {
             found.main = Some(PathBuf::from(file));
@@ -86,7 +90,8 @@ fn on_windows(variables: &Variables, dialect: Dialect, system: &System) -> Locat
         Dialect::OpenTofu | Dialect::Terraform => terraform,
     };
     let dir = data.join("terraform.d");
-    Locations { main: Some(main), overridden: false, config_dir: Some(dir.clone()), data_dirs: vec![dir] }
+    let data_dirs = vec![dir.clone()];
+    Locations { main: Some(main), config_dir: Some(dir), data_dirs, ..Locations::default() }
 }
 
 fn on_unix(variables: &Variables, dialect: Dialect, system: &System) -> Locations {
@@ -96,7 +101,7 @@ fn on_unix(variables: &Variables, dialect: Dialect, system: &System) -> Location
     let terraformrc = home.join(".terraformrc");
     if dialect == Dialect::Terraform {
         let data_dirs = vec![dotted.clone()];
-        return Locations { main: Some(terraformrc), overridden: false, config_dir: Some(dotted), data_dirs };
+        return Locations { main: Some(terraformrc), config_dir: Some(dotted), data_dirs, ..Locations::default() };
     }
     let xdg = |name| variables.get(name).map(|dir| Path::new(dir).join("opentofu"));
     let config_home = xdg("XDG_CONFIG_HOME");
@@ -108,7 +113,26 @@ fn on_unix(variables: &Variables, dialect: Dialect, system: &System) -> Location
     };
     let config_dir = config_home.filter(|_| !(system.exists)(&dotted)).unwrap_or_else(|| dotted.clone());
     let data_dirs = std::iter::once(dotted).chain(xdg("XDG_DATA_HOME")).collect();
-    Locations { main: Some(main), overridden: false, config_dir: Some(config_dir), data_dirs }
+    Locations { main: Some(main), config_dir: Some(config_dir), data_dirs, ..Locations::default() }
+}
+
+/// The directories that the system has for data of programs, and in each the one that the tools search.
+///
+/// Source: `implicitProviderSource` of both tools, `github.com/apparentlymart/go-userdirs`.
+fn system_plugins(variables: &Variables, system: &System) -> Vec<PathBuf> {
+    let home = || variables.get("HOME").map(PathBuf::from).or_else(|| system.account_home.clone());
+    if system.windows {
+        let folders = ["APPDATA", "LOCALAPPDATA", "PROGRAMDATA"].into_iter().filter_map(|name| variables.get(name));
+        return folders.map(|folder| Path::new(folder).join("HashiCorp/Terraform/plugins")).collect();
+    }
+    if system.macos {
+        let folders = home().into_iter().chain([PathBuf::from("/")]);
+        return folders.map(|folder| folder.join("Library/Application Support/io.terraform/plugins")).collect();
+    }
+    let own = variables.get("XDG_DATA_HOME").map(PathBuf::from).or_else(|| Some(home()?.join(".local/share")));
+    let shared = variables.get("XDG_DATA_DIRS").unwrap_or("/usr/local/share:/usr/share").split(':').map(PathBuf::from);
+    let folders = own.into_iter().chain(shared).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join("terraform/plugins")).collect()
 }
 
 #[cfg(test)]
@@ -117,7 +141,7 @@ mod tests {
 
     fn find(dialect: Dialect, windows: bool, variables: &[(&str, &str)], existing: &[&str]) -> Locations {
         let exists = |path: &Path| existing.iter().any(|there| Path::new(there) == path);
-        let system = System { windows, account_home: Some("/account".into()), exists: &exists };
+        let system = System { windows, macos: false, account_home: Some("/account".into()), exists: &exists };
         Locations::find(&variables.iter().copied().collect::<Variables>(), dialect, &system)
     }
 
@@ -155,6 +179,18 @@ mod tests {
         assert_eq!(main_and_dir(&find(Dialect::OpenTofu, true, &data, &[])).0, "/a/tofu.rc");
         assert_eq!(main_and_dir(&find(Dialect::OpenTofu, true, &data, &["/a/terraform.rc"])).0, "/a/terraform.rc");
         assert_eq!(find(Dialect::OpenTofu, true, &[], &[]), Locations::default());
+    }
+
+    #[test]
+    fn directories_of_the_system() {
+        let plugins = |variables: &[(&str, &str)]| find(Dialect::Terraform, false, variables, &[]).system_plugins;
+        let places = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let shared = ["/usr/local/share/terraform/plugins", "/usr/share/terraform/plugins"];
+        let own = "/h/.local/share/terraform/plugins";
+        assert_eq!(plugins(&[("HOME", "/h")]), places(&[own, shared[0], shared[1]]));
+        let set = [("HOME", "/h"), ("XDG_DATA_HOME", "/d"), ("XDG_DATA_DIRS", "/x:relative:/y")];
+        let wanted = ["/d/terraform/plugins", "/x/terraform/plugins", "/y/terraform/plugins"];
+        assert_eq!(plugins(&set), places(&wanted));
     }
 
     #[test]

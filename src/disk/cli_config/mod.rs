@@ -42,6 +42,8 @@ pub struct CliConfig {
     pub files: Vec<PathBuf>,
     /// The directories that hold `plugins/`: of providers (implicit mirrors) and of credentials helpers.
     pub data_dirs: Vec<PathBuf>,
+    /// The system's directories of plugins.
+    pub system_plugins: Vec<PathBuf>,
     /// What a user should know, one line each.
     pub warnings: Vec<String>,
 }
@@ -83,7 +85,8 @@ impl CliConfig {
     ///
     /// As [`CliConfig::load`].
     pub fn read(locations: &Locations, variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
-        let mut config = Self { data_dirs: locations.data_dirs.clone(), ..Self::default() };
+        let (data_dirs, system_plugins) = (locations.data_dirs.clone(), locations.system_plugins.clone());
+        let mut config = Self { data_dirs, system_plugins, ..Self::default() };
         config.take_environment(variables);
         for file in locations.files().map_err(|(file, reason)| CliConfigError::unreadable(&file, &reason))? {
             match std::fs::read_to_string(&file) {
@@ -113,6 +116,14 @@ impl CliConfig {
         config.take_environment(variables);
         decode::merge(&mut config, text, dialect, variables)?;
         Ok(config)
+    }
+
+    /// The directories that are mirrors where no `provider_installation` is configured, in their order, there or not. `root`
+    /// is the directory that the tools run in.
+    pub fn plugin_dirs(&self, root: &Path) -> Vec<PathBuf> {
+        let of_tool = self.data_dirs.iter().map(|folder| folder.join("plugins"));
+        let system = self.system_plugins.iter().cloned();
+        [root.join("terraform.d/plugins")].into_iter().chain(of_tool).chain(system).collect()
     }
 
     fn take_environment(&mut self, variables: &Variables) {

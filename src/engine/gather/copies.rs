@@ -1,6 +1,5 @@
 //! Copies of packages into a directory, each checked before it takes its name.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,12 +48,8 @@ pub struct Copied {
 pub type CopyAnswer = Result<Option<Copied>, Refusal>;
 
 impl Gatherer {
-    /// Copies packages side by side. One that is there already, with the signed digest, is not asked for again.
-    pub async fn copies(self: &Arc<Self>, orders: BTreeMap<PackageKey, CopyOrder>) -> BTreeMap<PackageKey, CopyAnswer> {
-        self.each(orders, |gatherer, key, order| async move { gatherer.copied(key, &order).await }).await
-    }
-
-    async fn copied(&self, key: PackageKey, order: &CopyOrder) -> CopyAnswer {
+    /// Copies a package. One that is there already, with the signed digest, is not asked for again.
+    pub(super) async fn copied(&self, key: PackageKey, order: &CopyOrder) -> CopyAnswer {
         let PackageKey { address, version, platform } = &key;
         let package = match self.package(address, version, platform).await {
             Ok(package) => package,

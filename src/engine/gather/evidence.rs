@@ -26,22 +26,8 @@ use crate::version::Version;
 const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
 
 impl Gatherer {
-    /// What is known of each release, asked side by side.
-    pub async fn inquire(
-        self: &Arc<Self>,
-        inquiries: BTreeMap<(ProviderAddr, Version), Inquiry>,
-    ) -> BTreeMap<(ProviderAddr, Version), Knowledge> {
-        let inquire = |gatherer: Arc<Self>, (addr, version): (ProviderAddr, Version), inquiry: Inquiry| async move {
-            gatherer.knowledge(&addr, &version, &inquiry).await.unwrap_or_else(|refusal| match refusal {
-                Refusal::Error(error) => Knowledge::Inconclusive(error),
-                Refusal::Finding(finding) => Knowledge::Refused(finding),
-                Refusal::Revoked(finding, key) => Knowledge::Revoked(finding, key),
-            })
-        };
-        self.each(inquiries, inquire).await
-    }
-
-    async fn knowledge(
+    /// What is known of a release.
+    pub(super) async fn knowledge(
         self: &Arc<Self>,
         addr: &ProviderAddr,
         version: &Version,

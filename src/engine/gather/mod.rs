@@ -10,22 +10,26 @@ mod binding;
 mod choose;
 mod copies;
 mod evidence;
+mod local;
 mod memory;
 mod mirror;
+mod mirror_evidence;
 mod release;
+mod several;
 mod signed;
+mod sources;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use tokio::task::JoinSet;
 
-use super::facts::{Answer, Refusal};
-use super::plan::Step;
+use super::facts::Refusal;
 use super::{Events, PackageKey};
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -34,33 +38,32 @@ use crate::net::Shared;
 use crate::platform::Platform;
 use crate::release::expiry::ExpiryRules;
 use crate::settings::SignatureRule;
-use crate::source::{Offer, Package, Registry, SignedUrls, SourceError};
+use crate::source::{Filter, Offer, Package, Registry, SignedUrls, Source, SourceError};
 use crate::version::Version;
 
 use archives::{Downloads, Hashed};
 pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
-pub use mirror::{MirrorGatherer, MirrorOptions};
 use signed::SignedSums;
+pub use sources::Sources;
 
 /// Asks the origin registries.
 #[derive(Debug)]
-pub struct Gatherer {
+struct Gatherer {
     registry: Registry,
+    equipment: Equipment,
     cache: Arc<Cache>,
     host: Platform,
     downloads: Downloads,
-    now: SystemTime,
     offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, NoOffers>>,
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
-    releases: Shared<(ProviderAddr, Step), Answer>,
 }
 
-/// Why there is no package.
+/// Why there is no such thing, or none that is known.
 #[derive(Debug, Clone)]
 enum Miss {
-    /// The registry says that there is none.
+    /// The source says that there is none.
     Absent,
     /// Nobody knows.
     Refused(Refusal),
@@ -74,63 +77,47 @@ struct NoOffers {
     refusal: Refusal,
 }
 
-/// What a [`Gatherer`] works with.
+/// Whom to ask, and what it takes.
 #[derive(Debug)]
 pub struct GatherOptions {
-    /// Whom to ask.
-    pub registry: Registry,
+    /// Who is asked for which providers, in this order.
+    pub sources: Vec<(Filter, Source)>,
+    /// What all of them work with.
+    pub equipment: Equipment,
+}
+
+/// What every source works with.
+#[derive(Debug, Clone)]
+pub struct Equipment {
     /// What is known already, and where new facts go.
     pub cache: Arc<Cache>,
     /// Where progress goes.
     pub events: Events,
     /// The time of the run, at which keys are judged.
     pub now: SystemTime,
+    /// The tool whose records are made.
+    pub dialect: Dialect,
 }
 
 impl Gatherer {
     /// A gatherer that has asked nothing yet and hashes each archive on so many threads.
-    pub fn new(options: GatherOptions, threads: Threads) -> Self {
+    fn new(registry: Registry, equipment: &Equipment, threads: Threads) -> Self {
         Self {
             downloads: Downloads {
-                client: options.registry.client().clone(),
-                cache: Arc::clone(&options.cache),
-                events: options.events,
+                client: registry.client().clone(),
+                cache: Arc::clone(&equipment.cache),
+                events: equipment.events.clone(),
                 threads,
             },
-            registry: options.registry,
-            cache: options.cache,
+            registry,
+            cache: Arc::clone(&equipment.cache),
+            equipment: equipment.clone(),
             host: Platform::host(),
-            now: options.now,
             offers: Shared::new(),
             packages: Shared::new(),
             signed: Shared::new(),
             archives: Shared::new(),
-            releases: Shared::new(),
         }
-    }
-
-    /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
-    /// it takes 15 KB.
-    pub async fn gather(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
-        let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
-        let release = |gatherer: Arc<Self>, addr: ProviderAddr, step: Step| async move {
-            let key = (addr.clone(), step.clone());
-            gatherer.releases.answer(key, Box::pin(gatherer.release(&addr, &step))).await
-        };
-        self.each(steps, release).await
-    }
-
-    /// The versions of some providers, asked side by side.
-    pub async fn versions(
-        self: &Arc<Self>,
-        providers: BTreeSet<ProviderAddr>,
-    ) -> BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>> {
-        let items = providers.into_iter().map(|addr| (addr, ()));
-        self.each(items, |gatherer, addr, ()| async move {
-            let offers = gatherer.offers(&addr).await?;
-            Ok(offers.iter().map(|offer| offer.version.clone()).collect())
-        })
-        .await
     }
 
     /// Runs one task for each item, all at once, and collects what they give.
@@ -144,12 +131,7 @@ impl Gatherer {
         R: Send + 'static,
         F: Future<Output = R> + Send + 'static,
     {
-        let mut tasks = JoinSet::new();
-        for (key, value) in items {
-            let task = work(Arc::clone(self), key.clone(), value);
-            tasks.spawn(async move { (key, task.await) });
-        }
-        tasks.join_all().await.into_iter().collect()
+        each(self, items, work).await
     }
 
     async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Refusal> {
@@ -183,6 +165,25 @@ impl Gatherer {
         };
         self.packages.answer((addr.clone(), version.clone(), platform.clone()), ask).await
     }
+}
+
+/// Runs one task for each item, all at once, and collects what they give.
+async fn each<T, K, V, R, F>(
+    asker: &Arc<T>,
+    items: impl IntoIterator<Item = (K, V)>,
+    work: impl Fn(Arc<T>, K, V) -> F,
+) -> BTreeMap<K, R>
+where
+    K: Ord + Clone + Send + 'static,
+    R: Send + 'static,
+    F: Future<Output = R> + Send + 'static,
+{
+    let mut tasks = JoinSet::new();
+    for (key, value) in items {
+        let task = work(Arc::clone(asker), key.clone(), value);
+        tasks.spawn(async move { (key, task.await) });
+    }
+    tasks.join_all().await.into_iter().collect()
 }
 
 fn refusal(error: SourceError) -> Refusal {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Gatherer, refusal};
+use super::{Equipment, Gatherer, refusal};
 use crate::addr::ProviderAddr;
 use crate::engine::facts::Refusal;
 use crate::engine::rules::Rules;
@@ -50,53 +50,55 @@ impl Gatherer {
             );
             let sums = sums.map_err(refusal)?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
-            self.check(addr, version, rules, &Documents { sums, signature, keys: &urls.keys }).map(Arc::new)
+            let documents = Documents { sums, signature, keys: &urls.keys };
+            check(&self.equipment, (addr, version), rules, &documents).map(Arc::new)
         };
         let key = (urls.clone(), rules.signature, rules.expiry);
         self.signed.answer(key, ask).await
     }
-
-    fn check(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        rules: &Rules,
-        documents: &Documents<'_>,
-    ) -> Result<SignedSums, Refusal> {
-        let unsigned = match rules.signature {
-            SignatureRule::Always => false,
-            SignatureRule::IfKeysKnown => documents.keys.is_empty(),
-            SignatureRule::Never => true,
-        };
-        let mut findings = Vec::new();
-        let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
-        let (signer, subkey, made) = if unsigned {
-            let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
-            findings.push(Finding::new(Rule::Unsigned, message).about(addr));
-            (Signer::Unsigned, None, None)
-        } else {
-            let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, self.now)
-                .map_err(|error| bad_signature(addr, version, &error))?;
-            findings.extend(rules.expiry.finding(addr, version, &verified));
-            (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
-        };
-        Ok(SignedSums {
-            sums_digest: self.cache.put_document(&documents.sums),
-            signature_digest: self.cache.put_document(&documents.signature),
-            keys_digest: self.cache.put_keys(&keys),
-            sums: Arc::new(Sums::decode(&documents.sums)),
-            signer,
-            subkey,
-            made,
-            findings,
-        })
-    }
 }
 
-struct Documents<'a> {
-    sums: Vec<u8>,
-    signature: Vec<u8>,
-    keys: &'a [String],
+/// The checksums, if they are signed as the rules ask.
+pub(super) fn check(
+    equipment: &Equipment,
+    (addr, version): (&ProviderAddr, &Version),
+    rules: &Rules,
+    documents: &Documents<'_>,
+) -> Result<SignedSums, Refusal> {
+    let unsigned = match rules.signature {
+        SignatureRule::Always => false,
+        SignatureRule::IfKeysKnown => documents.keys.is_empty(),
+        SignatureRule::Never => true,
+    };
+    let mut findings = Vec::new();
+    let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
+    let (signer, subkey, made) = if unsigned {
+        let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
+        findings.push(Finding::new(Rule::Unsigned, message).about(addr));
+        (Signer::Unsigned, None, None)
+    } else {
+        let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, equipment.now)
+            .map_err(|error| bad_signature(addr, version, &error))?;
+        findings.extend(rules.expiry.finding(addr, version, &verified));
+        (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
+    };
+    Ok(SignedSums {
+        sums_digest: equipment.cache.put_document(&documents.sums),
+        signature_digest: equipment.cache.put_document(&documents.signature),
+        keys_digest: equipment.cache.put_keys(&keys),
+        sums: Arc::new(Sums::decode(&documents.sums)),
+        signer,
+        subkey,
+        made,
+        findings,
+    })
+}
+
+/// What is signed, by what, and by whom it may be.
+pub(super) struct Documents<'a> {
+    pub(super) sums: Vec<u8>,
+    pub(super) signature: Vec<u8>,
+    pub(super) keys: &'a [String],
 }
 
 fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {

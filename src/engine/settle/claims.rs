@@ -36,9 +36,11 @@ impl Claims {
             }
         }
         if step.rules.reported == ReportedRule::Write {
-            for (platform, hashes) in &facts.reported {
+            let told = facts.told.iter().map(|told| (told, Evidence::ReportedByMirror));
+            let reported = facts.reported.iter().map(|reported| (reported, Evidence::ReportedByOrigin));
+            for ((platform, hashes), evidence) in reported.chain(told) {
                 for hash in hashes {
-                    claims.add(hash.clone(), Some(platform), Evidence::ReportedByOrigin);
+                    claims.add(hash.clone(), Some(platform), evidence.clone());
                 }
             }
         }

@@ -21,7 +21,7 @@ use crate::outcome::AddedHash;
 use crate::platform::Platform;
 use crate::release::continuity::{self, Verdict};
 use crate::release::hashes::{Judge, Status};
-use crate::release::{naming, words};
+use crate::release::{mirrors, naming, words};
 use crate::trust::pins::Signer;
 
 /// A provider whose entry is decided.
@@ -71,6 +71,7 @@ pub fn settle(
         None => true,
     };
     findings.extend(vouched_by_mirror(addr, recorded.filter(|_| !first_use), step, facts));
+    findings.extend(mirrors::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
     let signer = facts.release.signer.clone().filter(|_| first_use);
     let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
     if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
@@ -91,7 +92,7 @@ pub fn settle(
     let added: Vec<AddedHash> = claims
         .into_added()
         .filter(|added| !kept.contains(&added.hash))
-        .filter(|added| unsigned_entry.is_none() || is_of_looked_at_package(facts, &added.hash))
+        .filter(|added| unsigned_entry.is_none() || is_shown(facts, &added.hash))
         .collect();
     let entry = recorded.filter(|_| !republished).or(identical);
     if let (Some(entry), Some(_)) = (entry, &facts.release.signer) {
@@ -187,8 +188,14 @@ fn is_signed(facts: &Selected) -> bool {
     facts.release.key().is_some()
 }
 
-fn is_of_looked_at_package(facts: &Selected, hash: &PackageHash) -> bool {
-    facts.packages.values().any(|package| package.h1.as_ref() == Some(hash) || package.zh_hash().as_ref() == Some(hash))
+/// True if a hash is that of a package that was looked at, or is told by a mirror whose user trusts that.
+fn is_shown(facts: &Selected, hash: &PackageHash) -> bool {
+    let told = || facts.told.values().flatten().any(|told| told == hash);
+    told()
+        || facts
+            .packages
+            .values()
+            .any(|package| package.h1.as_ref() == Some(hash) || package.zh_hash().as_ref() == Some(hash))
 }
 
 fn recorded_under<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
@@ -206,6 +213,10 @@ fn continuity_findings(
     facts: &Selected,
     findings: &mut Vec<Finding>,
 ) -> bool {
+    if let Some(differs) = mirrors::differs(&facts.release, &entry.hashes) {
+        findings.push(differs);
+        return false;
+    }
     match judge(entry, facts) {
         Verdict::FirstUse => {
             let message = format!("{addr} {} records no hash of a known scheme: this is a first use", entry.version);
@@ -242,7 +253,7 @@ fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
         let own: Vec<PackageHash> = package.hashes().collect();
         continuity::judge_package(&entry.hashes, &own)
     });
-    if facts.release.signer.is_none() {
+    if mirrors::is_vouched_by_mirror(&facts.release) {
         // A mirror that gave one recorded package has the recorded release.
         return verdicts.min_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() });
     }

@@ -122,7 +122,7 @@ fn a_mirror_that_differs_from_the_origin() {
     registry.republish("acme/widget", "1.4.0");
     workspace.write_bytes(&format!("{place}/{name}"), &registry.package("acme/widget", "1.4.0", "linux_amd64").zip);
     let run = workspace.tflock(&registry, args).ended_with(3);
-    denied(&run, "republished");
+    denied(&run, "mirror-differs");
     assert_eq!(workspace.lock_file(), before);
 }
 

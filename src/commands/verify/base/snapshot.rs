@@ -76,7 +76,7 @@ pub(super) fn effective(
             return Err(Error::new(ErrorKind::Settings, message).in_file(path));
         };
         match settings::decode(&text, &path) {
-            Ok(nested) => all = nested.over(all),
+            Ok(nested) => all = nested.stated_in(place).over(all),
             Err(wrong) => errors.extend(wrong.into_iter().map(Error::from)),
         }
     }

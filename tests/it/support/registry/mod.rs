@@ -302,6 +302,15 @@ impl Registry {
         self.world().requests.iter().filter(|it| it.authorization.is_some()).map(|it| it.host.clone()).collect()
     }
 
+    /// What was signed of a release: SHA256SUMS, the signature over it, and the armored keys one after the other.
+    pub fn signed_documents(&self, provider: &str, version: &str) -> [Vec<u8>; 3] {
+        let world = self.world();
+        let release = world.release(provider, version).expect("such a release");
+        let keys = release.listed.clone().unwrap_or_else(|| vec![release.signer]);
+        let keys: String = keys.into_iter().map(super::keys::Key::armored).collect();
+        [release.sums().into_bytes(), release.signature().expect("a signature"), keys.into_bytes()]
+    }
+
     /// The honest package of a release for a platform, with its hashes.
     pub fn package(&self, provider: &str, version: &str, platform: &str) -> Package {
         self.world().release(provider, version).expect("such a release").package(platform)

@@ -1,0 +1,119 @@
+//! What a mirror's release is worth: it has no signed list of packages, unless it keeps copies of what was signed.
+//!
+//! Pure. A mirror says nothing of the signer; what speaks for it is that it serves what is recorded.
+
+use super::Release;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
+
+/// True if nobody signed for the release: it comes from a mirror without copies of the signature.
+pub fn is_vouched_by_mirror(release: &Release) -> bool {
+    release.signer.is_none()
+}
+
+/// The finding where a mirror has packages of a recorded release, and none of them is recorded.
+pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
+    let pins = [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| recorded.of(*scheme).next().is_some());
+    if !is_vouched_by_mirror(release) || !pins || recorded.iter().any(|hash| release.owns(hash)) {
+        return None;
+    }
+    let (served, vouched) = release.h1.iter().next()?;
+    let platform = vouched.platform.as_ref().map(|platform| format!(" for {platform}")).unwrap_or_default();
+    let message = format!(
+        "no package of {} {} that the mirror has is recorded: it gives {served}{platform}, and none of the {} recorded",
+        release.address,
+        release.version,
+        match recorded.len() {
+            1 => "hash that is".to_owned(),
+            count => format!("{count} hashes that are"),
+        },
+    );
+    Some(Finding::new(Rule::MirrorDiffers, message).about(&release.address).of_version(&release.version))
+}
+
+/// The finding where the settings themselves say that releases must be signed.
+pub fn unsigned(release: &Release) -> Option<Finding> {
+    let message = format!(
+        "policy.signature is \"always\", and the mirror has no copy of the signature of {} {}",
+        release.address, release.version
+    );
+    let finding = Finding::new(Rule::MirrorVouches, message).about(&release.address).of_version(&release.version);
+    is_vouched_by_mirror(release).then_some(Finding { level: Level::Deny, ..finding })
+}
+
+/// The finding where a mirror has another archive than the signed list of the same release names.
+pub fn unlisted(release: &Release, own: &[PackageHash]) -> Option<Finding> {
+    let archive = own.iter().find(|hash| hash.scheme() == HashScheme::Zh)?;
+    let message = format!(
+        "the mirror has an archive of {} {} with the checksum {archive}, which the signed checksums do not list",
+        release.address, release.version,
+    );
+    let finding = Finding::new(Rule::WrongChecksum, message).about(&release.address);
+    (!release.lists(archive)).then_some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Line, Vouched};
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::evidence::Evidence;
+    use crate::hash::Sha256Digest;
+    use crate::trust::pins::Signer;
+    use crate::version::Version;
+
+    fn digest(byte: u8) -> Sha256Digest {
+        Sha256Digest::from_bytes([byte; 32])
+    }
+
+    fn hash(text: &str) -> PackageHash {
+        let byte = text[2..].parse().unwrap();
+        if text.starts_with("zh") { PackageHash::zh(digest(byte)) } else { PackageHash::h1(digest(byte)) }
+    }
+
+    /// A release of which a mirror served these packages: archive and contents of one number.
+    fn served(packages: &[u8]) -> Release {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let vouched = || Vouched { platform: Some("linux_amd64".parse().unwrap()), evidence: Evidence::Computed };
+        Release {
+            lines: packages.iter().map(|byte| (digest(*byte), Line::Archive(None))).collect(),
+            h1: packages.iter().map(|byte| (PackageHash::h1(digest(*byte)), vouched())).collect(),
+            ..Release::new(addr, Version::new(1, 0, 0))
+        }
+    }
+
+    fn rule(recorded: &[&str], packages: &[u8]) -> Option<Rule> {
+        let recorded = recorded.iter().map(|text| hash(text)).collect();
+        differs(&served(packages), &recorded).map(|finding| finding.rule)
+    }
+
+    #[test]
+    fn one_recorded_package_vouches_for_the_others() {
+        assert_eq!(rule(&["h11"], &[1, 2]), None);
+        assert_eq!(rule(&["zh1"], &[1, 2]), None);
+        assert_eq!(rule(&["zh9", "zh2"], &[1, 2]), None);
+    }
+
+    #[test]
+    fn none_that_is_recorded_is_another_release() {
+        assert_eq!(rule(&["h19"], &[1, 2]), Some(Rule::MirrorDiffers));
+        assert_eq!(rule(&["zh9", "h19"], &[1]), Some(Rule::MirrorDiffers));
+    }
+
+    #[test]
+    fn nothing_recorded_and_nothing_served_contradict_nothing() {
+        assert_eq!(rule(&[], &[1]), None);
+        assert_eq!(rule(&["h19"], &[]), None);
+    }
+
+    #[test]
+    fn what_is_signed_is_judged_by_its_list() {
+        let signed = Release { signer: Some(Signer::Unsigned), ..served(&[1]) };
+        assert_eq!(differs(&signed, &[hash("h19")].into_iter().collect()), None);
+        assert_eq!(unsigned(&signed), None);
+        assert_eq!(unsigned(&served(&[1])).unwrap().level, Level::Deny);
+        assert_eq!(unlisted(&signed, &[hash("zh1")]), None);
+        assert_eq!(unlisted(&signed, &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
+    }
+}

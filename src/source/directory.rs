@@ -1,0 +1,118 @@
+//! Filesystem mirrors as a source: what a directory has, read aside from the runtime's threads.
+
+use std::path::{Path, PathBuf};
+
+use super::mirror::{MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, armored_blocks, copy_names};
+use crate::addr::ProviderAddr;
+use crate::disk::files;
+use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
+use crate::error::{Error, ErrorKind};
+use crate::net::Kind;
+use crate::version::Version;
+
+/// A directory that is asked for packages. Whether it is there shows when it is asked.
+#[derive(Debug, Clone)]
+pub struct DirectoryMirror {
+    base: PathBuf,
+}
+
+impl DirectoryMirror {
+    /// The mirror in a directory.
+    pub fn new(base: PathBuf) -> Self {
+        Self { base }
+    }
+
+    /// The directory, as given.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// The versions of a provider, ascending; none if the mirror does not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorMiss::Unknown`] if the directory cannot be read, or is not there.
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorMiss> {
+        let addr = addr.clone();
+        self.aside(move |mirror| mirror.versions(&addr)).await
+    }
+
+    /// The packages of a release.
+    ///
+    /// # Errors
+    ///
+    /// As [`DirectoryMirror::versions`].
+    pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, MirrorMiss> {
+        let (addr, version) = (addr.clone(), version.clone());
+        let packages = self.aside(move |mirror| {
+            let packages = mirror.packages(&addr)?;
+            let of_version = packages.iter().filter(|(of, ..)| **of == version);
+            Ok(of_version.map(|(_, platform, package)| (platform.clone(), package.clone())).collect::<Vec<_>>())
+        });
+        let packages = packages.await?.into_iter();
+        Ok(packages.map(|(platform, package)| (platform, MirrorPackage::Local(package))).collect())
+    }
+
+    /// The copies of what was signed that stand beside the packed packages.
+    ///
+    /// # Errors
+    ///
+    /// As [`DirectoryMirror::versions`].
+    pub async fn signed_copies(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+    ) -> Result<Option<SignedCopies>, MirrorMiss> {
+        let (addr, version) = (addr.clone(), version.clone());
+        let folder = self.aside(move |mirror| {
+            let packages = mirror.packages(&addr)?;
+            // What is signed are archives: where a directory is a package, the signature says nothing of it.
+            let mut folders = packages.iter().filter(|(of, ..)| **of == version).map(|(_, _, package)| match package {
+                LocalPackage::Packed(path) => path.parent().map(Path::to_owned),
+                LocalPackage::Unpacked(_) => None,
+            });
+            let folder = folders.next().flatten().filter(|_| folders.all(|folder| folder.is_some()));
+            Ok(folder.map(|folder| (folder, copy_names(&addr, &version))))
+        });
+        let Some((folder, names)) = folder.await? else { return Ok(None) };
+        let read = |name: &str, kind: Kind| bounded(&folder.join(name), kind);
+        let (Some(sums), Some(signature), Some(keys)) =
+            (read(&names[0], Kind::Sums)?, read(&names[1], Kind::Signature)?, read(&names[2], Kind::Sums)?)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(SignedCopies { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
+    }
+
+    /// Reads the directory on a thread that may wait for a disk.
+    async fn aside<R: Send + 'static>(
+        &self,
+        read: impl FnOnce(&FilesystemMirror) -> Result<R, MirrorError> + Send + 'static,
+    ) -> Result<R, MirrorMiss> {
+        let base = self.base.clone();
+        let reading =
+            tokio::task::spawn_blocking(move || FilesystemMirror::open(base).and_then(|mirror| read(&mirror)));
+        match reading.await {
+            Ok(read) => read.map_err(|error| MirrorMiss::Unknown(error.into())),
+            Err(problem) => {
+                let message = format!("reading the filesystem mirror was interrupted: {problem}");
+                Err(MirrorMiss::Unknown(Error::new(ErrorKind::Interrupted, message)))
+            }
+        }
+    }
+}
+
+/// A file of bounded size; none if there is none.
+fn bounded(path: &Path, kind: Kind) -> Result<Option<Vec<u8>>, MirrorMiss> {
+    let unreadable = |reason: &dyn std::fmt::Display| {
+        let message = format!("cannot read {}: {reason}", path.display());
+        MirrorMiss::Unknown(Error::new(ErrorKind::Disk, message).in_file(path))
+    };
+    let bytes = files::read(path).map_err(|reason| unreadable(&reason))?;
+    match bytes {
+        Some(bytes) if bytes.len() as u64 > kind.limit() => {
+            Err(unreadable(&format!("it is larger than {} bytes", kind.limit())))
+        }
+        bytes => Ok(bytes),
+    }
+}

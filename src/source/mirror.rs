@@ -1,0 +1,194 @@
+//! A mirror of whatever protocol: what it has of a provider, and where each package is.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use url::Url;
+
+use super::directory::DirectoryMirror;
+use super::network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
+use crate::addr::ProviderAddr;
+use crate::disk::mirror::LocalPackage;
+use crate::error::Error;
+use crate::net::{Client, ClientOptions};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// A mirror. It says what it has and judges nothing.
+#[derive(Debug)]
+pub enum Mirror {
+    /// A directory.
+    Directory(DirectoryMirror),
+    /// A server with the network mirror protocol.
+    Network(Box<NetworkMirror>),
+}
+
+/// Where the package of one platform is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MirrorPackage {
+    /// On disk.
+    Local(LocalPackage),
+    /// On a server.
+    Archive(MirrorArchive),
+}
+
+/// Why a mirror says nothing of what it was asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MirrorMiss {
+    /// It affirms that it has no such thing.
+    Absent(Error),
+    /// Nobody knows.
+    Unknown(Error),
+}
+
+/// A mirror's own copies of what was signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedCopies {
+    /// The checksums.
+    pub sums: Vec<u8>,
+    /// The detached signature over them, binary.
+    pub signature: Vec<u8>,
+    /// The signing keys, armored.
+    pub keys: Vec<String>,
+}
+
+/// The names of the copies of what was signed, beside the packages: checksums, signature, keys.
+pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
+    let sums = format!("terraform-provider-{}_{version}_SHA256SUMS", addr.type_name());
+    [sums.clone(), format!("{sums}.sig"), format!("{sums}.asc")]
+}
+
+/// The blocks of a file that holds armored keys one after the other.
+pub(super) fn armored_blocks(text: &str) -> Vec<String> {
+    const BEGIN: &str = "-----BEGIN";
+    let starts: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| text[*start..end].to_owned()).collect()
+}
+
+/// What a mirror has of one release, by platform.
+pub type MirrorPackages = BTreeMap<Platform, MirrorPackage>;
+
+impl Mirror {
+    /// The mirror, as people know it.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Directory(mirror) => format!("the filesystem mirror {}", mirror.base().display()),
+            Self::Network(mirror) => format!("the network mirror {}", mirror.shown()),
+        }
+    }
+
+    /// The client that asks it. That of a directory asks nobody.
+    pub fn client(&self) -> Client {
+        match self {
+            Self::Directory(_) => Client::new(ClientOptions::default()),
+            Self::Network(mirror) => mirror.client().clone(),
+        }
+    }
+
+    /// An error with the place of the mirror.
+    pub fn placed(&self, error: Error) -> Error {
+        match self {
+            Self::Directory(mirror) => error.in_file(mirror.base()),
+            Self::Network(mirror) => error.about_url(mirror.shown().as_str()),
+        }
+    }
+
+    /// The versions of a provider, ascending.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorMiss`].
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorMiss> {
+        match self {
+            Self::Directory(mirror) => mirror.versions(addr).await,
+            Self::Network(mirror) => Ok(mirror.versions(addr).await?),
+        }
+    }
+
+    /// The packages of a release that the mirror lists.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorMiss::Unknown`].
+    pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, MirrorMiss> {
+        match self {
+            Self::Directory(mirror) => mirror.packages(addr, version).await,
+            Self::Network(mirror) => {
+                let archives = mirror.archives(addr, version).await?.into_iter();
+                Ok(archives.map(|(platform, archive)| (platform, MirrorPackage::Archive(archive))).collect())
+            }
+        }
+    }
+
+    /// The mirror's own copies of the signed checksums of a release, if it has all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorMiss::Unknown`].
+    pub async fn signed_copies(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+    ) -> Result<Option<SignedCopies>, MirrorMiss> {
+        match self {
+            Self::Directory(mirror) => mirror.signed_copies(addr, version).await,
+            Self::Network(mirror) => Ok(mirror.signed_copies(addr, version).await?),
+        }
+    }
+
+    /// True if what it says of other platforms is to be recorded as well.
+    pub fn trusts_all_hashes(&self) -> bool {
+        matches!(self, Self::Network(mirror) if mirror.trusts_all_hashes())
+    }
+}
+
+impl From<NetworkMirrorError> for MirrorMiss {
+    fn from(error: NetworkMirrorError) -> Self {
+        match error {
+            NetworkMirrorError::NoProvider { .. } => Self::Absent(error.into()),
+            error => Self::Unknown(error.into()),
+        }
+    }
+}
+
+impl MirrorPackage {
+    /// The file that it is, if it is on disk.
+    pub fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Local(LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) => Some(path),
+            Self::Archive(_) => None,
+        }
+    }
+
+    /// Where its archive is downloaded, if it is on a server.
+    pub fn url(&self) -> Option<&Url> {
+        match self {
+            Self::Archive(archive) => Some(&archive.url),
+            Self::Local(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn copies_stand_beside_the_packages() {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let names = copy_names(&addr, &Version::new(1, 4, 0));
+        assert_eq!(names[0], "terraform-provider-widget_1.4.0_SHA256SUMS");
+        assert!(names[1].ends_with("_SHA256SUMS.sig") && names[2].ends_with("_SHA256SUMS.asc"));
+    }
+
+    #[test]
+    fn keys_stand_one_after_the_other() {
+        let block =
+            |name: &str| format!("-----BEGIN PGP PUBLIC KEY BLOCK-----\n{name}\n-----END PGP PUBLIC KEY BLOCK-----\n");
+        let file = format!("a remark\n{}{}", block("a"), block("b"));
+        assert_eq!(armored_blocks(&file), [block("a"), block("b")]);
+        assert!(armored_blocks("").is_empty());
+    }
+}

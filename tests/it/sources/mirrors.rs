@@ -1,0 +1,153 @@
+//! Mirrors as the authority: what `lock` and `verify` make of what a mirror serves, with and without copies of what was signed.
+
+use super::{copies, packed, place};
+use crate::support::registry::{Answer, Endpoint, Registry};
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{LOCK, LOCK_BOTH, PLATFORMS, hashes, widget};
+
+const FROM_MIRROR: [&str; 2] = ["--fs-mirror", "mirror"];
+
+/// A root module that requires `acme/widget`, and a mirror of it in `mirror`.
+fn mirrored(platforms: &[&str]) -> (Registry, Workspace) {
+    let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
+    packed(&workspace, &registry, ("mirror", "1.4.0"), platforms);
+    (registry, workspace)
+}
+
+#[test]
+fn what_a_mirror_serves_is_proven_by_it_and_the_report_says_so() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
+    let run = workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(0);
+    assert!(
+        run.stderr.contains("asked was fs:mirror: a proven hash is that of a package that was served there"),
+        "{run}"
+    );
+    assert!(registry.requests().is_empty(), "{run}");
+    let run = workspace.tflock(&registry, ["verify", "--net-mirror", &registry.mirror_url()]).ended_with(0);
+    assert!(run.stderr.contains("asked was net:https://") && registry.count(Endpoint::Versions) == 0, "{run}");
+}
+
+#[test]
+fn what_a_sparse_mirror_does_not_serve_stays_unknown() {
+    let (registry, workspace) = mirrored(&["linux_amd64"]);
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    let run = workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(4);
+    assert!(run.stderr.contains("no package that was served has it"), "{run}");
+    workspace.tflock(&registry, ["verify", "--inconclusive=warn"].iter().chain(&FROM_MIRROR)).ended_with(0);
+}
+
+#[test]
+fn a_mirror_none_of_whose_packages_is_recorded_is_refused() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let before = workspace.lock_file();
+    registry.republish("acme/widget", "1.4.0");
+    packed(&workspace, &registry, ("mirror", "1.4.0"), PLATFORMS);
+    for command in [&["lock", "--platform=darwin_arm64"][..], &["verify"]] {
+        let run = workspace.tflock(&registry, command.iter().chain(&FROM_MIRROR)).ended_with(3);
+        assert!(run.stdout.contains("[mirror-differs]") && !run.stdout.contains("republished"), "{run}");
+        assert_eq!(workspace.lock_file(), before);
+    }
+}
+
+#[test]
+fn one_recorded_package_vouches_for_the_others_of_its_mirror() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(0);
+    let run = workspace.tflock(&registry, ["lock", "--platform=darwin_arm64"].iter().chain(&FROM_MIRROR)).ended_with(0);
+    assert!(run.stdout.contains("[mirror-vouches]") && hashes(&workspace.lock_file()).len() == 2, "{run}");
+}
+
+#[test]
+fn a_stated_signature_is_wanted_of_mirrors_too() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(0);
+    workspace.write(".tflock.hcl", "policy {\n  signature = \"always\"\n}\n");
+    let run = workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(3);
+    assert!(run.stdout.contains("has no copy of the signature"), "{run}");
+    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(3);
+    assert!(run.stdout.contains("has no copy of the signature"), "{run}");
+    copies(&workspace, &registry, ("mirror", "1.4.0"));
+    workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
+}
+
+#[test]
+fn copies_of_what_was_signed_tell_the_signer_and_the_whole_list() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    copies(&workspace, &registry, ("mirror", "1.4.0"));
+    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
+    assert!(run.stdout.contains("signed by") && !run.stdout.contains("mirror-vouches"), "{run}");
+    assert_eq!(hashes(&workspace.lock_file()).len(), 4);
+    workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(0);
+    assert!(registry.requests().is_empty());
+    // The same as the registry gives.
+    let from_mirror = workspace.lock_file();
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    assert_eq!(workspace.lock_file(), from_mirror);
+}
+
+#[test]
+fn an_archive_that_the_copies_do_not_list_is_refused() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    copies(&workspace, &registry, ("mirror", "1.4.0"));
+    registry.republish("acme/widget", "1.4.0");
+    packed(&workspace, &registry, ("mirror", "1.4.0"), &["darwin_arm64"]);
+    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(3);
+    assert!(run.stdout.contains("[wrong-checksum]") && run.stdout.contains("do not list"), "{run}");
+    assert!(!workspace.has(".terraform.lock.hcl"));
+}
+
+#[test]
+fn copies_with_a_bad_signature_are_refused() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    copies(&workspace, &registry, ("mirror", "1.4.0"));
+    let sums = format!("{}/terraform-provider-widget_1.4.0_SHA256SUMS", place(&registry, "mirror"));
+    workspace.write(&sums, &format!("{}{}  other\n", workspace.read(&sums), "0".repeat(64)));
+    let run = workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(3);
+    assert!(run.stdout.contains("[bad-signature]"), "{run}");
+}
+
+#[test]
+fn a_locked_version_that_the_mirror_does_not_have() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    registry.withdraw("acme/widget", "1.4.0");
+    let run = workspace.tflock(&registry, ["verify", "--net-mirror", &registry.mirror_url()]);
+    assert!(run.stderr.contains("has no release of provider"), "{run}");
+    let empty = ["verify", "--fs-mirror", "."];
+    assert!(workspace.tflock(&registry, empty).stderr.contains("has no release of provider"));
+}
+
+/// What a network mirror tells of platforms that nobody looked at, where its user trusts that.
+#[test]
+fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
+    const OPENTOFU: &str = "registry.opentofu.org";
+    let registry = widget();
+    let url = registry.mirror_url();
+    let workspace = Workspace::with_files(&[(
+        "main.tf",
+        "terraform {\n  required_providers {\n    widget = {\n      source = \"acme/widget\"\n    }\n  }\n}\n",
+    )])
+    .cli_config(&format!(
+        "provider_installation {{\n network_mirror {{\n url = \"{url}\"\n trust_all_hashes = true\n }}\n}}\n"
+    ));
+    let lock = ["--tool=tofu", "lock", "--platform=linux_amd64", "--source=configured"];
+    let run = workspace.tflock(&registry, lock).ended_with(0);
+    assert!(workspace.lock_file().contains(OPENTOFU) && run.stdout.contains("reported by a mirror"), "{run}");
+    let before = workspace.lock_file();
+    let linux = registry.package("acme/widget", "1.4.0", "linux_amd64");
+    let wrong = "0".repeat(64);
+    let told = format!(
+        "{{\"archives\": {{\"linux_amd64\": {{\"url\": \"/files/acme/widget/1.4.0/\
+         terraform-provider-widget_1.4.0_linux_amd64.zip\", \"hashes\": [\"{}\"]}}, \"darwin_arm64\": {{\"url\": \"x.zip\", \
+         \"hashes\": [\"zh:{wrong}\"]}}}}}}",
+        linux.h1
+    );
+    let registry = registry.answers(Endpoint::MirrorVersion, Answer::json(told));
+    let run = workspace.tflock(&registry, lock);
+    assert_eq!(workspace.lock_file(), before, "{run}");
+    if before.contains("zh:") {
+        run.ended_with(3);
+    }
+}
