@@ -57,7 +57,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Merge lock files by provider, for git or after it')
             [CompletionResult]::new('textconv', 'textconv', [CompletionResultType]::ParameterValue, 'Print a lock file in short, for git diff')
             [CompletionResult]::new('git', 'git', [CompletionResultType]::ParameterValue, 'Let git merge and compare lock files through tflock')
-            [CompletionResult]::new('cache', 'cache', [CompletionResultType]::ParameterValue, 'Show or clear the index of known hashes')
+            [CompletionResult]::new('cache', 'cache', [CompletionResultType]::ParameterValue, 'Show, clear or share the index of known hashes')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page')
             break
@@ -741,6 +741,8 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('dir', 'dir', [CompletionResultType]::ParameterValue, 'Print the directory of the index')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Print how much the index holds')
             [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Remove what has not been used for long')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write the hashes that were computed here into a file, for another machine')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Take in the hashes that another machine exported')
             break
         }
         'tflock;cache;dir' {
@@ -782,6 +784,39 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Remove everything, also what is known of hashes')
+            [CompletionResult]::new('--imported', '--imported', [CompletionResultType]::ParameterName, 'Remove the hashes that were imported, and of the rest only what is of no use')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress, no notes')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tflock;cache;export' {
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
+            [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress, no notes')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Tell more: each request, each hash')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'tflock;cache;import' {
+            [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
+            [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')

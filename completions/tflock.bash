@@ -85,6 +85,12 @@ _tflock() {
             tflock__subcmd__cache,dir)
                 cmd="tflock__subcmd__cache__subcmd__dir"
                 ;;
+            tflock__subcmd__cache,export)
+                cmd="tflock__subcmd__cache__subcmd__export"
+                ;;
+            tflock__subcmd__cache,import)
+                cmd="tflock__subcmd__cache__subcmd__import"
+                ;;
             tflock__subcmd__cache,prune)
                 cmd="tflock__subcmd__cache__subcmd__prune"
                 ;;
@@ -240,7 +246,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help dir stats prune"
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help dir stats prune export import"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -307,8 +313,76 @@ _tflock() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tflock__subcmd__cache__subcmd__export)
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__cache__subcmd__import)
+            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tflock__subcmd__cache__subcmd__prune)
-            opts="-q -v -h --all --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -h --all --imported --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -65,7 +65,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "trust" -d 'Show or ch
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "merge" -d 'Merge lock files by provider, for git or after it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "textconv" -d 'Print a lock file in short, for git diff'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "git" -d 'Let git merge and compare lock files through tflock'
-complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show or clear the index of known hashes'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "cache" -d 'Show, clear or share the index of known hashes'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print the manual page'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
@@ -833,29 +833,31 @@ complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subco
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
 json\t'One JSON document'
 markdown\t'A comment on a pull request, or a step summary'
 github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -f -a "dir" -d 'Print the directory of the index'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -f -a "stats" -d 'Print how much the index holds'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune" -f -a "prune" -d 'Remove what has not been used for long'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -f -a "dir" -d 'Print the directory of the index'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -f -a "stats" -d 'Print how much the index holds'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -f -a "prune" -d 'Remove what has not been used for long'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -f -a "export" -d 'Write the hashes that were computed here into a file, for another machine'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -f -a "import" -d 'Take in the hashes that another machine exported'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -912,11 +914,52 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l all -d 'Remove everything, also what is known of hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l imported -d 'Remove the hashes that were imported, and of the rest only what is of no use'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"

@@ -1,5 +1,7 @@
 //! Why a hash is believed.
 
+use std::sync::Arc;
+
 use crate::trust::Fingerprint;
 
 /// One reason to believe a hash; a hash may have several.
@@ -13,6 +15,8 @@ pub enum Evidence {
     ReportedByOrigin,
     /// Reported by a mirror.
     ReportedByMirror,
+    /// Reported by an index of this name, which others fill; `import` for what was imported.
+    ReportedByIndex(Arc<str>),
     /// Computed here, from bytes or found in the local index of what was computed here.
     Computed,
     /// Stood in the lock file before.
@@ -26,6 +30,7 @@ impl Evidence {
             Evidence::Signed(_) => "signed",
             Evidence::ReportedByOrigin => "reported-by-origin",
             Evidence::ReportedByMirror => "reported-by-mirror",
+            Evidence::ReportedByIndex(_) => "reported-by-index",
             Evidence::Computed => "computed",
             Evidence::Recorded => "recorded",
         }

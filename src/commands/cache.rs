@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Services;
-use crate::disk::cache::{Cache, CacheOptions, Prune, Pruned};
-use crate::disk::worktree;
+use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
+use crate::disk::{files, report_file, worktree};
 use crate::error::{Error, ErrorKind};
-use crate::outcome::{Body, CacheReport, Outcome};
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::PackageHash;
+use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 
 /// What `cache` is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// The directory of the index.
     Dir,
@@ -20,7 +22,13 @@ pub enum Request {
     Prune {
         /// Everything, also what is known of hashes.
         all: bool,
+        /// What was imported.
+        imported: bool,
     },
+    /// To write what was computed here into a file, `-` for standard output.
+    Export(PathBuf),
+    /// To take in such a file, `-` for standard input.
+    Import(PathBuf),
 }
 
 /// How long documents and release records are kept.
@@ -30,7 +38,7 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 ///
 /// # Errors
 ///
-/// That there is no index, or that it cannot be cleared.
+/// That there is no index, or that it cannot be cleared; a file that cannot be read or written, or is no export.
 pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
     let work_trees = worktree::top(Path::new(".")).into_iter().collect();
@@ -44,16 +52,70 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
     let report = match request {
         Request::Dir => CacheReport::Directory(place.to_owned()),
         Request::Stats => CacheReport::Stats { directory: place.to_owned(), stats: cache.stats() },
-        Request::Prune { all } => {
+        Request::Prune { all, imported } => {
             let old = services.scope.environment.now.checked_sub(KEPT).map(Prune::OlderThan);
-            let Pruned { files, bytes } = match (all, old) {
-                (true, _) => cache.prune(Prune::All)?,
-                (false, Some(old)) => cache.prune(old)?,
+            let Pruned { files, bytes } = match (all, imported, old) {
+                (true, ..) => cache.prune(Prune::All)?,
+                (false, true, _) => cache.prune(Prune::Imported)?,
+                (false, false, Some(old)) => cache.prune(old)?,
                 // A clock before 1970 makes nothing old.
-                (false, None) => Pruned::default(),
+                (false, false, None) => Pruned::default(),
             };
             CacheReport::Pruned { files, bytes }
         }
+        Request::Export(file) => export(file, &cache)?,
+        Request::Import(file) => return import(file, &cache, services),
     };
     Ok(Outcome::of_body("cache", Body::Cache(report)))
+}
+
+fn is_stream(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
+    let text = exchange::encode(cache.entries());
+    // Beside the entries there are a first line and a last one.
+    let entries = text.lines().count() - 2;
+    if is_stream(&file) {
+        return Ok(CacheReport::Exported { file, entries, text: Some(text) });
+    }
+    report_file::write(&file, &text).map_err(|problem| {
+        Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", file.display())).in_file(&file)
+    })?;
+    Ok(CacheReport::Exported { file, entries, text: None })
+}
+
+fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outcome, Error> {
+    let bytes = if is_stream(&file) {
+        services.read_stdin_to(exchange::LIMIT)?
+    } else {
+        files::read_named_to(&file, exchange::LIMIT).map_err(|problem| {
+            Error::new(ErrorKind::Disk, format!("cannot read {}: {problem}", file.display())).in_file(&file)
+        })?
+    };
+    let entries = exchange::decode(&bytes).map_err(|problem| {
+        let message = format!("{} is not an exported index: {problem}", file.display());
+        let told = Error::new(ErrorKind::Disk, message).in_file(&file);
+        told.hint("nothing was imported; `tflock cache export FILE` writes such a file")
+    })?;
+    let count = entries.len();
+    let (imported, known, findings) = match cache.import(entries) {
+        Ok(imported) => (imported, count - imported, Vec::new()),
+        Err(found) => (0, 0, found.iter().map(|(entry, known)| contradicted(&file, entry, known)).collect()),
+    };
+    cache.flush()?;
+    let body = Ok(Body::Cache(CacheReport::Imported { file, imported, known }));
+    Ok(Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]))
+}
+
+/// An export that is wrong about one archive may be wrong about all.
+fn contradicted(file: &Path, entry: &IndexEntry, known: &PackageHash) -> Finding {
+    let message = format!(
+        "it gives {} and {} bytes for the archive zh:{}, where {known} or another size is known; nothing was imported",
+        entry.h1_hash(),
+        entry.size,
+        entry.zh,
+    );
+    Finding { level: Level::Deny, ..Finding::new(Rule::IndexDiffers, message).in_file(file) }
 }

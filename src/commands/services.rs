@@ -50,10 +50,19 @@ impl Services<'_> {
     ///
     /// What the system says.
     pub fn read_stdin(&self) -> Result<Vec<u8>, Error> {
+        self.read_stdin_to(u64::MAX - 1)
+    }
+
+    /// At most one byte more than so many of standard input.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn read_stdin_to(&self, limit: u64) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |problem| Error::new(ErrorKind::Disk, format!("cannot read standard input: {problem}"));
-        stdin.read_to_end(&mut text).map_err(failed)?;
+        (&mut **stdin).take(limit + 1).read_to_end(&mut text).map_err(failed)?;
         Ok(text)
     }
 

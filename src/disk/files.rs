@@ -100,6 +100,17 @@ pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
     bounded(std::fs::File::open(path)?, 0)
 }
 
+/// At most one byte more than so many of what a user named on the command line, be it a pipe.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn read_named_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// What stands in a regular file.
 fn contents(file: std::fs::File) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;

@@ -18,6 +18,8 @@ pub struct Rules {
     pub signature_stated: bool,
     /// What is made of the hashes that the origin reports beside the signed ones.
     pub reported: ReportedRule,
+    /// True if an `h1:` that was imported may be written.
+    pub imported: bool,
     /// What the expiry of keys and signatures means.
     pub expiry: ExpiryRules,
     /// Platforms that the provider may lack.
@@ -80,6 +82,7 @@ impl Default for Rules {
             signature: SignatureRule::Always,
             signature_stated: false,
             reported: ReportedRule::Ignore,
+            imported: true,
             expiry: ExpiryRules::default(),
             optional: BTreeSet::new(),
             unnamed: BTreeSet::new(),

@@ -93,6 +93,7 @@ rules! {
     FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, and --no-first-use forbids to learn one.", "Run `tflock lock` without --no-first-use, compare the fingerprint with what the publisher announces, and commit the trust file.";
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release, or its signature, has expired.", "Ask the publisher to extend the key's expiry, or to sign again.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
+    IndexDiffers, "index-differs", Warn, Trust, "An index that others fill gives another h1 for an archive than the one it has.", "Find out who filled it. `tflock cache prune --imported` forgets what was imported.";
     WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
     PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` goes on with the signed checksums.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";

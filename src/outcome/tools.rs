@@ -56,6 +56,24 @@ pub enum CacheReport {
         /// How many bytes.
         bytes: u64,
     },
+    /// What was computed here was written into a file.
+    Exported {
+        /// The file; `-` for standard output.
+        file: PathBuf,
+        /// How many entries.
+        entries: usize,
+        /// The text, for standard output.
+        text: Option<String>,
+    },
+    /// Such a file was taken in.
+    Imported {
+        /// The file; `-` for standard input.
+        file: PathBuf,
+        /// How many entries were news.
+        imported: usize,
+        /// How many were known.
+        known: usize,
+    },
 }
 
 /// What `git` did to one clone, or found there.

@@ -4,6 +4,7 @@
 mod add;
 mod at_once;
 mod attack;
+mod cache;
 mod changing_differential;
 mod configuration;
 mod diff;

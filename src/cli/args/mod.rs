@@ -1,6 +1,7 @@
 //! The command line: what can be typed. The doc comments are the help.
 
 mod add;
+mod cache;
 mod diff;
 mod git;
 mod global;
@@ -22,12 +23,13 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::commands::{cache, fmt, hash};
+use crate::commands::{fmt, hash};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::settings::SourceChoice;
 use crate::workspace::{Environment, Scope};
 
 pub(super) use add::{AddArgs, RemoveArgs};
+pub(super) use cache::CacheArgs;
 pub(super) use diff::DiffArgs;
 pub(super) use git::{GitArgs, MergeArgs, TextconvArgs};
 use global::Below;
@@ -155,35 +157,6 @@ pub(super) struct HashArgs {
     pub(super) within: Within,
 }
 
-/// Show or clear the index of known hashes.
-///
-/// The index remembers which h1: belongs to which zh:, as computed here from checked archives, so that no package is
-/// downloaded twice. It lies in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
-#[derive(Debug, clap::Args)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub(super) struct CacheArgs {
-    #[command(subcommand)]
-    pub(super) command: CacheCommand,
-}
-
-/// The commands below `cache`.
-#[derive(Debug, Clone, Copy, Subcommand)]
-pub(super) enum CacheCommand {
-    /// Print the directory of the index.
-    Dir,
-    /// Print how much the index holds.
-    Stats,
-    /// Remove what has not been used for long.
-    ///
-    /// Removes documents and release records that were written more than 90 days ago. What is known of hashes never
-    /// goes stale and is kept.
-    Prune {
-        /// Remove everything, also what is known of hashes.
-        #[arg(long)]
-        all: bool,
-    },
-}
-
 /// Print a completion script for a shell.
 ///
 /// Prints the script to standard output; where it goes depends on the shell.
@@ -204,16 +177,6 @@ impl FmtArgs {
 impl HashArgs {
     pub(super) fn request(&self) -> hash::Request {
         hash::Request { paths: self.paths.clone() }
-    }
-}
-
-impl CacheCommand {
-    pub(super) fn request(self) -> cache::Request {
-        match self {
-            Self::Dir => cache::Request::Dir,
-            Self::Stats => cache::Request::Stats,
-            Self::Prune { all } => cache::Request::Prune { all },
-        }
     }
 }
 

@@ -71,6 +71,7 @@ impl RuleBook {
             signature: self.signature(addr),
             signature_stated: self.settings.policy.signature == Some(SignatureRule::Always),
             reported: self.reported(addr),
+            imported: self.imported(addr),
             expiry: self.expiry(),
             optional: self.optional(addr, platforms),
             unnamed: BTreeSet::new(),
@@ -156,6 +157,12 @@ impl RuleBook {
             (_, Dialect::OpenTofu) => ReportedRule::Check,
             (_, Dialect::Terraform) => ReportedRule::Ignore,
         }
+    }
+
+    /// What others computed may be written unless somebody asks for what is computed here.
+    fn imported(&self, addr: &ProviderAddr) -> bool {
+        let policy = [self.h1, self.settings.policy.h1, self.settings.hosts.get(addr.host()).copied()];
+        !self.enforce_signature && !policy.contains(&Some(H1Rule::Verified))
     }
 
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {

@@ -231,10 +231,12 @@ fn append(path: &Path, entries: &[IndexEntry]) -> Result<(), CacheError> {
     file.write_all(batch.as_bytes()).map_err(CacheError::at(path))
 }
 
-/// Rewrites a log without damaged, double and contradictory lines, if it has any. Counts the bytes that are gone.
-pub(super) fn compact(path: &Path) -> Result<u64, CacheError> {
+/// Rewrites a log without damaged, double and contradictory lines, and perhaps without imported ones, if it has any.
+/// Counts the bytes that are gone.
+pub(super) fn compact(path: &Path, imported: bool) -> Result<u64, CacheError> {
     let log = Log::load(path);
-    let text: String = without_contradictions(log.entries()).iter().map(IndexEntry::to_line).collect();
+    let entries = log.entries().into_iter().filter(|entry| imported || entry.origin == Origin::Computed);
+    let text: String = without_contradictions(entries).iter().map(IndexEntry::to_line).collect();
     // Line feeds of their own are not worth a rewrite.
     let lines = log.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     if lines.map(|line| line.len() + 1).sum::<usize>() == text.len() {

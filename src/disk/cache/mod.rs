@@ -10,6 +10,7 @@
 //! old facts. Several runs may read and write at once.
 
 mod document;
+pub mod exchange;
 mod index;
 mod prune;
 mod release;
@@ -121,6 +122,31 @@ impl Cache {
     /// Remembers a pair. [`Origin::Computed`] is for pairs computed here from bytes whose `zh:` was checked, only.
     pub fn record(&self, entry: IndexEntry) {
         self.state().index.record(self.folder().as_deref(), entry);
+    }
+
+    /// Takes in entries that others computed, as far as they are news; returns how many were.
+    ///
+    /// # Errors
+    ///
+    /// The first entries that contradict what was computed here or imported before, each with the hash that is known;
+    /// then nothing is taken in.
+    pub fn import(&self, entries: Vec<IndexEntry>) -> Result<usize, Vec<(IndexEntry, PackageHash)>> {
+        const TOLD: usize = 10;
+        let known = |entry: &IndexEntry| self.h1_of(&entry.zh).or_else(|| self.imported_h1_of(&entry.zh));
+        let contradictions = entries.iter().filter_map(|entry| {
+            let (h1, size) = known(entry)?;
+            (h1 != entry.h1_hash() || size != entry.size).then(|| (entry.clone(), h1))
+        });
+        let contradictions: Vec<_> = contradictions.take(TOLD).collect();
+        if !contradictions.is_empty() {
+            return Err(contradictions);
+        }
+        let news: Vec<IndexEntry> = entries.into_iter().filter(|entry| known(entry).is_none()).collect();
+        let count = news.len();
+        for entry in news {
+            self.record(IndexEntry { origin: Origin::Imported, ..entry });
+        }
+        Ok(count)
     }
 
     /// All entries of the index, in no order; those that contradict each other are left out.

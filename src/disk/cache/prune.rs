@@ -26,6 +26,8 @@ pub struct Stats {
 pub enum Prune {
     /// Everything.
     All,
+    /// The entries of the index that were imported.
+    Imported,
     /// Documents and release records that were written before a time, and useless lines of the index.
     OlderThan(SystemTime),
 }
@@ -64,6 +66,7 @@ impl Cache {
         self.flush()?;
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
+            Prune::Imported => Vec::new(),
             Prune::OlderThan(time) => [document::FOLDER, release::FOLDER]
                 .iter()
                 .flat_map(|kind| files(&folder.join(kind)))
@@ -76,7 +79,7 @@ impl Cache {
             std::fs::remove_file(file.path()).map_err(CacheError::at(&file.path()))?;
         }
         for log in files(&folder.join(index::FOLDER)) {
-            pruned.bytes += index::compact(&log.path())?;
+            pruned.bytes += index::compact(&log.path(), what != Prune::Imported)?;
         }
         self.state().index = index::Index::default();
         Ok(pruned)

@@ -148,6 +148,9 @@ impl Gatherer {
     /// Ends a search, and leaves what it found to later runs.
     fn found(&self, search: Search<'_>, signed: &SignedSums) -> Release {
         let Search { inquiry, mut release, listed, known, .. } = search;
+        let archives = listed.iter().map(|(platform, zh)| (platform.clone(), *zh));
+        let against = self.against_reports(&release.address, &release.version, archives);
+        release.findings.extend(against);
         release.complete = !listed.is_empty() && listed.keys().all(|platform| known.contains(platform));
         if inquiry.depth.download && !release.complete && release.inconclusive.is_none() {
             release.inconclusive = unattributed(inquiry, &release);

@@ -16,6 +16,7 @@ mod mirror;
 mod mirror_evidence;
 mod release;
 mod several;
+mod shared_index;
 mod signed;
 mod sources;
 

@@ -9,7 +9,7 @@ use super::{Gatherer, Miss, binding, not_offered};
 use crate::addr::ProviderAddr;
 use crate::engine::facts::{Answer, PackageFacts, PassedOver, Refusal, Selected};
 use crate::engine::plan::{Moved, Selection, Step};
-use crate::engine::rules::ReportedRule;
+use crate::engine::rules::{ReportedRule, Rules};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
@@ -51,9 +51,12 @@ impl Gatherer {
         }
         let reports = reports(&lines);
         known.packages.clear();
+        let archives: Vec<_> = lines.iter().map(|(platform, line)| (platform.clone(), line.zh)).collect();
         known.compute(self.hashed(&facts, lines).await?);
+        known.release.findings.extend(self.against_reports(addr, &version, archives.into_iter()));
         self.prove(&facts, &mut known, &signed).await?;
         known.attribute(&self.indexed(addr, &version, &signed.sums));
+        self.attribute_to_indexes(&mut known, &step.rules);
         if step.rules.reported != ReportedRule::Ignore {
             let against = self.against(step, &known, &reports);
             known.release.findings.extend(against);
@@ -116,7 +119,8 @@ impl Gatherer {
     fn foresee(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, package: &Arc<Package>, step: &Step) {
         let recorded = step.recorded.as_ref().filter(|entry| entry.version == *version);
         let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
-        let known = self.cache.h1_of(&package.shasum).is_some();
+        let reported = self.reported_h1(&package.shasum, &step.rules);
+        let known = reported.is_some() || self.cache.h1_of(&package.shasum).is_some();
         if likely && !known && step.rules.reported != ReportedRule::Write {
             let (gatherer, package) = (Arc::clone(self), Arc::clone(package));
             let (addr, version) = (addr.clone(), version.clone());
@@ -184,16 +188,21 @@ impl Gatherer {
         lines: BTreeMap<Platform, Line>,
     ) -> Result<BTreeMap<Platform, PackageFacts>, Refusal> {
         let believe = facts.step.rules.reported == ReportedRule::Write;
-        let items = lines.into_iter().map(|(platform, line)| (platform, (facts.package_key(), line)));
+        let rules = Arc::new(facts.step.rules.clone());
+        let items = lines.into_iter().map(|(platform, line)| {
+            let (addr, version) = facts.package_key();
+            (platform, (addr, version, line, Arc::clone(&rules)))
+        });
         let hash = move |gatherer: Arc<Self>,
                          platform: Platform,
-                         ((addr, version), line): ((ProviderAddr, Version), Line)| async move {
+                         (addr, version, line, rules): (ProviderAddr, Version, Line, Arc<Rules>)| async move {
             let reported = line.package.as_ref().and_then(|package| package.reported.get(&platform));
             let reported = reported.filter(|_| believe).and_then(|reported| reported.h1().next().cloned());
             if let Some((h1, size)) = gatherer.cache.h1_of(&line.zh) {
                 return Ok(line.computed(h1, size));
             }
-            match (reported, &line.package) {
+            let imported = || gatherer.reported_h1(&line.zh, &rules);
+            match (reported.or_else(imported), &line.package) {
                 (Some(h1), _) => Ok(PackageFacts { h1: Some(h1), ..line.unknown() }),
                 (None, Some(package)) => {
                     let hashed = gatherer.hashed_archive(&addr, &version, package).await?;

@@ -25,10 +25,13 @@ impl Claims {
         for platform in &step.platforms {
             let Some(package) = facts.packages.get(platform) else { continue };
             let Some(h1) = &package.h1 else { continue };
-            let evidence = match (package.computed, &facts.release.signer) {
-                (true, _) => Evidence::Computed,
-                (false, Some(_)) => Evidence::ReportedByOrigin,
-                (false, None) => Evidence::ReportedByMirror,
+            let vouched = facts.release.h1.get(h1).map(|vouched| &vouched.evidence);
+            let by_index = vouched.filter(|evidence| matches!(evidence, Evidence::ReportedByIndex(_)));
+            let evidence = match (package.computed, by_index, &facts.release.signer) {
+                (true, ..) => Evidence::Computed,
+                (false, Some(by_index), _) => by_index.clone(),
+                (false, None, Some(_)) => Evidence::ReportedByOrigin,
+                (false, None, None) => Evidence::ReportedByMirror,
             };
             claims.add(h1.clone(), Some(platform), evidence);
             if let Some(zh) = package.zh_hash().filter(|_| package.tells_zh) {

@@ -189,10 +189,11 @@ fn added(change: &Change) -> Vec<String> {
 /// The weakest of the best reasons to believe some hashes; nothing for what was computed here.
 fn vouched(hashes: &[&AddedHash]) -> &'static str {
     match hashes.iter().map(|added| added.evidence.iter().map(strength).max().unwrap_or(0)).min() {
-        Some(5) => " (signed)",
-        Some(4) => "",
-        Some(3) => " (reported by the origin, unsigned)",
-        Some(2) => " (reported by a mirror)",
+        Some(6) => " (signed)",
+        Some(5) => "",
+        Some(4) => " (reported by the origin, unsigned)",
+        Some(3) => " (reported by a mirror)",
+        Some(2) => " (reported by an index that others fill)",
         Some(1) => " (already recorded)",
         _ => " (nobody vouches)",
     }
@@ -200,10 +201,11 @@ fn vouched(hashes: &[&AddedHash]) -> &'static str {
 
 fn strength(evidence: &Evidence) -> u8 {
     match evidence {
-        Evidence::Signed(_) => 5,
-        Evidence::Computed => 4,
-        Evidence::ReportedByOrigin => 3,
-        Evidence::ReportedByMirror => 2,
+        Evidence::Signed(_) => 6,
+        Evidence::Computed => 5,
+        Evidence::ReportedByOrigin => 4,
+        Evidence::ReportedByMirror => 3,
+        Evidence::ReportedByIndex(_) => 2,
         Evidence::Recorded => 1,
     }
 }

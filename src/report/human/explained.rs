@@ -125,6 +125,7 @@ fn origin(origin: &HashOrigin) -> (String, String) {
                 Evidence::Signed(_) => ", signed".to_owned(),
                 Evidence::ReportedByOrigin => format!(", reported by the registry for {archive}"),
                 Evidence::ReportedByMirror => format!(", reported by a mirror for {archive}"),
+                Evidence::ReportedByIndex(name) => format!(", reported by the index {name:?} for {archive}"),
                 Evidence::Computed => format!(", computed here from {archive}"),
                 Evidence::Recorded => ", recorded before".to_owned(),
             };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::outcome::{CacheReport, FormattedFile, Generated, GitReport, HashLine};
-use crate::report::size;
+use crate::report::{printable, size};
 
 // Writing to a string cannot fail, here and below.
 pub(super) fn formatted(files: &[FormattedFile]) -> String {
@@ -38,6 +38,13 @@ pub(super) fn cache(report: &CacheReport) -> String {
             stats.releases,
             size(stats.bytes)
         ),
+        CacheReport::Exported { text: Some(text), .. } => text.clone(),
+        CacheReport::Exported { file, entries, text: None } => {
+            format!("exported {} to {}\n", super::hashes(*entries), printable(&file.to_string_lossy()))
+        }
+        CacheReport::Imported { imported, known, .. } => {
+            format!("imported {}; {known} known before\n", super::hashes(*imported))
+        }
         CacheReport::Pruned { files, bytes } => format!("removed {files} files, {}\n", size(*bytes)),
     }
 }

@@ -30,6 +30,12 @@ pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
             "releases": stats.releases,
             "bytes": stats.bytes,
         }),
+        CacheReport::Exported { file, entries, text } => {
+            json!({ "file": slashed(file), "exported": entries, "text": text })
+        }
+        CacheReport::Imported { file, imported, known } => {
+            json!({ "file": slashed(file), "imported": imported, "known": known })
+        }
         CacheReport::Pruned { files, bytes } => json!({ "removed_files": files, "removed_bytes": bytes }),
     };
     one("cache", value)

@@ -1,0 +1,181 @@
+//! The index as one file, for another machine.
+//!
+//! ```text
+//! tflock index 1
+//! ZH(64 lower-case hex digits) H1(base64, as in the hash) SIZE(bytes, decimal)
+//! …
+//! sha256 DIGEST(of all bytes before this line, 64 lower-case hex digits)
+//! ```
+//!
+//! Lines end with a line feed; entries are in the order of their `ZH`, each archive once: the same index gives the same
+//! file. Only what was computed here is exported, and whoever imports it holds it for a report. Signed documents are not
+//! exported: keys that an import brings along would vouch for it.
+
+use std::fmt::Write as _;
+
+use super::{IndexEntry, Origin};
+use crate::hash::Sha256Digest;
+
+const FIRST_LINE: &str = "tflock index 1";
+
+/// The most bytes of an export: entries of about two million archives.
+pub const LIMIT: u64 = 256 << 20;
+
+/// Why a text is no export of an index. Nothing of it counts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExchangeError {
+    /// Not a file of this kind.
+    #[error("it does not begin with the line {FIRST_LINE:?}")]
+    Kind,
+    /// The first line names another version.
+    #[error("it is of the form {0:?}, which this version of tflock does not know")]
+    Form(String),
+    /// Larger than [`LIMIT`].
+    #[error("it is larger than 256 MiB")]
+    TooLarge,
+    /// The last line is missing, or is not the digest of what stands before it.
+    #[error("it is damaged or incomplete: its last line is not the digest of the others")]
+    Digest,
+    /// A line that is no entry.
+    #[error("line {0} is no entry: a zh, an h1 and a size are wanted")]
+    Entry(usize),
+    /// A line that stands in the wrong place, or names an archive again.
+    #[error("line {0} is not in order")]
+    Order(usize),
+}
+
+/// The text of an export: the entries that were computed here.
+pub fn encode(mut entries: Vec<IndexEntry>) -> String {
+    entries.retain(|entry| entry.origin == Origin::Computed);
+    entries.sort_unstable();
+    let mut text = format!("{FIRST_LINE}\n");
+    for entry in entries {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{} {} {}", entry.zh, entry.h1.to_base64(), entry.size);
+    }
+    let digest = Sha256Digest::of(text.as_bytes());
+    text + &format!("sha256 {digest}\n")
+}
+
+/// The entries of an export, as imported ones.
+///
+/// # Errors
+///
+/// [`ExchangeError`] for the first thing that is wrong.
+pub fn decode(bytes: &[u8]) -> Result<Vec<IndexEntry>, ExchangeError> {
+    if bytes.len() as u64 > LIMIT {
+        return Err(ExchangeError::TooLarge);
+    }
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if first != FIRST_LINE.as_bytes() {
+        let kind = FIRST_LINE.trim_end_matches(char::is_numeric).as_bytes();
+        let form = first.strip_prefix(kind).filter(|form| form.len() < 8 && form.iter().all(u8::is_ascii_digit));
+        return Err(form.map_or(ExchangeError::Kind, |form| {
+            ExchangeError::Form(format!("tflock index {}", String::from_utf8_lossy(form)))
+        }));
+    }
+    let (facts, last) = bytes.split_at_checked(bytes.len().saturating_sub(LAST_LINE)).ok_or(ExchangeError::Digest)?;
+    if last != format!("sha256 {}\n", Sha256Digest::of(facts)).as_bytes() {
+        return Err(ExchangeError::Digest);
+    }
+    let text = std::str::from_utf8(facts).map_err(|_| ExchangeError::Kind)?;
+    let mut entries: Vec<IndexEntry> = Vec::new();
+    for (number, line) in text.split_terminator('\n').enumerate().skip(1) {
+        let entry = entry(line).ok_or(ExchangeError::Entry(number + 1))?;
+        if entries.last().is_some_and(|before| before.zh >= entry.zh) {
+            return Err(ExchangeError::Order(number + 1));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// `sha256 `, 64 digits and a line feed.
+const LAST_LINE: usize = 7 + 64 + 1;
+
+fn entry(line: &str) -> Option<IndexEntry> {
+    let mut fields = line.split(' ');
+    let zh = Sha256Digest::from_hex(fields.next()?)?;
+    let h1 = Sha256Digest::from_base64(fields.next()?)?;
+    let size = fields.next()?.parse().ok()?;
+    let entry = IndexEntry { zh, h1, size, origin: Origin::Imported };
+    // Whatever could be written in several ways is taken in the one that is written.
+    (fields.next().is_none() && line == format!("{zh} {} {size}", h1.to_base64())).then_some(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entries(count: u32) -> Vec<IndexEntry> {
+        let digest = |salt: &str, number: u32| Sha256Digest::of(format!("{salt}{number}").as_bytes());
+        let entry = |number| IndexEntry {
+            zh: digest("zh", number),
+            h1: digest("h1", number),
+            size: u64::from(number),
+            origin: Origin::Computed,
+        };
+        (0..count).map(entry).collect()
+    }
+
+    #[test]
+    fn the_same_index_gives_the_same_text() {
+        let (forth, mut back) = (entries(50), entries(50));
+        back.reverse();
+        let imported = IndexEntry { origin: Origin::Imported, ..entries(51).remove(50) };
+        back.push(imported);
+        assert_eq!(encode(forth.clone()), encode(back));
+        let mut read = decode(encode(forth.clone()).as_bytes()).unwrap();
+        assert!(read.iter().all(|entry| entry.origin == Origin::Imported) && read.len() == 50);
+        for entry in &mut read {
+            entry.origin = Origin::Computed;
+        }
+        assert_eq!(encode(read), encode(forth));
+        assert_eq!(decode(encode(Vec::new()).as_bytes()), Ok(Vec::new()));
+    }
+
+    /// A text with the digest that belongs to it.
+    fn sealed(lines: &[&str]) -> Vec<u8> {
+        let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
+        format!("{text}sha256 {}\n", Sha256Digest::of(text.as_bytes())).into_bytes()
+    }
+
+    #[test]
+    fn what_is_no_export_is_refused() {
+        let (zh, h1) = ("a".repeat(64), Sha256Digest::of(b"h1").to_base64());
+        let good = format!("{zh} {h1} 7");
+        assert_eq!(decode(&sealed(&[FIRST_LINE, &good])).unwrap().len(), 1);
+        let refused = |lines: &[&str]| decode(&sealed(lines)).unwrap_err();
+        assert_eq!(refused(&["hello"]), ExchangeError::Kind);
+        assert_eq!(refused(&["tflock index 2", &good]), ExchangeError::Form("tflock index 2".to_owned()));
+        assert_eq!(refused(&[FIRST_LINE, &good, &good]), ExchangeError::Order(3));
+        let wrong = [
+            String::new(),
+            format!("{zh} {h1}"),
+            format!("{zh} {h1} 7 c"),
+            format!("{zh} {h1} 07"),
+            format!("{zh} {h1} -7"),
+            format!("{zh}  {h1} 7"),
+            format!("{} {h1} 7", zh.to_uppercase()),
+            format!("{zh} h1:{h1} 7"),
+            format!("{good}\r"),
+        ];
+        for line in wrong {
+            assert_eq!(refused(&[FIRST_LINE, &line]), ExchangeError::Entry(2), "{line:?}");
+        }
+        assert_eq!(decode(b""), Err(ExchangeError::Kind));
+        assert_eq!(decode(format!("{FIRST_LINE}\n").as_bytes()), Err(ExchangeError::Digest));
+    }
+
+    proptest! {
+        #[test]
+        fn damage_is_seen(at in 0_usize..2000, bit in 0_u8..8, cut: bool) {
+            let mut bytes = encode(entries(10)).into_bytes();
+            let at = at % bytes.len();
+            if cut { bytes.truncate(at) } else { bytes[at] ^= 1 << bit }
+            prop_assert!(decode(&bytes).is_err());
+        }
+    }
+}
