@@ -51,6 +51,7 @@ pub mod verify;
 #[cfg(feature = "online")]
 pub mod verify_online;
 pub mod why;
+mod witnesses;
 
 pub use crate::workspace::RunSettings;
 pub use lock_options::LockOptions;

@@ -44,7 +44,7 @@ impl Questions {
         let rules = RuleBook::new(run, &LockOptions::default());
         let platforms = run.settings.platforms.clone().unwrap_or_default();
         for (addr, entry) in lock.iter().filter(|(addr, _)| !rules.forbids(addr)) {
-            let own = run.settings.hosts.get(addr.host()).copied().or(run.settings.policy.h1);
+            let own = run.settings.stated_h1(addr.host());
             let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();
             let inquiry = Inquiry {
                 rules: rules.of(addr, &platforms),

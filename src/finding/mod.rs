@@ -53,13 +53,24 @@ pub struct Finding {
     pub file: Option<PathBuf>,
     /// The place in the file.
     pub position: Option<Position>,
+    /// What to do about it, where that is more than the rule can know.
+    pub remedy: Option<Box<str>>,
 }
 
 impl Finding {
     /// A finding at the level of its rule, without a place.
     pub fn new(rule: Rule, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { rule, level: rule.level(), message, address: None, version: None, file: None, position: None }
+        Self {
+            rule,
+            level: rule.level(),
+            message,
+            address: None,
+            version: None,
+            file: None,
+            position: None,
+            remedy: None,
+        }
     }
 
     /// The same finding about a provider.
@@ -76,8 +87,18 @@ impl Finding {
         self
     }
 
-    /// What to do about it: the help of the rule, about this very provider.
+    /// The same finding with what to do about this very one.
+    #[must_use]
+    pub fn remedied_by(mut self, remedy: &str) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// What to do about it: its remedy, else the help of the rule, about this very provider.
     pub fn help(&self) -> String {
+        if let Some(remedy) = &self.remedy {
+            return remedy.to_string();
+        }
         let help = self.rule.help();
         match (&self.address, &self.version) {
             (Some(address), Some(version)) => help.replace("ADDR@VERSION", &format!("{address}@{version}")),

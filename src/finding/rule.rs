@@ -76,6 +76,7 @@ rules! {
     NotCanonical, "not-canonical", Warn, Other, "The lock file is not written as the tools write it.", "Run `tflock fmt`.";
     PinsNothing, "pins-nothing", Deny, Trust, "An entry records no hash of a known scheme, so that any package is accepted.", "Run `tflock lock` and review the hashes it adds.";
     Republished, "republished", Deny, Trust, "The release on offer is not the one that was recorded.", "Ask its publisher why; then `tflock lock --accept-republished ADDR@VERSION --reason TEXT`.";
+    LockFileAltered, "lock-file-altered", Deny, Trust, "An entry was changed: what is on offer is what the file's history or the index recorded for that version.", "Take the entry back from where it was recorded, and find out who changed it (`git log --patch -- PATH`).";
     ReleaseGrew, "release-grew", Warn, Trust, "The release has more packages than when it was recorded; those recorded still stand.", "Review the new packages as you would a new release.";
     FirstUse, "first-use", Note, Trust, "A release is locked for the first time; its signer is taken on trust.", "Compare the fingerprint with what the publisher announces.";
     MirrorVouches, "mirror-vouches", Warn, Trust, "Only a mirror vouches for packages that are new to the lock file, and a mirror signs nothing.", "Where the origin registry can be asked, run `tflock verify` there before the file is used.";
@@ -86,6 +87,7 @@ rules! {
     UnboundSignature, "unbound-signature", Deny, Trust, "The signed list names the package for another provider, version or platform.", "Ask the registry; the package may have been swapped.";
     UnusualPackageName, "unusual-package-name", Warn, Trust, "The signed list names the package in no known way, so that the signature binds it to nothing.", "Ask the registry to name its packages terraform-provider-TYPE_VERSION_OS_ARCH.zip.";
     BadSignature, "bad-signature", Deny, Trust, "The signature over the checksums of a release does not verify.", "Tell the publisher; nothing of this release should be used before it is mended.";
+    NoSigningKey, "no-signing-key", Deny, Trust, "A signature is asked for, and the registry lists no key that could have made one.", "Where that registry signs nothing, write `host \"HOST\" { signature = \"never\" }` into `.tflock.hcl`, and run `tflock trust add ADDR unsigned`.";
     RevokedKey, "revoked-key", Deny, Trust, "The signing key of a release is revoked.", "Wait for a release by another key.";
     SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than those that are remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
     UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, though those before were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";

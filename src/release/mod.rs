@@ -4,6 +4,7 @@
 //! [`hashes`] says whether a hash belongs to it, [`continuity`] whether it is the recorded one, [`signers`] whether its
 //! signer is a remembered one.
 
+pub mod altered;
 pub mod archives;
 pub mod cached;
 pub mod continuity;

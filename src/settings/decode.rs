@@ -7,8 +7,8 @@ use hcl::edit::expr::Array;
 use hcl::edit::structure::{Block, Body};
 
 use super::{
-    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, OptionalPlatforms, Policy, Problem, ProviderScope, Settings,
-    SettingsError, SignatureRule, ToolChoice,
+    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, OptionalPlatforms, Policy, Problem, ProviderScope,
+    Settings, SettingsError, SignatureRule, ToolChoice,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -27,7 +27,7 @@ const POLICY: Place = Place {
     attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
     blocks: &[],
 };
-const HOST: Place = Place { name: "in a host block", attributes: &["h1"], blocks: &[] };
+const HOST: Place = Place { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
 const BAN: Place = Place { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
 const EXEMPT: Place =
     Place { name: "in an exempt block", attributes: &["provider", "version", "reason", "until"], blocks: &[] };
@@ -154,12 +154,18 @@ impl Reader<'_, Problem> {
         Some(hosts.iter().filter_map(|host| self.hostname(host)).collect())
     }
 
-    fn host(&mut self, block: &Block) -> Option<(Hostname, H1Rule)> {
+    fn host(&mut self, block: &Block) -> Option<(Hostname, HostRules)> {
         self.check_names(&block.body, &HOST);
-        let rule =
-            self.needed(block, "host", "h1", |reader: &mut Self, body: &Body| reader.word(body, "h1", &H1_RULES));
+        let signature = self.word(&block.body, "signature", &SIGNATURES);
+        let h1 = |reader: &mut Self, body: &Body| reader.word(body, "h1", &H1_RULES);
+        // A block that says nothing is a mistake.
+        let h1 = match signature {
+            Some(_) => h1(self, &block.body),
+            None => self.needed(block, "host", "h1", h1),
+        };
         let label = self.label(block, "host", "one label, the host")?;
-        Some((self.hostname(&label)?, rule?))
+        let host = self.hostname(&label)?;
+        (h1.is_some() || signature.is_some()).then_some((host, HostRules { h1, signature }))
     }
 
     fn ban(&mut self, block: &Block) -> Option<Ban> {

@@ -1,6 +1,7 @@
 //! How a nested file and the one around it become one.
 
-use super::{ExpiredKeyRule, H1Rule, Settings, SignatureRule};
+use super::{ExpiredKeyRule, HostRules, Settings, SignatureRule};
+use crate::addr::Hostname;
 use crate::finding::{Level, Rule};
 
 impl Settings {
@@ -12,7 +13,7 @@ impl Settings {
     #[must_use]
     pub fn over(self, outer: Settings) -> Settings {
         let hosts = self.hosts.keys().chain(outer.hosts.keys());
-        let hosts = hosts.filter_map(|host| Some((host.clone(), self.host_rule(&outer, host)?))).collect();
+        let hosts = hosts.map(|host| (host.clone(), self.host_rules(&outer, host))).collect();
         let mut levels = outer.levels.clone();
         let lowers = |rule: &str, level: Level| level < default(rule) && outer.enforces(rule);
         for (rule, level) in self.levels {
@@ -46,11 +47,13 @@ impl Settings {
             || rule_is(Rule::Unsigned) && self.policy.signature == Some(SignatureRule::Always)
     }
 
-    /// The rule for a host that either file has a block for: within a file the block goes before the policy, between
+    /// The rules for a host that either file has a block for: within a file the block goes before the policy, between
     /// files the stricter wins.
-    fn host_rule(&self, outer: &Settings, host: &crate::addr::Hostname) -> Option<H1Rule> {
-        let stated = |settings: &Settings| settings.hosts.get(host).copied().or(settings.policy.h1);
-        stated(self).max(stated(outer))
+    fn host_rules(&self, outer: &Settings, host: &Hostname) -> HostRules {
+        HostRules {
+            h1: self.stated_h1(host).max(outer.stated_h1(host)),
+            signature: self.stated_signature(host).max(outer.stated_signature(host)),
+        }
     }
 }
 

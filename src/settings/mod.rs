@@ -27,7 +27,7 @@ pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
 pub use decode::decode;
 pub use error::{Problem, SettingsError};
-pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, Policy, SignatureRule};
+pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule};
 pub use scope::ProviderScope;
 pub use secret::Secret;
 pub use source::{SourceChoice, SourceError};
@@ -55,8 +55,8 @@ pub struct Settings {
     pub optional_platforms: Vec<OptionalPlatforms>,
     /// What is accepted.
     pub policy: Policy,
-    /// Which `h1:` of a registry are believed, by its host.
-    pub hosts: BTreeMap<Hostname, H1Rule>,
+    /// What holds for single registries, by their hosts.
+    pub hosts: BTreeMap<Hostname, HostRules>,
     /// Releases that are refused.
     pub bans: Vec<Ban>,
     /// Findings that are let pass.
@@ -130,19 +130,29 @@ impl Settings {
     /// only where the tool believes it too: `tofu` at its own registry.
     pub fn h1_for(&self, host: &Hostname, dialect: Dialect) -> H1Rule {
         let own = dialect == Dialect::OpenTofu && is_opentofu_registry(host);
-        match (self.hosts.get(host), self.policy.h1) {
-            (Some(rule), _) => *rule,
+        match (self.hosts.get(host).and_then(|rules| rules.h1), self.policy.h1) {
+            (Some(rule), _) => rule,
             (None, Some(H1Rule::Verified)) => H1Rule::Verified,
             (None, _) if own => H1Rule::Registry,
             (None, _) => H1Rule::Computed,
         }
     }
 
-    /// Whether releases of a registry must be signed: the policy's word, else `if_keys_known` for
-    /// registry.opentofu.org and `always` elsewhere.
+    /// Which `h1:` the settings say are written for providers of a registry, in its `host` block or in the policy.
+    pub fn stated_h1(&self, host: &Hostname) -> Option<H1Rule> {
+        self.hosts.get(host).and_then(|rules| rules.h1).or(self.policy.h1)
+    }
+
+    /// Whether the settings say that releases of a registry must be signed, in its `host` block or in the policy.
+    pub fn stated_signature(&self, host: &Hostname) -> Option<SignatureRule> {
+        self.hosts.get(host).and_then(|rules| rules.signature).or(self.policy.signature)
+    }
+
+    /// Whether releases of a registry must be signed: the word of its `host` block or of the policy, else
+    /// `if_keys_known` for registry.opentofu.org and `always` elsewhere.
     pub fn signature_for(&self, host: &Hostname) -> SignatureRule {
         let default = if is_opentofu_registry(host) { SignatureRule::IfKeysKnown } else { SignatureRule::Always };
-        self.policy.signature.unwrap_or(default)
+        self.stated_signature(host).unwrap_or(default)
     }
 
     /// The same, as settings of a file in this folder: paths start from there.

@@ -24,6 +24,15 @@ pub struct Policy {
     pub minimum_age: Option<Age>,
 }
 
+/// What a `host` block says; silent fields are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostRules {
+    /// Which `h1:` are written.
+    pub h1: Option<H1Rule>,
+    /// Whether releases must be signed.
+    pub signature: Option<SignatureRule>,
+}
+
 /// Whether releases must be signed; the greater the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SignatureRule {

@@ -247,7 +247,7 @@ fn nested_policy_only_tightens() {
     let strict = "policy {\n hosts = [\"a.b\", \"c.d\"]\n module_hosts = [\"a.b\"]\n signature = \"always\"\n h1 = \"verified\"\n minimum_age = \"2d\"\n}\n\
                   level \"unsigned\" {\n is = \"deny\"\n}\n";
     let loose = "policy {\n hosts = [\"c.d\", \"e.f\"]\n signature = \"never\"\n h1 = \"registry\"\n expired_key = \"allow\"\n}\n\
-                 host \"c.d\" {\n h1 = \"registry\"\n}\nlevel \"unsigned\" {\n is = \"note\"\n}\nexempt \"unsigned\" {}\n\
+                 host \"c.d\" {\n h1 = \"registry\"\n signature = \"never\"\n}\nlevel \"unsigned\" {\n is = \"note\"\n}\nexempt \"unsigned\" {}\n\
                  exempt \"republished\" {}\nban \"a/b\" {}\n";
     for (inner, outer) in [(loose, strict), (strict, loose)] {
         let both = settings(inner).over(settings(outer));
@@ -263,6 +263,15 @@ fn nested_policy_only_tightens() {
     let rules = |settings: &Settings| settings.exemptions.iter().map(|e| e.rule.clone()).collect::<Vec<_>>();
     assert_eq!(rules(&settings(loose).over(settings(strict))), ["republished"]);
     assert_eq!(rules(&settings(strict).over(settings(loose))), ["unsigned", "republished"]);
+}
+
+#[test]
+fn one_registry_may_sign_nothing() {
+    let settings = settings("host \"a.b\" {\n signature = \"never\"\n}\n");
+    assert_eq!(settings.signature_for(&host("a.b")), SignatureRule::Never);
+    assert_eq!(settings.signature_for(&host("c.d")), SignatureRule::Always);
+    assert_eq!(settings.h1_for(&host("a.b"), Dialect::Terraform), H1Rule::Computed);
+    assert_eq!(complaints("host \"a.b\" {\n}\n").len(), 1, "it says nothing");
 }
 
 #[test]

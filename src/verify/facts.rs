@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::hash::PackageHash;
+use crate::release::altered::Witness;
 use crate::release::{Knowledge, Release};
 use crate::version::Version;
 
@@ -15,12 +16,19 @@ pub struct Facts<'a> {
     pub releases: BTreeMap<ProviderAddr, Knowledge>,
     /// Other releases, which may explain where a hash comes from.
     pub others: &'a [Arc<Release>],
+    /// What else recorded the releases that seem to be published again, by provider.
+    pub witnesses: BTreeMap<ProviderAddr, Vec<Witness>>,
 }
 
 impl Facts<'_> {
     /// What is known of the locked release of a provider.
     pub fn of(&self, addr: &ProviderAddr) -> &Knowledge {
         self.releases.get(addr).unwrap_or(&Knowledge::Unasked)
+    }
+
+    /// What else recorded the locked release of a provider.
+    pub fn witnesses(&self, addr: &ProviderAddr) -> &[Witness] {
+        self.witnesses.get(addr).map_or(&[], Vec::as_slice)
     }
 
     /// The releases that a hash is known to belong to. Lines that name no archive count for nothing.

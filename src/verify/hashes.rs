@@ -10,7 +10,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Unanswered, Verified};
 use crate::release::continuity::{self, Verdict};
 use crate::release::hashes::{Judge, Status};
-use crate::release::{Knowledge, Release, words};
+use crate::release::{Knowledge, Release, altered, words};
 use crate::version::Version;
 
 /// What is known of a hash by what is known of the release that it is recorded for.
@@ -57,6 +57,18 @@ impl Judged<'_> {
         let finding = self.find(Rule::MalformedHash, message).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it stands in the place of a true one.
         if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
+    }
+
+    /// The finding that the entry was changed, where the release on offer seems to be another one than it records.
+    pub(super) fn altered(&self) -> Option<Finding> {
+        let (hashes, release) = (&self.entry.hashes, self.knowledge.release().filter(|release| release.current)?);
+        let witnesses = self.facts.witnesses(self.addr);
+        if witnesses.is_empty() || !altered::is_doubtful(hashes, release) {
+            return None;
+        }
+        let refuted = hashes.iter().find(|hash| status(self.knowledge, hash).is_refuted());
+        let at = refuted.map_or_else(|| self.hashes_at(), |hash| self.place_of(hash));
+        Some(altered::finding(hashes, release, witnesses)?.at(at))
     }
 
     /// What speaks against the release being the recorded one, and against each refuted hash; one finding for all of them

@@ -75,9 +75,13 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
         let spans = subject.spans.entries.get(addr).cloned().unwrap_or_default();
         let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge: facts.of(addr) };
         let mut found = judged.entry();
-        found.extend(judged.continuity());
         found.extend(judged.release());
-        found.extend(judged.hashes(&mut verified));
+        let of_hashes = judged.hashes(&mut verified);
+        match judged.altered() {
+            // One fact, which is the reason of all that is wrong with the hashes.
+            Some(altered) => found.push(altered),
+            None => found.extend(judged.continuity().into_iter().chain(of_hashes)),
+        }
         findings.extend(found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))));
     }
     findings.sort_by_key(|finding| (finding.file.clone(), finding.position));

@@ -120,7 +120,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
         let release = releases?.get(&(addr.to_string(), entry.version.to_string()))?;
         Some((addr.clone(), Knowledge::Known(Arc::clone(release))))
     });
-    let facts = Facts { releases: known.collect(), others };
+    let facts = Facts { releases: known.collect(), others, ..Facts::default() };
     let (verified, mut findings) = verify(&subject, &facts);
     findings.extend(of_text(warnings, &subject));
     (verified, findings)

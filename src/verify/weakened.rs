@@ -27,6 +27,7 @@ pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
     found.extend(hosts("hosts", &old.policy.hosts, &new.policy.hosts));
     found.extend(hosts("module_hosts", &old.policy.module_hosts, &new.policy.module_hosts));
     found.extend(signature(old, new));
+    found.extend(host_signatures(old, new));
     found.extend(expired_key(old, new));
     found.extend(h1(old, new));
     found.extend(minimum_age(old, new));
@@ -96,6 +97,19 @@ fn h1(old: &Settings, new: &Settings) -> Vec<Weakening> {
         }
     }
     found
+}
+
+/// Registries whose releases need a signature less than before, where a `host` block says so.
+fn host_signatures(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let own = |settings: &Settings, host: &Hostname| settings.hosts.get(host).is_some_and(|it| it.signature.is_some());
+    let hosts: BTreeSet<&Hostname> = old.hosts.keys().chain(new.hosts.keys()).collect();
+    let weaker = hosts.into_iter().filter(|host| own(old, host) || own(new, host)).filter_map(|host| {
+        let [was, is] = [old, new].map(|settings| settings.signature_for(host));
+        let [before, now] = [was, is].map(|rule| word(&SIGNATURES, &rule).unwrap_or_default());
+        let message = format!("signature is {now:?} for {host}; before, {before:?}");
+        (is < was).then(|| weakening(format!("host \"{host}\""), message))
+    });
+    weaker.collect()
 }
 
 fn minimum_age(old: &Settings, new: &Settings) -> Option<Weakening> {
@@ -202,6 +216,7 @@ mod tests {
 
     /// The stricter settings, the laxer ones, and the line at which that is told.
     const PAIRS: &[(&str, &str, &str)] = &[
+        ("", "host \"a.com\" {\n signature = \"never\"\n}", "host \"a.com\""),
         ("policy {\n hosts = [\"a.com\"]\n}", "", "hosts"),
         ("policy {\n hosts = [\"a.com\"]\n}", "policy {\n hosts = [\"a.com\", \"b.com\"]\n}", "hosts"),
         ("policy {\n module_hosts = [\"a.com\"]\n}", "", "module_hosts"),

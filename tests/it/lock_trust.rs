@@ -139,3 +139,19 @@ fn an_entry_that_records_nothing_is_a_first_use() {
     insta::assert_snapshot!("records_nothing", run.filtered(&run.stdout));
     assert_eq!(workspace.lock_file(), text);
 }
+
+#[test]
+fn a_registry_that_signs_nothing_is_let_in_as_the_help_says() {
+    let registry = widget().unsigned();
+    let workspace = Workspace::from("modules/one-root");
+    let run = workspace.tflock(&registry, LOCK.iter().chain(&["--format", "json"])).ended_with(3);
+    let finding = run.json()["findings"][0].clone();
+    assert_eq!(finding["rule"], "no-signing-key", "{run}");
+    let help = finding["help"].as_str().unwrap();
+    let quoted: Vec<&str> = help.split('`').skip(1).step_by(2).collect();
+    let [block, settings, command] = quoted[..] else { panic!("{help}") };
+    workspace.write(settings, &format!("{}\n", block.replace("{ ", "{\n  ").replace(" }", "\n}")));
+    workspace.tflock(None, command.split(' ').skip(1)).ended_with(0);
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+}

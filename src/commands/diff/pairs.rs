@@ -11,6 +11,7 @@ use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
 use crate::outcome::{Body, Change, Changes, RootOutcome, TextChange};
 use crate::release;
+use crate::release::altered::Witness;
 use crate::requirements::Requirements;
 
 /// One side of a comparison.
@@ -87,6 +88,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         change.position = place(change, &now.spans);
         if let Some(facts) = release(change, &packages) {
             beside.extend(of_release(change, facts, known.trust));
+            beside.extend(altered(change, facts, &pair.old.name));
             let open = change.judged.values().any(|judged| judged.verdict == Verdict::UnknownOffline);
             inconclusive.extend(unanswered(facts).filter(|_| open).cloned());
         }
@@ -138,6 +140,16 @@ fn of_release(change: &mut Change, knowledge: &release::Knowledge, trust: &Trust
     }
     let placed = findings.into_iter().map(|finding| finding.about(&change.address));
     placed.map(|finding| Finding { position: change.position, ..finding }).collect()
+}
+
+/// The finding that an entry was changed, where the release on offer is the one that it recorded before.
+fn altered(change: &Change, knowledge: &release::Knowledge, before: &str) -> Option<Finding> {
+    let release = knowledge.release().filter(|release| release.current)?;
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref()).filter(|(old, new)| old.version == new.version)?;
+    let witness = Witness { recorded: old.hashes.clone(), place: before.to_owned(), remedy: None };
+    let doubtful = release::altered::is_doubtful(&new.hashes, release);
+    let finding = release::altered::finding(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
+    Some(Finding { position: change.position, ..finding })
 }
 
 /// Why the origin of a release gave no answer, or not all of it.

@@ -152,7 +152,7 @@ fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared)
         let (number, prepared) = waiting[at];
         let path = &roots.paths[number];
         match cells[at].lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(Ok(settled)) => shared.note(prepared.finish(path, settled, &stored, mode)),
+            Some(Ok(settled)) => shared.note(prepared.finish(path, settled, &stored, Run { mode, ..run })),
             Some(Err(error)) => shared.note(Finished::failed(path.clone(), error)),
             None => Finished::NotBegun,
         }
@@ -194,7 +194,7 @@ fn begin(run: Run<'_>, open: Opener<'_>, (number, path): (usize, &Path), shared:
         Ok(prepared) if prepared.open.is_empty() && !run.all_or_none => {
             // Nothing can be learned where nothing was asked.
             let settled = prepared.settle(&BTreeMap::new(), (&shared.stores, run.cache), Learning::Everything);
-            State::Finished(shared.note(prepared.finish(path, settled, &BTreeMap::new(), run.mode)))
+            State::Finished(shared.note(prepared.finish(path, settled, &BTreeMap::new(), run)))
         }
         Ok(prepared) => State::Waiting(Box::new(prepared)),
         Err(error) => State::Finished(shared.note(Finished::failed(path.to_owned(), error))),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::git_history::Earlier;
 use super::root::Edit;
-use super::settlement::Settlement;
+use super::settlement::{Settlement, Settling};
 use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
 use super::{Mode, Root, Run, Shared, failed, is_denied};
@@ -168,7 +168,7 @@ impl Prepared {
         for (addr, step) in &self.plan.steps {
             match answers.get(addr) {
                 Some(answer) => {
-                    settlement.take(&self.root, addr, step, answer);
+                    settlement.take(Settling { root: &self.root, cache }, addr, step, answer);
                     settlement.explain_signer(addr, answer, cache);
                     if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                         let requirement = self.root.requirements.get(addr);
@@ -234,7 +234,7 @@ impl Prepared {
     }
 
     /// Writes what was settled, once the trust files are written.
-    pub(super) fn finish(&self, path: &Path, settled: Settled, stored: &Stored, mode: Mode) -> Finished {
+    pub(super) fn finish(&self, path: &Path, settled: Settled, stored: &Stored, run: Run<'_>) -> Finished {
         let Settled { mut settlement, updates, edits } = settled;
         let path = path.to_owned();
         let written = match stored.get(&self.root.trust) {
@@ -254,8 +254,13 @@ impl Prepared {
         let body = if settlement.is_refused() {
             Ok(Some(Changes { path: self.root.shown.clone(), ..Changes::default() }))
         } else {
-            self.write(&settlement, &edits, mode)
+            self.write(&settlement, &edits, run.mode)
         };
+        if let (Mode::Write, Ok(Some(_))) = (run.mode, &body) {
+            for (addr, settled) in settlement.entries.iter().filter(|(_, settled)| !settled.added.is_empty()) {
+                run.cache.note_locked(addr, &settled.entry.version);
+            }
+        }
         let body = match body {
             Ok(None) => return Finished::Overtaken,
             Ok(Some(changes)) => {

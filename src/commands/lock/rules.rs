@@ -16,7 +16,8 @@ use crate::verify::{leveled, policy};
 use crate::version::Version;
 
 /// What settings do not let pass where it would be written: there is another way past each, or none.
-const UNMOVED: [Rule; 6] = [
+const UNMOVED: [Rule; 7] = [
+    Rule::LockFileAltered,
     Rule::Republished,
     Rule::MirrorDiffers,
     Rule::SignerChanged,
@@ -69,7 +70,7 @@ impl RuleBook {
     pub(in crate::commands) fn of(&self, addr: &ProviderAddr, platforms: &[Platform]) -> Rules {
         Rules {
             signature: self.signature(addr),
-            signature_stated: self.settings.policy.signature == Some(SignatureRule::Always),
+            signature_stated: self.settings.stated_signature(addr.host()) == Some(SignatureRule::Always),
             reported: self.reported(addr),
             imported: self.imported(addr),
             expiry: self.expiry(),
@@ -161,7 +162,8 @@ impl RuleBook {
 
     /// What others computed may be written unless somebody asks for what is computed here.
     fn imported(&self, addr: &ProviderAddr) -> bool {
-        let policy = [self.h1, self.settings.policy.h1, self.settings.hosts.get(addr.host()).copied()];
+        let of_host = self.settings.hosts.get(addr.host()).and_then(|rules| rules.h1);
+        let policy = [self.h1, self.settings.policy.h1, of_host];
         !self.enforce_signature && !policy.contains(&Some(H1Rule::Verified))
     }
 

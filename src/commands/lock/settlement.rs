@@ -1,17 +1,20 @@
 //! What came of the steps of one root module.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::{Root, is_denied};
 use crate::addr::ProviderAddr;
 use crate::commands::rotation::explained;
+use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::engine::facts::{Answer, Refusal};
 use crate::engine::plan::Step;
-use crate::engine::settle::{self, Settled};
+use crate::engine::settle::{self, Settled, Surroundings};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::lockfile::LockEntry;
+use crate::release::Release;
 use crate::release::signers::{self, Signed};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::update::TrustUpdate;
@@ -30,6 +33,13 @@ pub(super) struct Settlement {
     pub(super) errors: Vec<Error>,
 }
 
+/// What the steps of one root module are settled with.
+#[derive(Clone, Copy)]
+pub(super) struct Settling<'a> {
+    pub(super) root: &'a Root,
+    pub(super) cache: &'a Cache,
+}
+
 impl Settlement {
     /// True if nothing may be written.
     pub(super) fn is_refused(&self) -> bool {
@@ -37,13 +47,15 @@ impl Settlement {
     }
 
     /// Settles a step by its answer.
-    pub(super) fn take(&mut self, root: &Root, addr: &ProviderAddr, step: &Step, answer: &Answer) {
+    pub(super) fn take(&mut self, with: Settling<'_>, addr: &ProviderAddr, step: &Step, answer: &Answer) {
+        let root = with.root;
         let facts = match answer {
             Ok(facts) => facts,
             Err(refusal) => return self.refuse(root, addr, refusal.clone()),
         };
         let leveled = |finding| root.rules.leveled(finding, Some(facts.version()));
-        let mut settled = settle::settle(addr, step, facts, &leveled);
+        let witnesses = |release: &Release| with.witnesses().of(release);
+        let mut settled = settle::settle(step, facts, Surroundings { leveled: &leveled, witnesses: &witnesses });
         if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
             // Not a first use, but new to the file all the same.
             settled.signer.clone_from(&facts.release.signer);
@@ -113,5 +125,13 @@ impl Settlement {
             };
             self.entries.insert(addr.clone(), settled);
         }
+    }
+}
+
+impl<'a> Settling<'a> {
+    /// Where to look for what else recorded the releases of the root module.
+    fn witnesses(self) -> Witnesses<'a> {
+        let root = self.root.path.parent().unwrap_or(Path::new(""));
+        Witnesses { root, dialect: self.root.dialect(), lock: &self.root.lock, cache: self.cache }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
-use crate::disk::cache::{Cache, IndexEntry, Origin, ReleasePackage, ReleaseRecord};
+use crate::disk::cache::{Cache, IndexEntry, Locked, Origin, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, providers, releases};
 use crate::disk::mirror_writer::{directory_in, file_prefix};
 use crate::disk::package as packages;
@@ -73,6 +73,7 @@ impl Contents {
                 signature: release.signature.as_ref().map(|signature| memory.put_document(signature)),
                 keys: Some(memory.put_keys(&keys)),
                 packages: packages.collect(),
+                locked: Locked::Never,
             });
         }
     }

@@ -1,13 +1,17 @@
 //! `trust init`: who signed what is locked, asked once for all root modules.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::super::lock::RuleBook;
 use super::super::trust_store::{TrustPlace, TrustStore};
+use super::super::witnesses::Witnesses;
 use super::super::{LockOptions, RunSettings};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
+use crate::disk::cache::Cache;
 use crate::disk::lock_file;
 use crate::engine::gather::GatherOptions;
 use crate::engine::inquiry::{Depth, Inquiry};
@@ -15,21 +19,27 @@ use crate::engine::rules::Rules;
 use crate::engine::run;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
-use crate::hash::PackageHashes;
-use crate::lockfile;
+use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::release::continuity::{self, Verdict};
-use crate::release::{Knowledge, Known, Release, ReleaseKey, words as release_words};
+use crate::release::{Knowledge, Known, Release, ReleaseKey, altered, words};
 use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
-use crate::trust::words;
+use crate::trust::words::refused as refused_signer;
 use crate::version::Version;
 use crate::workspace::refused;
 
-/// The recorded hashes of one release, by root module.
-type Recorded = BTreeMap<ReleaseKey, Vec<PackageHashes>>;
+/// The lock files that record each release.
+type Recorded<'a> = BTreeMap<ReleaseKey, Vec<Recording<'a>>>;
+
+/// A lock file.
+#[derive(Clone)]
+struct Recording<'a> {
+    root: &'a RunSettings,
+    lock: Rc<LockFile>,
+}
 
 /// Who signed which version of a provider.
 type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
@@ -44,28 +54,30 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 ///
 /// What is wrong with lock files and trust files, and what keeps all questions from being asked.
 pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
-    let mut trees: BTreeMap<TrustPlace, (Recorded, Vec<Finding>)> = BTreeMap::new();
+    let cache = Arc::clone(&options.equipment.cache);
+    let mut trees: BTreeMap<TrustPlace, (Recorded<'_>, Vec<Finding>)> = BTreeMap::new();
     let mut questions: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
     let mut unread: Vec<Error> = Vec::new();
     for root in roots {
         let rules = RuleBook::new(root, &LockOptions::default());
         let (recorded, forbidden) = trees.entry(root.trust.clone()).or_default();
-        let entries = match entries(root) {
-            Ok(entries) => entries,
+        let lock = match read(root) {
+            Ok(lock) => Rc::new(lock),
             // What is locked elsewhere is worth remembering all the same.
             Err(error) => {
                 unread.push(error);
                 continue;
             }
         };
-        for (key, hashes) in entries {
+        for (addr, entry) in lock.iter() {
+            let key = (addr.clone(), entry.version.clone());
             if rules.forbids(&key.0) {
                 let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
                 forbidden.extend(new);
                 continue;
             }
             questions.entry(key.clone()).or_insert_with(|| question(rules.of(&key.0, &[])));
-            recorded.entry(key).or_default().push(hashes);
+            recorded.entry(key).or_default().push(Recording { root, lock: Rc::clone(&lock) });
         }
     }
     if unread.len() == roots.len()
@@ -74,19 +86,19 @@ pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outc
         return Err(error);
     }
     let stores = trees.into_iter().map(|(place, tree)| Ok((TrustStore::load(&place)?, tree)));
-    let stores: Vec<(TrustStore, (Recorded, Vec<Finding>))> = stores.collect::<Result<_, Error>>()?;
+    let stores: Vec<(TrustStore, (Recorded<'_>, Vec<Finding>))> = stores.collect::<Result<_, Error>>()?;
     let answers = if questions.is_empty() { BTreeMap::new() } else { run::inquire(options, questions)? };
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
     let mut roots = Vec::new();
     for (store, (recorded, forbidden)) in stores {
-        let mut outcomes = one_tree(store, (&recorded, today), &answers)?;
+        let mut outcomes = one_tree(store, &recorded, &Asked { answers: &answers, cache: &cache, today })?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
     Ok(Outcome::of_roots("trust", roots).but(Error::all(unread)))
 }
 
-fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error> {
+fn read(root: &RunSettings) -> Result<LockFile, Error> {
     let file = root.lock_file_shown();
     let Some(bytes) = lock_file::read(&root.lock_file())? else {
         return Err(Error::new(ErrorKind::LockFile, "there is no lock file whose signers could be asked for")
@@ -96,8 +108,7 @@ fn entries(root: &RunSettings) -> Result<Vec<(ReleaseKey, PackageHashes)>, Error
     };
     let decoded =
         lockfile::decode(&bytes, root.dialect).map_err(|findings| refused(findings, &root.lock_file(), &file))?;
-    let entries = decoded.lock.iter();
-    Ok(entries.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), entry.hashes.clone())).collect())
+    Ok(decoded.lock)
 }
 
 /// What is asked about one release: who signed it; nothing is downloaded.
@@ -113,15 +124,18 @@ fn question(rules: Rules) -> Inquiry {
     }
 }
 
+/// What was found out about all locked releases.
+struct Asked<'a> {
+    answers: &'a Known,
+    cache: &'a Cache,
+    today: Date,
+}
+
 /// The trust file of one work tree; a result, and beside it what could not be found out.
-fn one_tree(
-    mut store: TrustStore,
-    (recorded, today): (&Recorded, Date),
-    answers: &Known,
-) -> Result<Vec<RootOutcome>, Error> {
+fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
-    for (key, hashes) in recorded {
-        let release = match answers.get(key) {
+    for (key, recordings) in recorded {
+        let release = match asked.answers.get(key) {
             Some(Knowledge::Known(release)) => release,
             Some(Knowledge::Inconclusive(error)) => {
                 errors.push(error.clone());
@@ -138,7 +152,7 @@ fn one_tree(
             }
             Some(Knowledge::Revoked(finding, signer)) => {
                 findings.push((**finding).clone());
-                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, today));
+                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, asked.today));
                 continue;
             }
             Some(Knowledge::Unasked) | None => continue,
@@ -146,10 +160,11 @@ fn one_tree(
         findings.extend(release.findings.iter().cloned());
         let Some(signer) = release.signer.clone() else { continue };
         if let Some(verdict) = judge::denied(store.pins(), release.subkey.as_ref()) {
-            findings.extend(words::refused(&key.0, &key.1, &signer, verdict));
+            findings.extend(refused_signer(&key.0, &key.1, &signer, verdict));
             continue;
         }
-        let against: Vec<Finding> = hashes.iter().filter_map(|hashes| compare(key, hashes, release)).collect();
+        let against = recordings.iter().filter_map(|recording| recording.compare(release, asked.cache));
+        let against: Vec<Finding> = against.collect();
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
@@ -181,21 +196,28 @@ fn one_tree(
     Ok(outcomes)
 }
 
-/// What speaks against a release being the recorded one.
-fn compare((addr, version): &ReleaseKey, recorded: &PackageHashes, release: &Release) -> Option<Finding> {
-    match continuity::judge(recorded, release) {
-        Verdict::Shown { .. } | Verdict::Grew { .. } => None,
-        Verdict::FirstUse | Verdict::NotReproduced => {
-            let message = format!(
-                "the signer of {addr} {version} is taken on trust: no zh hash is recorded that its checksums could be \
-                 compared with",
-            );
-            Some(Finding::new(Rule::FirstUse, message).about(addr))
-        }
-        verdict @ Verdict::Republished { .. } => {
-            let finding = release_words::republished(recorded, release, &verdict)?;
-            let message = format!("{}; its signer is not remembered", finding.message);
-            Some(Finding { message, ..finding })
+impl Recording<'_> {
+    /// What speaks against a release being the recorded one.
+    fn compare(&self, release: &Release, cache: &Cache) -> Option<Finding> {
+        let recorded = &self.lock.get(&release.address)?.hashes;
+        match continuity::judge(recorded, release) {
+            Verdict::Shown { .. } | Verdict::Grew { .. } => None,
+            Verdict::FirstUse | Verdict::NotReproduced => {
+                let message = format!(
+                    "the signer of {} {} is taken on trust: no zh hash is recorded that its checksums could be compared \
+                     with",
+                    release.address, release.version,
+                );
+                Some(Finding::new(Rule::FirstUse, message).about(&release.address))
+            }
+            verdict @ Verdict::Republished { .. } => {
+                let (root, dialect) = (&self.root.root, self.root.dialect);
+                let witnesses = Witnesses { root, dialect, lock: &self.lock, cache }.of(release);
+                let altered = altered::finding(recorded, release, &witnesses);
+                let finding = altered.or_else(|| words::republished(recorded, release, &verdict))?;
+                let message = format!("{}; its signer is not remembered", finding.message);
+                Some(Finding { message, ..finding })
+            }
         }
     }
 }
@@ -204,7 +226,7 @@ fn contradictions(pins: &Pins, signers: &Signers) -> Vec<Finding> {
     let releases = signers.iter().flat_map(|(addr, versions)| versions.iter().map(move |version| (addr, version)));
     let refused = releases.filter_map(|(addr, (version, signer))| match judge::judge(pins, addr, version, signer) {
         judge::Verdict::FirstUse => None,
-        verdict => words::refused(addr, version, signer, verdict),
+        verdict => refused_signer(addr, version, signer, verdict),
     });
     refused.collect()
 }

@@ -14,11 +14,13 @@ use std::sync::Arc;
 use super::LockOptions;
 use super::lock::RuleBook;
 use super::rotation::explained;
+use super::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
+use crate::release::altered::{self, Witness};
 use crate::release::cached;
 use crate::release::{Knowledge, Known, Release};
 use crate::trust::pins::Signer;
@@ -67,9 +69,10 @@ pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions
         })
         .collect();
     let mut notes = Vec::new();
+    let by = Judging { known, others: &releases, cache, options };
     let roots = roots.into_iter().map(|(path, root)| match root {
         Ok(root) => {
-            let (mut verified, mut findings) = judge(&root, known, &releases, options);
+            let (mut verified, mut findings) = judge(&root, &by);
             verified.base = root.compared().cloned();
             if let Some(pins) = root.pins() {
                 let signer = |finding: &Finding| signer(finding, &root, known);
@@ -97,21 +100,53 @@ fn signer<'a>(finding: &Finding, root: &Root, known: &'a Known) -> Option<&'a Si
     }
 }
 
-fn judge(root: &Root, known: &Known, others: &[Arc<Release>], options: VerifyOptions) -> (Verified, Vec<Finding>) {
+/// What root modules are judged by.
+struct Judging<'a> {
+    known: &'a Known,
+    others: &'a [Arc<Release>],
+    cache: &'a Cache,
+    options: VerifyOptions,
+}
+
+impl Judging<'_> {
+    /// What else recorded a locked release, if the one on offer seems to be another one.
+    fn witnesses(&self, root: &Root, addr: &ProviderAddr) -> Vec<Witness> {
+        let Some(entry) = root.lock().get(addr) else { return Vec::new() };
+        let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
+        let Some(release) = release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
+        else {
+            return Vec::new();
+        };
+        let settings = root.settings();
+        let witnesses =
+            Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
+        let at_base = root.base().and_then(|(compared, before)| {
+            let same = before.get(addr).is_some_and(|before| before.version == entry.version);
+            let commit = compared.merge_base.get(..10).unwrap_or(&compared.merge_base);
+            let place = format!("the merge base with {}", compared.revision);
+            witnesses.revision(addr, before, (&place, commit)).filter(|_| same)
+        });
+        at_base.into_iter().chain(witnesses.of(release)).collect()
+    }
+}
+
+fn judge(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let subject = root.subject();
     let Some(spans) = root.spans() else {
         // What cannot be read is no lock file, and its hashes are none.
         return (root.unknown_tree(), root.placed(judgment::of_text(root.text_findings(), &subject)));
     };
     let of = |(addr, entry): (&ProviderAddr, &crate::lockfile::LockEntry)| {
-        let knowledge = known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
+        let knowledge = by.known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
         (addr.clone(), knowledge)
     };
-    let facts = Facts { releases: root.lock().iter().map(of).collect(), others };
+    let witnesses = root.lock().iter().map(|(addr, _)| (addr.clone(), by.witnesses(root, addr)));
+    let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
+    let facts = Facts { releases: root.lock().iter().map(of).collect(), others: by.others, witnesses };
     let (mut verified, mut findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut beside = root.text_findings();
-    if options.installed {
+    if by.options.installed {
         let (more, errors) = installed::findings(root);
         beside.extend(more);
         verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));

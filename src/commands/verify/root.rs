@@ -111,6 +111,11 @@ impl Root {
         self.base.as_ref().map(|(compared, _)| compared)
     }
 
+    /// What the change is judged by, and what the lock file said before it.
+    pub(super) fn base(&self) -> Option<(&Compared, &LockFile)> {
+        self.base.as_ref().map(|(compared, before)| (compared, before))
+    }
+
     /// The remembered signers, if there is a trust file.
     pub(super) fn pins(&self) -> Option<&Pins> {
         self.pins.as_deref()

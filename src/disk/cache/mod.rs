@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 pub use index::{IndexEntry, Origin};
 pub use prune::{Prune, Pruned, Stats};
-pub use release::{ReleasePackage, ReleaseRecord};
+pub use release::{Locked, ReleasePackage, ReleaseRecord};
 
 /// The folder of this layout. Another layout gets another folder; old ones are left alone.
 const LAYOUT: &str = "v1";

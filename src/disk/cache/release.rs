@@ -15,6 +15,9 @@ pub(super) const FOLDER: &str = "releases";
 
 const FIRST_LINE: &str = "tflock release 1";
 
+/// In the place of checksums, where lock files were written by several.
+const DIFFERENTLY: &str = "several";
+
 /// What a release was when it was last seen: hints for attribution, to be checked against the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleaseRecord {
@@ -30,6 +33,20 @@ pub struct ReleaseRecord {
     pub keys: Option<Sha256Digest>,
     /// The packages that were seen, each platform once.
     pub packages: Vec<ReleasePackage>,
+    /// What lock files were written by, under this version.
+    pub locked: Locked,
+}
+
+/// The checksums by which runs wrote hashes of a release into lock files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Locked {
+    /// None were written.
+    #[default]
+    Never,
+    /// Always by this document.
+    By(Sha256Digest),
+    /// By this one and by another: the release was published again.
+    Differently,
 }
 
 /// One package of a release.
@@ -51,7 +68,8 @@ impl Cache {
     pub fn put_release(&self, record: ReleaseRecord) {
         let record = match self.release(&record.address, &record.version) {
             Some(before) if before.sums == record.sums => merged(before, record),
-            _ => record,
+            Some(before) => ReleaseRecord { locked: before.locked, ..record },
+            None => record,
         };
         self.state().releases.insert(name(&record.address, &record.version), record);
     }
@@ -64,6 +82,25 @@ impl Cache {
 }
 
 impl Cache {
+    /// Notes that hashes of a release were written into a lock file, by the checksums that were seen last.
+    pub fn note_locked(&self, address: &ProviderAddr, version: &Version) {
+        let Some(record) = self.release(address, version) else { return };
+        let locked = match record.locked {
+            Locked::Never => Locked::By(record.sums),
+            Locked::By(sums) if sums == record.sums => return,
+            Locked::By(_) | Locked::Differently => Locked::Differently,
+        };
+        self.state().releases.insert(name(address, version), ReleaseRecord { locked, ..record });
+    }
+
+    /// The checksums by which lock files recorded a release, if all of them did by the same.
+    pub fn locked(&self, address: &ProviderAddr, version: &Version) -> Option<Sha256Digest> {
+        match self.release(address, version)?.locked {
+            Locked::By(sums) => Some(sums),
+            Locked::Never | Locked::Differently => None,
+        }
+    }
+
     /// All key blocks that a registry listed with releases of a provider, as far as they are known. Reads every release
     /// record: for what happens rarely.
     pub fn keys_of(&self, address: &ProviderAddr) -> BTreeSet<String> {
@@ -96,6 +133,7 @@ fn merged(before: ReleaseRecord, now: ReleaseRecord) -> ReleaseRecord {
         signature: now.signature.or(before.signature),
         keys: now.keys.or(before.keys),
         packages: packages.into_values().collect(),
+        locked: before.locked,
         ..now
     }
 }
@@ -120,8 +158,13 @@ pub(super) fn store(folder: &Path, record: &ReleaseRecord) -> Result<(), CacheEr
 
 fn encode(record: &ReleaseRecord) -> String {
     let optional = |digest: Option<Sha256Digest>| digest.map_or_else(|| "-".to_owned(), Sha256Digest::to_hex);
+    let locked = match record.locked {
+        Locked::Never => String::new(),
+        Locked::By(sums) => format!(" {}", sums.to_hex()),
+        Locked::Differently => format!(" {DIFFERENTLY}"),
+    };
     let mut text = format!(
-        "{FIRST_LINE}\n{}\n{}\n{} {} {}\n",
+        "{FIRST_LINE}\n{}\n{}\n{} {} {}{locked}\n",
         record.address,
         record.version,
         record.sums,
@@ -147,10 +190,17 @@ fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<Relea
     if about.iter().any(|line| lines.next() != Some(line)) {
         return None;
     }
-    let mut digests = lines.next()?.split(' ').map(Sha256Digest::from_hex);
+    let mut words = lines.next()?.split(' ');
+    let mut digests = words.by_ref().take(3).map(Sha256Digest::from_hex);
     let (sums, signature, keys) = (digests.next()??, digests.next()?, digests.next()?);
+    let locked = match words.next() {
+        // As runs wrote it that did not note this.
+        None => Locked::Never,
+        Some(DIFFERENTLY) => Locked::Differently,
+        Some(sums) => Locked::By(Sha256Digest::from_hex(sums)?),
+    };
     let packages = lines.map(decode_package).collect::<Option<_>>()?;
-    Some(ReleaseRecord { address: address.clone(), version: version.clone(), sums, signature, keys, packages })
+    Some(ReleaseRecord { address: address.clone(), version: version.clone(), sums, signature, keys, packages, locked })
 }
 
 fn decode_package(line: &str) -> Option<ReleasePackage> {

@@ -37,7 +37,33 @@ fn release(h1: Option<&str>) -> ReleaseRecord {
         signature: Some(Sha256Digest::of(b"signature")),
         keys: None,
         packages: vec![package("darwin_arm64", None), package("linux_amd64", h1)],
+        locked: Locked::Never,
     }
+}
+
+#[test]
+fn what_lock_files_were_written_by_outlives_what_is_seen_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let (known, other) = (release(None), Sha256Digest::of(b"published again"));
+    let locked = || open(directory.path()).locked(&known.address, &known.version);
+    let put = |sums, note: bool| {
+        let cache = open(directory.path());
+        cache.put_release(ReleaseRecord { sums, ..known.clone() });
+        if note {
+            cache.note_locked(&known.address, &known.version);
+        }
+        cache.flush().unwrap();
+    };
+    put(known.sums, false);
+    assert_eq!(locked(), None, "that it was seen proves nothing");
+    put(known.sums, true);
+    assert_eq!(locked(), Some(known.sums));
+    put(other, false);
+    assert_eq!(locked(), Some(known.sums));
+    put(other, true);
+    assert_eq!(locked(), None);
+    put(known.sums, true);
+    assert_eq!(locked(), None);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Gatherer;
 use super::signed::SignedSums;
 use crate::addr::ProviderAddr;
-use crate::disk::cache::{ReleasePackage, ReleaseRecord};
+use crate::disk::cache::{Locked, ReleasePackage, ReleaseRecord};
 use crate::engine::facts::Selected;
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash};
@@ -78,6 +78,7 @@ impl Gatherer {
             signature: Some(signed.signature_digest),
             keys: Some(signed.keys_digest),
             packages,
+            locked: Locked::Never,
         });
     }
 }

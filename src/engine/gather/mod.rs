@@ -63,6 +63,7 @@ struct Gatherer {
 
 /// Why there is no such thing, or none that is known.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each question, and a question costs far more")]
 enum Miss {
     /// The source says that there is none.
     Absent,

@@ -70,6 +70,9 @@ pub(super) fn check(
         SignatureRule::IfKeysKnown => documents.keys.is_empty(),
         SignatureRule::Never => true,
     };
+    if !unsigned && documents.keys.is_empty() {
+        return Err(no_signing_key(addr, version).into());
+    }
     let mut findings = Vec::new();
     let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
     let (signer, subkey, made) = if unsigned {
@@ -99,6 +102,17 @@ pub(super) struct Documents<'a> {
     pub(super) sums: Vec<u8>,
     pub(super) signature: Vec<u8>,
     pub(super) keys: &'a [String],
+}
+
+/// A registry that lists no key may sign nothing at all; then somebody has to say so.
+fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
+    let host = addr.host();
+    let message = format!("{host} lists no signing key for {addr} {version}, where a signature is asked for");
+    let remedy = format!(
+        "Where {host} signs nothing, write `host \"{host}\" {{ signature = \"never\" }}` into `.tflock.hcl`, and run \
+         `tflock trust add {addr} unsigned`."
+    );
+    Finding::new(Rule::NoSigningKey, message).about(addr).remedied_by(&remedy)
 }
 
 fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {

@@ -19,9 +19,10 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::outcome::AddedHash;
 use crate::platform::Platform;
+use crate::release::altered::{self, Witness};
 use crate::release::continuity::{self, Verdict};
 use crate::release::hashes::{Judge, Status};
-use crate::release::{mirrors, naming, words};
+use crate::release::{Release, mirrors, naming, words};
 use crate::trust::pins::Signer;
 
 /// A provider whose entry is decided.
@@ -43,18 +44,23 @@ pub struct Settled {
     pub findings: Vec<Finding>,
 }
 
-/// Settles one provider. `leveled` gives each finding the level that the settings want.
+/// What settling a provider may look up.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The level that the settings want of a finding.
+    pub leveled: &'a dyn Fn(Finding) -> Finding,
+    /// What else recorded a release that seems to be published again.
+    pub witnesses: &'a dyn Fn(&Release) -> Vec<Witness>,
+}
+
+/// Settles one provider.
 ///
 /// # Errors
 ///
 /// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
 /// may be written.
-pub fn settle(
-    addr: &ProviderAddr,
-    step: &Step,
-    facts: &Selected,
-    leveled: &dyn Fn(Finding) -> Finding,
-) -> Result<Settled, Vec<Refusal>> {
+pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result<Settled, Vec<Refusal>> {
+    let (addr, leveled) = (&facts.release.address, around.leveled);
     let mut findings = facts.release.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
     if facts.release.signer.is_some() {
@@ -66,10 +72,11 @@ pub fn settle(
     }
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
-    let first_use = match &recorded {
-        Some(entry) => continuity_findings(addr, entry, step, facts, &mut findings),
-        None => true,
+    let (said, first_use) = match &recorded {
+        Some(entry) => continuity(entry, step, facts, around),
+        None => (Vec::new(), true),
     };
+    findings.extend(said);
     findings.extend(vouched_by_mirror(addr, recorded.filter(|_| !first_use), step, facts));
     findings.extend(mirrors::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
     let signer = facts.release.signer.clone().filter(|_| first_use);
@@ -205,42 +212,38 @@ fn recorded_under<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry>
     }
 }
 
-/// Applies hash continuity; true if the release counts as new to the file.
-fn continuity_findings(
-    addr: &ProviderAddr,
-    entry: &LockEntry,
-    step: &Step,
-    facts: &Selected,
-    findings: &mut Vec<Finding>,
-) -> bool {
-    if let Some(differs) = mirrors::differs(&facts.release, &entry.hashes) {
-        findings.push(differs);
-        return false;
+/// Applies hash continuity: what it says, and whether the release counts as new to the file.
+fn continuity(entry: &LockEntry, step: &Step, facts: &Selected, around: Surroundings<'_>) -> (Vec<Finding>, bool) {
+    let release = &facts.release;
+    let name = format!("{} {}", release.address, entry.version);
+    let said = |rule, message| Finding::new(rule, message).about(&release.address);
+    if let Some(differs) = mirrors::differs(release, &entry.hashes) {
+        return (vec![differs], false);
     }
     match judge(entry, facts) {
         Verdict::FirstUse => {
-            let message = format!("{addr} {} records no hash of a known scheme: this is a first use", entry.version);
-            findings.push(Finding::new(Rule::FirstUse, message).about(addr));
-            true
+            let message = format!("{name} records no hash of a known scheme: this is a first use");
+            (vec![said(Rule::FirstUse, message)], true)
         }
         Verdict::Shown { unexplained } => {
-            findings.extend(unexplained.iter().map(|hash| unexplained_hash(addr, entry, hash)));
-            false
+            (unexplained.iter().map(|hash| unexplained_hash(&release.address, entry, hash)).collect(), false)
         }
         Verdict::Grew { new } => {
             let message = format!(
-                "{addr} {} has {new} {} that {} not recorded; all recorded packages still stand",
-                entry.version,
+                "{name} has {new} {} that {} not recorded; all recorded packages still stand",
                 if new == 1 { "package" } else { "packages" },
                 if new == 1 { "was" } else { "were" },
             );
-            findings.push(Finding::new(Rule::ReleaseGrew, message).about(addr));
-            false
+            (vec![said(Rule::ReleaseGrew, message)], false)
         }
-        Verdict::Republished { .. } | Verdict::NotReproduced if step.accept_republished => true,
         verdict @ (Verdict::Republished { .. } | Verdict::NotReproduced) => {
-            findings.extend(words::republished(&entry.hashes, &facts.release, &verdict));
-            false
+            let altered = || altered::finding(&entry.hashes, release, &(around.witnesses)(release));
+            // What a mirror has is not all that there is of a release.
+            match release.signer.as_ref().and_then(|_| altered()) {
+                Some(altered) => (vec![altered], false),
+                None if step.accept_republished => (Vec::new(), true),
+                None => (words::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
+            }
         }
     }
 }

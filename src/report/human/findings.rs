@@ -45,6 +45,8 @@ pub(in crate::report) struct Told {
     /// With the provider it is about.
     pub(in crate::report) message: String,
     help: String,
+    /// True if the help is about this very finding, not only about its rule.
+    has_remedy: bool,
     pub(in crate::report) place: Option<Place>,
 }
 
@@ -68,7 +70,14 @@ impl Told {
             None => printable(&finding.message).into_owned(),
         };
         let place = Some(Place::of(finding));
-        Self { rule: finding.rule, level: finding.level, message, help: finding.help(), place }
+        Self {
+            rule: finding.rule,
+            level: finding.level,
+            message,
+            help: finding.help(),
+            has_remedy: finding.remedy.is_some(),
+            place,
+        }
     }
 
     fn is_told(&self, style: Style) -> bool {
@@ -98,7 +107,9 @@ fn all(found: &[(Told, Vec<&Path>)], whose: Option<Whose>, style: Style) -> Stri
                 let _ = writeln!(text, "  in {}", whose.cell(paths));
             }
         }
-        if finding.level > Level::Note && helped.insert(finding.rule) {
+        if finding.has_remedy && finding.level > Level::Note {
+            helps(&mut text, [&finding.help], style);
+        } else if finding.level > Level::Note && helped.insert(finding.rule) {
             let of_rule = |other: &&&(Told, Vec<&Path>)| other.0.rule == finding.rule && other.0.level > Level::Note;
             let alone = told.iter().filter(of_rule).count() == 1;
             helps(&mut text, [&if alone { finding.help.clone() } else { finding.rule.help().to_owned() }], style);

@@ -30,8 +30,8 @@ const PUBLISHED_AGAIN: &[Row] = &[
     Row {
         name: "unsigned",
         world: |it| republished(it).unsigned(),
-        verify: refuses(&["bad-signature"]),
-        lock: refuses(&["bad-signature"]),
+        verify: refuses(&["no-signing-key"]),
+        lock: refuses(&["no-signing-key"]),
         ..HONEST
     },
     Row {
@@ -86,8 +86,8 @@ const SIGNED_OTHERWISE: &[Row] = &[
     Row {
         name: "signed before, unsigned now",
         world: |it| widget(it).unsigned(),
-        verify: refuses(&["bad-signature"]),
-        lock: refuses(&["bad-signature"]),
+        verify: refuses(&["no-signing-key"]),
+        lock: refuses(&["no-signing-key"]),
         ..HONEST
     },
     Row {

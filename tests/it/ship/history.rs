@@ -131,12 +131,7 @@ const ATTACKS: &[Branch] = &[
         (3, &["version-withdrawn"]),
         (3, &["version-withdrawn"]),
     ),
-    Branch(
-        "hashes-of-another-release",
-        hashes_of_another,
-        (3, &["hash-replaced", "republished"]),
-        (3, &["republished"]),
-    ),
+    Branch("hashes-of-another-release", hashes_of_another, (3, &["lock-file-altered"]), (3, &["lock-file-altered"])),
     Branch("two-entries", two_entries, (1, &["duplicate-provider"]), (1, &["duplicate-provider"])),
     Branch(
         "packages-in-plugins",

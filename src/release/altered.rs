@@ -1,0 +1,128 @@
+//! Was the lock file changed, where a release seems to have been published again?
+//!
+//! Before a release is called republished, the file is suspected: where what is on offer is what the file's own history,
+//! or the index, recorded for that version, the release is the old one and the entry is not.
+
+use super::Release;
+use super::continuity::{self, Verdict};
+use crate::finding::{Finding, Rule};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
+
+/// What was recorded of a release elsewhere than in the entry that is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// The hashes.
+    pub recorded: PackageHashes,
+    /// Where, for people, such as `HEAD` or `the index`.
+    pub place: String,
+    /// What to do to have the entry as it was there, where that is known.
+    pub remedy: Option<String>,
+}
+
+/// True if a release on offer is not shown to be the recorded one, so that it is worth looking for witnesses.
+pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
+    matches!(continuity::judge(recorded, release), Verdict::Republished { .. } | Verdict::NotReproduced)
+}
+
+/// The finding that an entry was changed, by the first witness that recorded just what is on offer; none without one.
+///
+/// Only to be asked about an entry whose release is doubtful.
+pub fn finding(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
+    let witness = witnesses.iter().find(|witness| is_shown(&witness.recorded, release))?;
+    let is_known = |hash: &&PackageHash| hash.scheme() != HashScheme::Other;
+    let foreign: Vec<&PackageHash> =
+        recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
+    let first = foreign.first().map(|hash| format!(" (first: {hash})")).unwrap_or_default();
+    let message = format!(
+        "the entry of {} {} was changed: {} of its {} hashes {} not in {}, which records the release on offer{first}",
+        release.address,
+        release.version,
+        foreign.len(),
+        recorded.len(),
+        if foreign.len() == 1 { "is" } else { "are" },
+        witness.place,
+    );
+    let finding = Finding::new(Rule::LockFileAltered, message).about(&release.address).of_version(&release.version);
+    Some(match &witness.remedy {
+        Some(remedy) => finding.remedied_by(remedy),
+        None => finding,
+    })
+}
+
+/// True if all that was recorded is of the release on offer.
+fn is_shown(recorded: &PackageHashes, release: &Release) -> bool {
+    match continuity::judge(recorded, release) {
+        Verdict::Shown { unexplained } => unexplained.is_empty(),
+        Verdict::Grew { .. } => true,
+        Verdict::FirstUse | Verdict::Republished { .. } | Verdict::NotReproduced => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::hash::Sha256Digest;
+    use crate::release::Line;
+    use crate::version::Version;
+
+    fn recorded(numbers: &[u8]) -> PackageHashes {
+        numbers.iter().map(|number| PackageHash::zh(Sha256Digest::from_bytes([*number; 32]))).collect()
+    }
+
+    fn on_offer(archives: &[u8]) -> Release {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let lines = archives.iter().map(|number| (Sha256Digest::from_bytes([*number; 32]), Line::Archive(None)));
+        Release { lines: lines.collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
+    }
+
+    /// What is said where an entry records the first numbers, the others are on offer, and HEAD recorded the last ones.
+    fn told(entry: &[u8], archives: &[u8], head: &[u8]) -> Option<String> {
+        let remedy = Some("Take it back.".to_owned());
+        let witness = Witness { recorded: recorded(head), place: "HEAD".to_owned(), remedy };
+        let finding = finding(&recorded(entry), &on_offer(archives), &[witness])?;
+        assert_eq!((finding.rule, finding.help().as_str()), (Rule::LockFileAltered, "Take it back."));
+        Some(finding.message)
+    }
+
+    #[test]
+    fn a_hash_was_changed_and_head_has_the_right_one() {
+        let told = told(&[1, 7], &[1, 2], &[1, 2]).unwrap();
+        assert!(told.contains("1 of its 2 hashes is not in HEAD, which records the release on offer"), "{told}");
+    }
+
+    #[test]
+    fn all_hashes_were_changed() {
+        assert!(told(&[7, 8], &[1, 2], &[1, 2]).unwrap().contains("2 of its 2 hashes are not in HEAD"));
+    }
+
+    #[test]
+    fn head_recorded_some_platforms_of_what_is_on_offer() {
+        assert!(told(&[7], &[1, 2], &[1]).is_some());
+    }
+
+    #[test]
+    fn head_recorded_what_was_there_before_it_was_published_again() {
+        assert_eq!(told(&[1, 7], &[3, 4], &[1, 2]), None);
+    }
+
+    #[test]
+    fn head_recorded_a_mixture_that_no_release_has() {
+        assert_eq!(told(&[7], &[1, 2], &[1, 2, 9]), None);
+    }
+
+    #[test]
+    fn head_recorded_nothing() {
+        assert_eq!(told(&[7], &[1, 2], &[]), None);
+    }
+
+    #[test]
+    fn what_is_doubtful() {
+        for (entry, archives, doubtful) in
+            [(&[1, 2][..], &[1, 2][..], false), (&[1], &[1, 2], false), (&[1, 7], &[1, 2], true), (&[7], &[1], true)]
+        {
+            assert_eq!(is_doubtful(&recorded(entry), &on_offer(archives)), doubtful, "{entry:?} {archives:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A lock file that was changed is no release that was published again: it is told by what else recorded the release,
+//! and the advised command takes the entry back.
+
+use std::path::Path;
+
+use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};
+use crate::support::proposal::{self, commit, edit, gate};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+use crate::support::worlds::{LOCK_BOTH, widget};
+
+const FAKE: &str = "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+/// A root module that is locked, pinned and committed.
+fn committed(registry: &Registry) -> Workspace {
+    let workspace = locked(registry);
+    workspace.write(".tflock.trust.hcl", &pinned(registry));
+    // What stands in the text by name is filled in first.
+    workspace.tflock(registry, ["fmt", "--check"]).ended_with(0);
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "locked");
+    workspace
+}
+
+/// The text with another checksum in the place of one of `acme/widget`.
+fn changed(registry: &Registry, text: &str) -> String {
+    text.replace(&registry.package("acme/widget", "1.4.0", "linux_amd64").zh(), FAKE)
+}
+
+/// The help of the one finding that denies, which must be that the file was changed.
+#[track_caller]
+fn help(run: &Run) -> String {
+    assert_eq!(rules(run, "deny"), ["lock-file-altered".to_owned()].into(), "{run}");
+    let findings = run.json()["findings"].as_array().unwrap().clone();
+    let denied: Vec<_> = findings.iter().filter(|finding| finding["level"] == "deny").collect();
+    assert_eq!(denied.len(), 1, "{run}");
+    denied[0]["help"].as_str().unwrap().to_owned()
+}
+
+/// The words of the last command in a help.
+fn command(help: &str) -> Vec<&str> {
+    help.split('`').nth_back(1).unwrap().split(' ').collect()
+}
+
+/// Runs the advised command of git.
+#[track_caller]
+fn follow(workspace: &Workspace, help: &str) {
+    let [program, args @ ..] = &command(help)[..] else { panic!("{help}") };
+    assert_eq!(*program, "git", "{help}");
+    workspace.git(args.iter().copied());
+}
+
+#[test]
+fn head_has_the_entry_as_it_was() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    workspace.write(LOCK, &changed(&registry, &sound));
+    let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
+    let release = format!("{}/acme/widget@1.4.0", registry.host());
+    let accept = ["--accept-republished", &release, "--reason", "x"];
+    for more in [&[][..], &accept] {
+        let args = ["lock", "--format", "json", "--platform", "linux_amd64", "--platform", "darwin_arm64"];
+        let run = workspace.tflock(&registry, args.iter().chain(more)).ended_with(3);
+        assert!(run.touched().is_empty() && workspace.lock_file().contains(FAKE), "{run}");
+        assert_eq!(help(&run), advised);
+    }
+    follow(&workspace, &advised);
+    assert_eq!(workspace.lock_file(), sound);
+    verify(&workspace, &registry, &[]).ended_with(0);
+}
+
+#[test]
+fn the_history_has_the_entry_as_it_was() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    workspace.write(LOCK, &changed(&registry, &sound));
+    commit(&workspace, "changed");
+    let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
+    follow(&workspace, &advised);
+    assert_eq!(workspace.lock_file(), sound);
+    verify(&workspace, &registry, &[]).ended_with(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_lines_of_the_entry_are_taken_back_where_others_changed_too() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    let h1 = registry.package("acme/gadget", "2.0.0", "darwin_arm64").h1;
+    let less: String = sound.split_inclusive('\n').filter(|line| !line.contains(&h1)).collect();
+    workspace.write(LOCK, &changed(&registry, &less));
+    let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
+    let script = format!("printf 'n\\ny\\n' | {}", command(&advised).join(" "));
+    workspace.program(Path::new("/bin/sh"), None, ["-c", &script]).ended_with(0);
+    assert_eq!(workspace.lock_file(), less);
+}
+
+#[test]
+fn the_index_knows_what_was_written_outside_of_git() {
+    let registry = widget();
+    let workspace = Workspace::from("modules/one-root");
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    let sound = workspace.lock_file();
+    workspace.write(LOCK, &changed(&registry, &sound));
+    let advised = help(&verify(&workspace, &registry, &[]).ended_with(3));
+    assert!(advised.starts_with("Delete the `hashes` of the entry"), "{advised}");
+    let (head, _) = sound.split_once("  hashes").unwrap();
+    workspace.write(LOCK, &format!("{head}}}\n"));
+    let [_, args @ ..] = &command(&advised)[..] else { panic!("{advised}") };
+    let platforms = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
+    workspace.tflock(&registry, args.iter().chain(&platforms)).ended_with(0);
+    assert_eq!(workspace.lock_file(), sound);
+}
+
+#[test]
+fn a_release_that_was_published_again_stays_one() {
+    for in_git in [true, false] {
+        let registry = widget();
+        let workspace = Workspace::from("modules/one-root");
+        workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+        if in_git {
+            workspace.git(["init", "--quiet"]);
+            commit(&workspace, "locked");
+        }
+        registry.republish("acme/widget", "1.4.0");
+        // What the first run saw does not speak against the file in the second.
+        for _ in 0..2 {
+            let run = verify(&workspace, &registry, &[]).ended_with(3);
+            assert_eq!(rules(&run, "deny"), ["republished".to_owned()].into(), "{run}");
+        }
+    }
+}
+
+#[test]
+fn the_base_has_the_entry_as_it_was() {
+    let registry = honest();
+    let workspace = proposal::repository(&registry);
+    edit(&workspace, &format!("app/{LOCK}"), |text| changed(&registry, text));
+    commit(&workspace, "changed");
+    let advised = help(&gate(&workspace, &registry, &[]).ended_with(3));
+    follow(&workspace, &advised);
+    gate(&workspace, &registry, &[]).ended_with(0);
+}
+
+#[test]
+fn a_change_that_is_explained_says_so() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    workspace.write(LOCK, &changed(&registry, &workspace.lock_file()));
+    let run = workspace.tflock(&registry, ["diff", "--online", "--exit-code", "--format", "json"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["lock-file-altered".to_owned()].into(), "{run}");
+}
+
+#[test]
+fn the_signer_of_a_changed_entry_is_not_remembered() {
+    let registry = honest();
+    let workspace = committed(&registry);
+    std::fs::remove_file(workspace.path(".tflock.trust.hcl")).unwrap();
+    workspace.write(LOCK, &changed(&registry, &workspace.lock_file()));
+    let run = workspace.tflock(&registry, ["trust", "init", "--format", "json"]).ended_with(3);
+    assert_eq!(rules(&run, "deny"), ["lock-file-altered".to_owned()].into(), "{run}");
+    assert!(!workspace.read(".tflock.trust.hcl").contains("acme/widget"), "{run}");
+}
