@@ -118,6 +118,21 @@ impl AddrPattern {
             && part(self.kind.as_ref(), other.kind.as_ref())
     }
 
+    /// The host, if the pattern has one, as it is compared.
+    pub fn host_text(&self) -> Option<String> {
+        self.host.as_ref().map(|host| host.as_ascii().to_owned())
+    }
+
+    /// The namespace, if the pattern has one.
+    pub fn namespace_text(&self) -> Option<String> {
+        self.namespace.clone()
+    }
+
+    /// The type, if the pattern has one.
+    pub fn type_text(&self) -> Option<String> {
+        self.kind.clone()
+    }
+
     /// True if there is no wildcard, so that one address at most matches.
     pub fn is_exact(&self) -> bool {
         self.kind.is_some()

@@ -8,11 +8,13 @@ use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
+use crate::disk::oci_credentials::OciCredentials;
 use crate::engine::gather::{Equipment, GatherOptions};
 use crate::engine::{Event, Events};
 use crate::error::Error;
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::settings::SourceChoice;
+use crate::source::oci::{OciClient, OciMirror, Template};
 use crate::source::{DirectoryMirror, Method, Mirror, NetworkMirror, Place, Registry, Source};
 use crate::workspace::{RootSource, Scope};
 
@@ -148,7 +150,7 @@ impl<'a> Sources<'a> {
         }
         let mut sources = Vec::new();
         for method in &asked.methods {
-            sources.push((method.filter.clone(), self.source(&method.place, asked.dialect)?));
+            sources.push((method.filter.clone(), self.source(method, asked.dialect)?));
         }
         let equipment = Equipment {
             cache: Arc::clone(&self.cache),
@@ -159,8 +161,8 @@ impl<'a> Sources<'a> {
         Ok(Some(GatherOptions { sources, equipment }))
     }
 
-    fn source(&self, place: &Place, dialect: Dialect) -> Result<Source, Error> {
-        match place {
+    fn source(&self, method: &Method, dialect: Dialect) -> Result<Source, Error> {
+        match &method.place {
             Place::Directory(base) => Ok(Source::Mirror(Mirror::Directory(DirectoryMirror::new(base.clone())))),
             Place::Direct { download_retries } => {
                 let (client, credentials, config) = self.online(dialect, *download_retries)?;
@@ -172,9 +174,11 @@ impl<'a> Sources<'a> {
                 let mirror = NetworkMirror::new(client, credentials, url)?.trusting_all_hashes(*trust_all_hashes);
                 Ok(Source::Mirror(Mirror::Network(Box::new(mirror))))
             }
-            Place::Oci(_) => {
-                let message = "packages cannot be asked of OCI mirrors yet";
-                Err(Error::new(crate::error::ErrorKind::Settings, message))
+            Place::Oci(template) => {
+                let (client, _, config) = self.online(dialect, None)?;
+                let parsed = Template::parse(template, &method.filter.include)?;
+                let mirror = OciMirror::new(oci_client(client, &config, self.scope), parsed, template);
+                Ok(Source::Mirror(Mirror::Oci(Box::new(mirror))))
             }
         }
     }
@@ -192,6 +196,13 @@ impl<'a> Sources<'a> {
         self.known().notes.extend(credentials.warnings().iter().cloned());
         Ok((Client::watched(options, watch(&self.events)), Arc::new(credentials), config))
     }
+}
+
+/// Whom OCI registries are asked as.
+pub(super) fn oci_client(client: Client, config: &CliConfig, scope: &Scope) -> OciClient {
+    let defaults = config.oci_defaults.clone().unwrap_or_default();
+    let variables = &scope.environment.variables;
+    OciClient::new(client, Arc::new(OciCredentials::new(&config.oci_credentials, &defaults, variables)))
 }
 
 /// What the client does, as events.

@@ -6,7 +6,7 @@
 //! Source: `github.com/hashicorp/terraform-svchost/auth/helper_program.go`; the search is `globalPluginDirs` of both
 //! tools.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -108,18 +108,7 @@ impl HelperProgram {
     pub fn token(&self, host: &Hostname, limit: Duration) -> Result<Option<Secret>, HelperError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).args(["get", host.as_ascii()]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command
-            .spawn()
-            .map_err(|error| HelperError::Start { program: self.program.clone(), reason: error.to_string() })?;
-        let answer = wait(&mut child, limit);
-        if answer.is_none() {
-            // It may be gone by now; either way nobody waits for it any longer.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        let (status, stdout, stderr) =
-            answer.ok_or_else(|| HelperError::Timeout { program: self.program.clone(), limit })?;
+        let (status, stdout, stderr) = run(command, None, limit)?;
         if !status.success() {
             return Err(HelperError::Failed { program: self.program.clone(), message: first_line(&stderr) });
         }
@@ -130,6 +119,55 @@ impl HelperProgram {
             _ => Err(HelperError::Answer(self.program.clone())),
         }
     }
+}
+
+/// Asks a credentials helper of Docker, a program on the `PATH`, about a server; none if it has no credentials for it.
+///
+/// # Errors
+///
+/// What went wrong, in words without secrets.
+///
+/// Source: `github.com/docker/docker-credential-helpers`, `client`.
+pub fn docker_credential(program: &str, server: &str, limit: Duration) -> Result<Option<Vec<u8>>, String> {
+    const NOT_FOUND: &str = "credentials not found in native keychain";
+    if program.contains(['/', '\\', ':']) {
+        return Err(format!("{program:?} is not the name of a credentials helper"));
+    }
+    let mut command = Command::new(program);
+    command.arg("get");
+    let (status, stdout, stderr) = run(command, Some(server), limit).map_err(|error| error.to_string())?;
+    if status.success() {
+        return Ok(Some(stdout));
+    }
+    // It says so on standard output.
+    if String::from_utf8_lossy(&stdout).trim() == NOT_FOUND || String::from_utf8_lossy(&stderr).trim() == NOT_FOUND {
+        return Ok(None);
+    }
+    Err(format!("error in {program}: {}", first_line(&stderr)))
+}
+
+/// Runs a helper to its end, or as long as allowed.
+fn run(
+    mut command: Command,
+    input: Option<&str>,
+    limit: Duration,
+) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), HelperError> {
+    let program = PathBuf::from(command.get_program());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = command.spawn();
+    let mut child =
+        started.map_err(|error| HelperError::Start { program: program.clone(), reason: error.to_string() })?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A helper that does not read says what it says.
+        let _ = stdin.write_all(input.unwrap_or_default().as_bytes());
+    }
+    let answer = wait(&mut child, limit);
+    if answer.is_none() {
+        // It may be gone by now; either way nobody waits for it any longer.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    answer.ok_or(HelperError::Timeout { program, limit })
 }
 
 /// The newest of the programs `NAME_vVERSION`.

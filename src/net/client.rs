@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use reqwest::Response;
-use reqwest::header::{AUTHORIZATION, HeaderValue, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
-use super::document::{Ask, Document, Kind};
+use super::document::{Ask, Authorization, Document, Kind};
 use super::down::Down;
 use super::download::Download;
 use super::error::{Fault, NetError};
@@ -22,6 +22,9 @@ use super::watch::{Doing, Watch};
 
 /// The most redirects of one request, but for discovery.
 const MAX_REDIRECTS: usize = 10;
+
+/// The longest `WWW-Authenticate` that is heeded, in bytes.
+const MAX_CHALLENGE: usize = 4096;
 
 /// The most redirects of service discovery. Source: `maxRedirects` of terraform-svchost.
 const MAX_DISCOVERY_REDIRECTS: usize = 3;
@@ -109,7 +112,14 @@ impl Client {
 
     /// Starts the download of an archive. Never with a token.
     pub fn download(&self, url: &Url) -> Download {
-        Download::new(self.clone(), url.clone())
+        self.download_as(url, None)
+    }
+
+    /// The same for protocols that want one for archives too.
+    pub fn download_as(&self, url: &Url, authorization: Option<Authorization>) -> Download {
+        // The kind gives no header and no bound here. Compression would hide the length.
+        let ask = Ask::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
+        Download::new(self.clone(), ask.authorized(authorization))
     }
 
     async fn attempt(&self, ask: &Ask) -> Result<Document, Fault> {
@@ -131,14 +141,13 @@ impl Client {
     }
 
     /// The head of an archive's answer, with the permit to read its body.
-    pub(super) async fn open(&self, url: &Url) -> Result<super::download::Body, Fault> {
+    pub(super) async fn open(&self, ask: &Ask) -> Result<super::download::Body, Fault> {
+        let url = &ask.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
         self.inner.down.check(url)?;
         let patience = self.inner.options.idle_timeout;
-        // The kind gives no header and no bound here. Compression would hide the length.
-        let ask = Ask::new(url.clone(), Kind::Sums).header("accept-encoding", "identity");
-        let answer = tokio::time::timeout(patience, self.send(&client, &ask, patience)).await;
+        let answer = tokio::time::timeout(patience, self.send(&client, ask, patience)).await;
         let (response, _) = answer.unwrap_or(Err(Fault::Timeout(patience)))?;
         Ok(super::download::Body::new(response, patience, permit))
     }
@@ -169,26 +178,32 @@ impl Client {
         if !matches!(ask.url.scheme(), "https" | "http") {
             return Err(Fault::Scheme(ask.url.scheme().to_owned()));
         }
-        let bearer = ask.token.as_ref().map(|token| bearer(token.reveal())).transpose()?;
+        let authorization = ask.authorization.as_ref().map(sensitive).transpose()?;
         let most = if ask.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
-        let mut trail = Trail::new(ask.url.clone(), bearer.is_some(), most);
+        let mut trail = Trail::new(ask.url.clone(), authorization.is_some(), most);
         loop {
             self.watch().tell(|| Doing::Asking(ShownUrl::new(trail.url())));
-            let mut request = client.get(trail.url().clone());
+            let mut request = match &ask.form {
+                None => client.get(trail.url().clone()),
+                Some(form) => {
+                    let request = client.post(trail.url().clone()).body(form.reveal().to_owned());
+                    request.header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                }
+            };
             for (name, value) in &ask.headers {
                 request = request.header(*name, value);
             }
             if let (Kind::Metadata, Some(version)) = (ask.kind, &self.inner.options.terraform_version) {
                 request = request.header("X-Terraform-Version", version);
             }
-            if let (true, Some(bearer)) = (trail.carries_token(), &bearer) {
-                request = request.header(AUTHORIZATION, bearer);
+            if let (true, Some(authorization)) = (trail.carries_token(), &authorization) {
+                request = request.header(AUTHORIZATION, authorization);
             }
             let response = request.send().await.map_err(|error| Fault::of_request(error, patience))?;
             if response.status().is_success() {
                 return Ok((response, trail.into_url()));
             }
-            match location(&response) {
+            match location(&response).filter(|_| ask.form.is_none()) {
                 Some(location) => trail.follow(&location)?,
                 None => return Err(refusal(&response, trail.carries_token())),
             }
@@ -196,8 +211,8 @@ impl Client {
     }
 }
 
-fn bearer(token: &str) -> Result<HeaderValue, Fault> {
-    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| Fault::Token)?;
+fn sensitive(authorization: &Authorization) -> Result<HeaderValue, Fault> {
+    let mut value = HeaderValue::from_str(&authorization.header()).map_err(|_| Fault::Token)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -214,7 +229,8 @@ fn refusal(response: &Response, token_sent: bool) -> Fault {
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let asked = header("retry-after").filter(|_| matches!(status, 429 | 503));
     let retry_after = asked.and_then(|value| retry_after(value, header("date")));
-    Fault::Status { status, token_sent, retry_after }
+    let challenge = header("www-authenticate").filter(|value| status == 401 && value.len() <= MAX_CHALLENGE);
+    Fault::Status { status, token_sent, retry_after, challenge: challenge.map(str::to_owned) }
 }
 
 /// The whole body, if it keeps within the limit. What is counted has been decompressed.

@@ -16,6 +16,8 @@ pub enum Kind {
     Sums,
     /// A detached signature: 64 KiB.
     Signature,
+    /// A manifest of an OCI registry: 4 MiB.
+    Manifest,
 }
 
 impl Kind {
@@ -25,6 +27,26 @@ impl Kind {
             Kind::Discovery | Kind::Sums => 1024 * 1024,
             Kind::Metadata => 10 * 1024 * 1024,
             Kind::Signature => 64 * 1024,
+            Kind::Manifest => 4 * 1024 * 1024,
+        }
+    }
+}
+
+/// What shows who asks.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Authorization {
+    /// A token.
+    Bearer(Secret),
+    /// A user and a password, with a colon between, in base64.
+    Basic(Secret),
+}
+
+impl Authorization {
+    /// The value of the header.
+    pub(super) fn header(&self) -> String {
+        match self {
+            Self::Bearer(token) => format!("Bearer {}", token.reveal()),
+            Self::Basic(both) => format!("Basic {}", both.reveal()),
         }
     }
 }
@@ -36,9 +58,10 @@ pub struct Ask {
     pub url: Url,
     /// What it is.
     pub kind: Kind,
-    /// The bearer token of the host that the question belongs to. Sent over `https` only, and to no other host that a
-    /// redirect names.
-    pub token: Option<Secret>,
+    /// What the host that the question belongs to wants. Sent over `https` only, and to no other host that a redirect names.
+    pub authorization: Option<Authorization>,
+    /// A form that is sent along, URL-encoded. Such a question is not sent on to where a redirect leads.
+    pub form: Option<Secret>,
     /// Further headers.
     pub headers: Vec<(&'static str, String)>,
 }
@@ -46,13 +69,26 @@ pub struct Ask {
 impl Ask {
     /// A question without a token.
     pub fn new(url: Url, kind: Kind) -> Self {
-        Self { url, kind, token: None, headers: Vec::new() }
+        Self { url, kind, authorization: None, form: None, headers: Vec::new() }
     }
 
-    /// The same question with a token, if there is one.
+    /// The same question with a bearer token, if there is one.
     #[must_use]
-    pub fn token(mut self, token: Option<Secret>) -> Self {
-        self.token = token;
+    pub fn token(self, token: Option<Secret>) -> Self {
+        self.authorized(token.map(Authorization::Bearer))
+    }
+
+    /// The same question with what its host wants, if there is that.
+    #[must_use]
+    pub fn authorized(mut self, authorization: Option<Authorization>) -> Self {
+        self.authorization = authorization;
+        self
+    }
+
+    /// The same question with a form.
+    #[must_use]
+    pub fn posting(mut self, form: Option<Secret>) -> Self {
+        self.form = form;
         self
     }
 

@@ -49,7 +49,7 @@ mod tests {
             down.ended(&url, Some(&silence));
         }
         assert_eq!(down.check(&url), Ok(()));
-        down.ended(&url, Some(&Fault::Status { status: 503, token_sent: false, retry_after: None }));
+        down.ended(&url, Some(&Fault::Status { status: 503, token_sent: false, retry_after: None, challenge: None }));
         for _ in 0..MOST {
             assert_eq!(down.check(&url), Ok(()));
             down.ended(&url, Some(&silence));

@@ -19,10 +19,9 @@ use std::time::Duration;
 use reqwest::Response;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
-use url::Url;
 
 use super::client::Client;
-use super::document::{is_page, media_type};
+use super::document::{Ask, is_page, media_type};
 use super::error::{Fault, NetError};
 use super::redact::ShownUrl;
 use super::retry::Retry;
@@ -46,14 +45,14 @@ const PIECE: usize = 128 * 1024;
 #[derive(Debug)]
 pub struct Download {
     client: Client,
-    url: Url,
+    ask: Ask,
     retry: Retry,
 }
 
 impl Download {
-    pub(super) fn new(client: Client, url: Url) -> Self {
+    pub(super) fn new(client: Client, ask: Ask) -> Self {
         let retry = Retry::new(client.options().first_delay, client.options().download_retries);
-        Self { client, url, retry }
+        Self { client, ask, retry }
     }
 
     /// The same download with another number of further attempts, as `download_retry_count` sets it for a method.
@@ -70,14 +69,14 @@ impl Download {
     /// [`NetError`] when no attempt is left, or another would not help.
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
-            match Box::pin(self.client.open(&self.url)).await {
+            match Box::pin(self.client.open(&self.ask)).await {
                 Ok(body) => {
-                    self.client.ended(&self.url, None);
+                    self.client.ended(&self.ask.url, None);
                     return Ok(body);
                 }
                 Err(fault) => {
-                    let again = self.again(NetError::new(&self.url, fault)).await;
-                    again.inspect_err(|error| self.client.ended(&self.url, Some(&error.fault)))?;
+                    let again = self.again(NetError::new(&self.ask.url, fault)).await;
+                    again.inspect_err(|error| self.client.ended(&self.ask.url, Some(&error.fault)))?;
                 }
             }
         }

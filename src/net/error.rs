@@ -32,6 +32,8 @@ pub enum Fault {
         token_sent: bool,
         /// How long the server asks to wait, for 429 and 503.
         retry_after: Option<Duration>,
+        /// What the server wants to be shown, for 401: `WWW-Authenticate` as it came.
+        challenge: Option<String>,
     },
     /// No connection: name, address, proxy, TLS.
     #[error("{0}")]
@@ -134,6 +136,14 @@ impl NetError {
     pub fn status(&self) -> Option<u16> {
         match self.fault {
             Fault::Status { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// What the server wants to be shown, where it answered 401 and said so.
+    pub fn challenge(&self) -> Option<&str> {
+        match &self.fault {
+            Fault::Status { challenge, .. } => challenge.as_deref(),
             _ => None,
         }
     }

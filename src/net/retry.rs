@@ -93,7 +93,12 @@ mod tests {
     }
 
     fn status(status: u16, retry_after: Option<u64>) -> NetError {
-        failed(Fault::Status { status, token_sent: false, retry_after: retry_after.map(Duration::from_secs) })
+        failed(Fault::Status {
+            status,
+            token_sent: false,
+            retry_after: retry_after.map(Duration::from_secs),
+            challenge: None,
+        })
     }
 
     #[test]

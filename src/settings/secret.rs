@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A token. `Debug` never shows it and there is no `Display`; [`Secret::reveal`] is for the one header it goes to.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
 
 impl Secret {

@@ -1,12 +1,10 @@
 //! A mirror of whatever protocol: what it has of a provider, and where each package is.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use url::Url;
 
 use super::directory::DirectoryMirror;
 use super::network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
+use super::oci::{OciError, OciMirror, OciPackage};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::LocalPackage;
 use crate::error::Error;
@@ -21,6 +19,8 @@ pub enum Mirror {
     Directory(DirectoryMirror),
     /// A server with the network mirror protocol.
     Network(Box<NetworkMirror>),
+    /// Repositories of an OCI registry.
+    Oci(Box<OciMirror>),
 }
 
 /// Where the package of one platform is.
@@ -30,6 +30,8 @@ pub enum MirrorPackage {
     Local(LocalPackage),
     /// On a server.
     Archive(MirrorArchive),
+    /// In an OCI registry.
+    Oci(OciPackage),
 }
 
 /// Why a mirror says nothing of what it was asked about.
@@ -75,6 +77,7 @@ impl Mirror {
         match self {
             Self::Directory(mirror) => format!("the filesystem mirror {}", mirror.base().display()),
             Self::Network(mirror) => format!("the network mirror {}", mirror.shown()),
+            Self::Oci(mirror) => format!("the OCI mirror {}", mirror.shown()),
         }
     }
 
@@ -83,6 +86,7 @@ impl Mirror {
         match self {
             Self::Directory(_) => Client::new(ClientOptions::default()),
             Self::Network(mirror) => mirror.client().clone(),
+            Self::Oci(mirror) => mirror.client().client().clone(),
         }
     }
 
@@ -91,6 +95,7 @@ impl Mirror {
         match self {
             Self::Directory(mirror) => error.in_file(mirror.base()),
             Self::Network(mirror) => error.about_url(mirror.shown().as_str()),
+            Self::Oci(_) => error,
         }
     }
 
@@ -103,6 +108,10 @@ impl Mirror {
         match self {
             Self::Directory(mirror) => mirror.versions(addr).await,
             Self::Network(mirror) => Ok(mirror.versions(addr).await?),
+            Self::Oci(mirror) => match mirror.versions(&mirror.repository(addr).map_err(MirrorMiss::Unknown)?).await {
+                Err(error @ OciError::NotFound { .. }) => Err(MirrorMiss::Absent(error.into())),
+                versions => Ok(versions?),
+            },
         }
     }
 
@@ -117,6 +126,11 @@ impl Mirror {
             Self::Network(mirror) => {
                 let archives = mirror.archives(addr, version).await?.into_iter();
                 Ok(archives.map(|(platform, archive)| (platform, MirrorPackage::Archive(archive))).collect())
+            }
+            Self::Oci(mirror) => {
+                let repository = mirror.repository(addr).map_err(MirrorMiss::Unknown)?;
+                let packages = mirror.packages(&repository, version).await?.into_iter();
+                Ok(packages.map(|(platform, package)| (platform, MirrorPackage::Oci(package))).collect())
             }
         }
     }
@@ -134,6 +148,7 @@ impl Mirror {
         match self {
             Self::Directory(mirror) => mirror.signed_copies(addr, version).await,
             Self::Network(mirror) => Ok(mirror.signed_copies(addr, version).await?),
+            Self::Oci(_) => Ok(None),
         }
     }
 
@@ -152,21 +167,9 @@ impl From<NetworkMirrorError> for MirrorMiss {
     }
 }
 
-impl MirrorPackage {
-    /// The file that it is, if it is on disk.
-    pub fn path(&self) -> Option<&PathBuf> {
-        match self {
-            Self::Local(LocalPackage::Packed(path) | LocalPackage::Unpacked(path)) => Some(path),
-            Self::Archive(_) => None,
-        }
-    }
-
-    /// Where its archive is downloaded, if it is on a server.
-    pub fn url(&self) -> Option<&Url> {
-        match self {
-            Self::Archive(archive) => Some(&archive.url),
-            Self::Local(_) => None,
-        }
+impl From<OciError> for MirrorMiss {
+    fn from(error: OciError) -> Self {
+        Self::Unknown(error.into())
     }
 }
 

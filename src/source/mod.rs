@@ -8,6 +8,7 @@ mod link;
 mod methods;
 mod mirror;
 mod network_mirror;
+pub mod oci;
 mod registry;
 mod wire;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{CliConfig, CliConfigError, CliConfigFault, CredentialsHelper, installation};
+use super::{CliConfig, CliConfigError, CliConfigFault, CredentialsHelper, installation, oci};
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::hcl::hcl1::{self, Item, Object, Value};
@@ -39,12 +39,13 @@ pub(super) fn merge(config: &mut CliConfig, text: &str, dialect: Dialect, variab
     installation::merge(config, &document, dialect)?;
     if dialect == Dialect::OpenTofu {
         registry_protocols(config, &document)?;
+        oci::merge(config, &document)?;
     }
     Ok(())
 }
 
 /// Blocks `name "label" { … }`, also written `name = { "label" = { … } }` and as in JSON.
-fn labelled<'a>(document: &'a Object, name: &'a str) -> Decoded<Vec<(&'a str, &'a Item, &'a Object)>> {
+pub(super) fn labelled<'a>(document: &'a Object, name: &'a str) -> Decoded<Vec<(&'a str, &'a Item, &'a Object)>> {
     let mut blocks = Vec::new();
     for item in document.fields(name) {
         let bodies = item.value.objects();

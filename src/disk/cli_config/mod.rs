@@ -9,6 +9,7 @@ mod decode;
 mod error;
 mod installation;
 mod locate;
+mod oci;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 pub use error::{CliConfigError, CliConfigFault};
 pub use installation::{DevOverride, Installation, Method, MethodKind};
 pub use locate::Locations;
+pub use oci::{OciBlock, OciDefaults};
 
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -38,6 +40,10 @@ pub struct CliConfig {
     pub installation: Option<Installation>,
     /// `registry_protocols` (`tofu` only).
     pub registry_protocols: RegistryProtocols,
+    /// `oci_credentials` (`tofu` only).
+    pub oci_credentials: Vec<OciBlock>,
+    /// `oci_default_credentials` (`tofu` only).
+    pub oci_defaults: Option<OciDefaults>,
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
     /// The directories that hold `plugins/`: of providers (implicit mirrors) and of credentials helpers.

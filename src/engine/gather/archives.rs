@@ -19,7 +19,7 @@ use crate::hash::archive::{
     ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads,
 };
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::net::{Body, Client, NetError, ShownUrl};
+use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
 use crate::source::Package;
 use crate::version::Version;
 
@@ -61,13 +61,18 @@ pub(super) struct Downloads {
     pub(super) threads: Threads,
 }
 
+/// Who gives a digest: what is signed.
+pub(super) const BY_SUMS: &str = "the signed checksums give";
+
 /// The archive that is wanted.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) url: Url,
     pub(super) file_name: String,
-    /// Its digest, where that is signed.
-    pub(super) zh: Option<Sha256Digest>,
+    /// Its digest, where that is known, and who gives it.
+    pub(super) zh: Option<(Sha256Digest, &'static str)>,
+    /// What it takes to download it.
+    pub(super) authorization: Option<Authorization>,
     /// Where its bytes go too, if they are to be kept.
     pub(super) copy: Option<Arc<ArchiveCopy>>,
 }
@@ -94,7 +99,8 @@ impl Gatherer {
         let wanted = Wanted {
             url: package.url.clone(),
             file_name: package.file_name.clone(),
-            zh: Some(package.shasum),
+            zh: Some((package.shasum, BY_SUMS)),
+            authorization: None,
             copy: None,
         };
         let hashed = async {
@@ -136,7 +142,7 @@ impl Downloads {
             let cause = Error::from(error);
             Refusal::Error(Error { message, ..cause })
         };
-        let mut download = self.client.download(&package.url);
+        let mut download = self.client.download_as(&package.url, package.authorization.clone());
         let mut spool = false;
         loop {
             let mut body = download.open().await.map_err(failed)?;
@@ -208,17 +214,17 @@ fn unwritten(error: StoreError) -> Refusal {
 /// The bytes must be the announced ones before anything that is wrong with them counts. A page for people in place of
 /// them says nothing about the release.
 fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
-    let Some(wanted) = package.zh.filter(|wanted| *wanted != zh) else { return Ok(()) };
+    let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else { return Ok(()) };
     let archive = format!("the archive of {} {} for {}", key.address, key.version, key.platform);
     if page {
         let url = ShownUrl::new(&package.url);
         let message =
-            format!("the server answered with a page in place of {archive}: its checksum is not the signed one");
+            format!("the server answered with a page in place of {archive}: its checksum is not the announced one");
         let error = Error::new(ErrorKind::Unavailable, message).about_url(url.as_str());
         let hint = "a proxy or login page may have answered in place of the server";
         return Err(Pass::Refused(error.hint(hint).into()));
     }
-    let message = format!("{archive} has the checksum {zh}, where the signed checksums give {wanted}");
+    let message = format!("{archive} has the checksum {zh}, where {given} {wanted}");
     Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
 }
 

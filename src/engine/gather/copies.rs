@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archives::{Hashed, Wanted};
+use super::archives::{BY_SUMS, Hashed, Wanted};
 use super::{Gatherer, Miss, binding};
 use crate::disk::cache::{IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
@@ -72,7 +72,8 @@ impl Gatherer {
         let wanted = Wanted {
             url: package.url.clone(),
             file_name: package.file_name.clone(),
-            zh: Some(digest),
+            zh: Some((digest, BY_SUMS)),
+            authorization: None,
             copy: Some(Arc::clone(&copy)),
         };
         let found = self.downloads.fetch(key.clone(), &wanted).await?;

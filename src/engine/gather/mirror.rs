@@ -23,8 +23,9 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::net::Shared;
 use crate::platform::Platform;
-use crate::release::{Release, ReleaseKey, mirrors};
+use crate::release::{Release, ReleaseKey, mirrors, naming};
 use crate::settings::SignatureRule;
+use crate::source::oci::OciPackage;
 use crate::source::{Mirror, MirrorArchive, MirrorMiss, MirrorPackage, MirrorPackages};
 use crate::version::Version;
 
@@ -183,7 +184,7 @@ impl MirrorGatherer {
         }
         let told = listed.iter().filter_map(|(platform, package)| match package {
             MirrorPackage::Archive(archive) => Some((platform.clone(), archive.hashes.clone())),
-            MirrorPackage::Local(_) => None,
+            MirrorPackage::Local(_) | MirrorPackage::Oci(_) => None,
         });
         selected.told = told.collect();
         let recorded = step.recorded.as_ref().filter(|entry| entry.version == *selected.version());
@@ -232,6 +233,7 @@ impl MirrorGatherer {
             match package {
                 MirrorPackage::Local(found) => self.local(key.clone(), found).await,
                 MirrorPackage::Archive(archive) => self.archive(key.clone(), archive).await,
+                MirrorPackage::Oci(package) => self.blob(key.clone(), package).await,
             }
         };
         self.packages.answer(key.clone(), look).await
@@ -250,7 +252,8 @@ impl MirrorGatherer {
 
     /// One archive. The mirror must be right in every hash of a known scheme that it gives.
     async fn archive(&self, key: PackageKey, archive: MirrorArchive) -> Result<PackageFacts, Refusal> {
-        let wanted = Wanted { url: archive.url.clone(), file_name: archive.file_name.clone(), zh: None, copy: None };
+        let (url, file_name) = (archive.url.clone(), archive.file_name.clone());
+        let wanted = Wanted { url, file_name, zh: None, copy: None, authorization: None };
         let found = self.downloads.fetch(key.clone(), &wanted).await?;
         let zh = PackageHash::zh(found.zh);
         let is_own = |hash: &PackageHash| *hash == zh || *hash == found.h1 || found.archive_form.as_ref() == Some(hash);
@@ -269,6 +272,29 @@ impl MirrorGatherer {
             size: Some(found.size),
             tells_zh: self.equipment.dialect == Dialect::OpenTofu && archive.hashes.contains(&zh),
             file_name: archive.file_name,
+        })
+    }
+}
+
+impl MirrorGatherer {
+    /// The archive that an OCI registry has as a blob: its digest is recorded too, as the tool does.
+    async fn blob(&self, key: PackageKey, package: OciPackage) -> Result<PackageFacts, Refusal> {
+        let Mirror::Oci(mirror) = &self.mirror else {
+            let message = format!("{} has no blobs", self.mirror.shown());
+            return Err(Error::new(ErrorKind::Package, message).into());
+        };
+        let (url, authorization, zh) = mirror.archive(&package).await.map_err(Error::from)?;
+        let file_name = naming::conventional(&key.address, &key.version, &key.platform);
+        let given = "its manifest in the OCI registry gives";
+        let wanted = Wanted { url, file_name: file_name.clone(), zh: Some((zh, given)), copy: None, authorization };
+        let found = self.downloads.fetch(key, &wanted).await?;
+        Ok(PackageFacts {
+            zh: Some(found.zh),
+            h1: Some(found.h1.clone()),
+            computed: true,
+            size: Some(found.size),
+            tells_zh: self.equipment.dialect == Dialect::OpenTofu,
+            file_name,
         })
     }
 }

@@ -128,11 +128,16 @@ impl Sources {
         for asker in &taking {
             match asker.versions(addr).await {
                 Ok(versions) => on_offer.push((*asker, versions)),
+                Err(Miss::Absent) if asker.is_insistent() => on_offer.push((*asker, Arc::default())),
                 Err(Miss::Absent) => {}
                 Err(Miss::Refused(refusal)) => return Err(refusal),
             }
         }
-        if on_offer.is_empty() { Err(not_found(addr, &taking).into()) } else { Ok(on_offer) }
+        if on_offer.iter().all(|(_, versions)| versions.is_empty()) {
+            Err(not_found(addr, &taking).into())
+        } else {
+            Ok(on_offer)
+        }
     }
 
     /// The version that a step asks for, of all that the sources have. Which platforms a version has is told only when it is
@@ -266,10 +271,25 @@ impl Asker {
         }
     }
 
-    /// Refuses where the tool would: it asks an OCI mirror for a version even if only another source has that.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "no mirror of that kind is known yet")]
-    fn must_have(&self, _addr: &ProviderAddr, _version: &Version) -> Result<(), Refusal> {
-        Ok(())
+    /// Refuses where the tool would: it asks an OCI mirror for a version even if only a later source has that.
+    ///
+    /// Source: as seen with tofu 1.12; "not found" is passed over only where versions are listed.
+    fn must_have(&self, addr: &ProviderAddr, version: &Version) -> Result<(), Refusal> {
+        let Self::Mirror(mirror) = self else { return Ok(()) };
+        if !matches!(mirror.mirror, Mirror::Oci(_)) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} does not have {addr} {version}, and `tofu init` asks no source behind an oci_mirror for what that lacks",
+            mirror.mirror.shown()
+        );
+        let hint = "exclude the provider from the oci_mirror, or push that version to it";
+        Err(Error::new(ErrorKind::NotFound, message).hint(hint).into())
+    }
+
+    /// True if a provider that it does not have is not passed over when a package is wanted.
+    fn is_insistent(&self) -> bool {
+        matches!(self, Self::Mirror(mirror) if matches!(mirror.mirror, Mirror::Oci(_)))
     }
 }
 

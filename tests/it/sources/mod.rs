@@ -2,6 +2,7 @@
 
 mod configured;
 mod mirrors;
+mod oci;
 mod secrets;
 
 use std::path::Path;

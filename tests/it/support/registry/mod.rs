@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub use answer::{Answer, Endpoint};
 use modules::Module;
 pub use release::{Flaw, Release};
-pub use tls::ca_pem;
+pub use tls::{ca_pem, server_pem};
 pub use world::Request;
 use world::{Document, World};
 

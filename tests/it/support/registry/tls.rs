@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
@@ -38,6 +40,17 @@ fn authority() -> &'static Authority {
         let server = params.signed_by(&key, &issuer).unwrap();
         Authority { pem: certificate.pem(), chain: vec![server.der().clone()], key: key.into() }
     })
+}
+
+/// The certificate of a server under all names of the fixture and its key, for servers that read files.
+pub fn server_pem() -> [String; 2] {
+    let Authority { chain, key, .. } = authority();
+    let block = |kind: &str, bytes: &[u8]| {
+        let text = STANDARD.encode(bytes);
+        let lines: Vec<&str> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", lines.join("\n"))
+    };
+    [block("CERTIFICATE", &chain[0]), block("PRIVATE KEY", key.secret_der())]
 }
 
 /// The authority's certificate, to be trusted by clients.
