@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
-use crate::trust::pins::{self, Anchor, Pins, TrustFile};
+use crate::hcl::Anchor;
+use crate::trust::pins::{self, Pins, TrustFile};
 use crate::trust::update::TrustUpdate;
 
 pub use crate::workspace::TrustPlace;

@@ -10,6 +10,6 @@ mod heredoc;
 pub mod scan;
 mod string;
 
-pub use document::Shape;
+pub use document::{Anchor, Comments, Remark, Shape};
 pub(crate) use heredoc::ends_heredoc;
 pub(crate) use string::{is_plain, literal, normal, push_escaped};

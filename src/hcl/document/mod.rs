@@ -4,17 +4,21 @@
 //! Knows nothing of what a document is about. Each kind of document brings a type `P` for what can be wrong with it,
 //! of which [`Shape`] is a part.
 
+mod comments;
 mod shape;
 mod suggest;
+mod writer;
 
 use hcl::edit::Span;
 use hcl::edit::expr::{Expression, ObjectKey};
 use hcl::edit::parser::parse_body;
 use hcl::edit::structure::{Attribute, Block, Body};
 
+pub use comments::{Anchor, Comments, Remark};
 pub use shape::Shape;
 pub(crate) use shape::did_you_mean;
 pub(crate) use suggest::nearest;
+pub(crate) use writer::{Value, Writer};
 
 use crate::finding::{LineIndex, Position};
 
@@ -205,4 +209,9 @@ impl Place {
 /// Where a part of the document begins.
 pub(crate) fn start(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.start)
+}
+
+/// Where the bracket or brace stands that closes a part.
+pub(crate) fn last_byte(part: &impl Span) -> usize {
+    part.span().map_or(0, |span| span.end.saturating_sub(1))
 }

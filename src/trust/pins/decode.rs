@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hcl::edit::Span;
 use hcl::edit::expr::Expression;
 use hcl::edit::structure::{Block, Body};
 
-use super::comments::{Anchor, Comments};
 use super::{BlockKey, FILE_NAME, Pin, PinError, Republication, Retired, Signer, TrustFile, TrustProblem};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
-use crate::hcl::Shape;
-use crate::hcl::document::{self, Literal, Place, start};
+use crate::hcl::document::{self, Literal, Place, last_byte, start};
+use crate::hcl::{Anchor, Comments, Shape};
 use crate::trust::Fingerprint;
 use crate::version::Version;
 
@@ -74,7 +72,7 @@ pub fn provider_pattern(text: &str) -> Result<AddrPattern, TrustProblem> {
 #[derive(Default)]
 struct Found {
     file: TrustFile,
-    anchors: Vec<(usize, Anchor)>,
+    anchors: Vec<(usize, Anchor<BlockKey>)>,
 }
 
 impl Found {
@@ -226,9 +224,4 @@ fn reason(reader: &mut Reader<'_>, block: &Block, kind: &'static str) -> Option<
 fn report_twice(reader: &mut Reader<'_>, block: &Block) {
     let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
     reader.report(start(&block.ident), Shape::Twice(format!("{}{}", block.ident.as_str(), labels.concat())));
-}
-
-/// Where the bracket or brace stands that closes a part.
-fn last_byte(part: &impl Span) -> usize {
-    part.span().map_or(0, |span| span.end.saturating_sub(1))
 }

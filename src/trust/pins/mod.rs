@@ -32,7 +32,6 @@
 //! [`Pins`] is what the file says; [`TrustFile`] adds its comments and places, so that writing it again loses nothing.
 //! The folder reads no files, asks nobody and knows no time.
 
-mod comments;
 mod decode;
 mod encode;
 mod error;
@@ -43,13 +42,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-pub use comments::{Anchor, Comments, Remark};
 pub use decode::{decode, provider_pattern};
 pub use error::{PinError, TrustProblem};
 
 use super::{Fingerprint, FingerprintError};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::finding::Position;
+use crate::hcl::Comments;
 use crate::settings::Date;
 use crate::version::Version;
 
@@ -124,7 +123,7 @@ pub struct TrustFile {
     /// What it says.
     pub pins: Pins,
     /// Its comments; those of blocks that are gone are left out on writing.
-    pub comments: Comments,
+    pub comments: Comments<BlockKey>,
     /// Where the blocks stand in the text that was decoded; nothing for new blocks.
     pub spans: BTreeMap<BlockKey, Position>,
 }

@@ -1,26 +1,24 @@
-//! The comments of a trust file: found in its text, held by what they stand at.
+//! The comments of a document that is written anew: found in its text, held by what they stand at.
 
 use std::collections::BTreeMap;
 
-use super::BlockKey;
-
-/// What a comment can stand at; ordered in no meaningful way.
+/// What a comment can stand at, where a block is known by a `K`; ordered in no meaningful way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Anchor {
+pub enum Anchor<K> {
     /// The top of the file, parted from the first block by an empty line.
     Header,
     /// The end of the file.
     Footer,
     /// A block.
-    Block(BlockKey),
+    Block(K),
     /// The closing brace of a block.
-    BlockEnd(BlockKey),
+    BlockEnd(K),
     /// An attribute of a block.
-    Attribute(BlockKey, &'static str),
+    Attribute(K, &'static str),
     /// An element of a list.
-    Item(BlockKey, &'static str, String),
+    Item(K, &'static str, String),
     /// The closing bracket of a list.
-    ListEnd(BlockKey, &'static str),
+    ListEnd(K, &'static str),
 }
 
 /// The comments at one place, without their markers.
@@ -33,32 +31,38 @@ pub struct Remark {
 }
 
 /// All comments of one file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comments(BTreeMap<Anchor, Remark>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comments<K>(BTreeMap<Anchor<K>, Remark>);
 
-impl Comments {
+impl<K> Default for Comments<K> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<K: Ord + Clone> Comments<K> {
     /// The comments at one place.
-    pub fn at(&self, anchor: &Anchor) -> Option<&Remark> {
+    pub fn at(&self, anchor: &Anchor<K>) -> Option<&Remark> {
         self.0.get(anchor)
     }
 
     /// The lines above one place.
-    pub fn above(&self, anchor: &Anchor) -> &[String] {
+    pub fn above(&self, anchor: &Anchor<K>) -> &[String] {
         self.at(anchor).map_or(&[], |remark| &remark.above)
     }
 
     /// The comment beside one place.
-    pub fn beside(&self, anchor: &Anchor) -> Option<&str> {
+    pub fn beside(&self, anchor: &Anchor<K>) -> Option<&str> {
         self.at(anchor)?.beside.as_deref()
     }
 
     /// Sets the lines above one place.
-    pub fn set_above(&mut self, anchor: Anchor, lines: Vec<String>) {
+    pub fn set_above(&mut self, anchor: Anchor<K>, lines: Vec<String>) {
         self.0.entry(anchor).or_default().above = lines;
     }
 
     /// Finds the comments of a text; `anchors` are what it holds by the offsets of their first bytes, in order.
-    pub(super) fn find(text: &str, anchors: &[(usize, Anchor)]) -> Self {
+    pub(crate) fn find(text: &str, anchors: &[(usize, Anchor<K>)]) -> Self {
         let mut found = Self::default();
         let comments = scan(text);
         let is_beside = |at: usize| {
@@ -94,7 +98,7 @@ impl Comments {
 type Comment = (usize, usize, Vec<String>);
 
 /// How far the header reaches: to the last empty line before the first block.
-fn header_length(text: &str, comments: &[Comment], anchors: &[(usize, Anchor)]) -> usize {
+fn header_length<K>(text: &str, comments: &[Comment], anchors: &[(usize, Anchor<K>)]) -> usize {
     let Some(first) = anchors.first().map(|(offset, _)| *offset) else { return text.len() };
     let mut length = 0;
     for (at, (_, end, _)) in comments.iter().enumerate().take_while(|(_, (start, ..))| *start < first) {
