@@ -34,6 +34,9 @@ _tflock() {
             tflock,fmt)
                 cmd="tflock__subcmd__fmt"
                 ;;
+            tflock,get)
+                cmd="tflock__subcmd__get"
+                ;;
             tflock,git)
                 cmd="tflock__subcmd__git"
                 ;;
@@ -134,7 +137,7 @@ _tflock() {
 
     case "${cmd}" in
         tflock)
-            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock verify explain providers add remove upgrade outdated migrate mirror fmt hash list why diff trust merge textconv git cache completions man"
+            opts="-C -q -v -h -V --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help --version lock verify explain providers add remove upgrade outdated migrate mirror get fmt hash list why diff trust merge textconv git cache completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -176,7 +179,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__add)
-            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -208,6 +211,14 @@ _tflock() {
                     ;;
                 --modules)
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -621,6 +632,56 @@ _tflock() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tflock__subcmd__get)
+            opts="-r -C -q -v -h --recursive --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tflock__subcmd__git)
             opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help install uninstall status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -808,7 +869,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__list)
-            opts="-r -C -q -v -h --recursive --by --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --modules --recursive --by --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -854,7 +915,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --lock-modules --create --recursive --fail-fast --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -894,6 +955,14 @@ _tflock() {
                     ;;
                 --modules)
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1012,7 +1081,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__migrate)
-            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1044,6 +1113,14 @@ _tflock() {
                     ;;
                 --modules)
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1216,7 +1293,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__providers__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --create --recursive --fail-fast --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --lock-modules --create --recursive --fail-fast --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1258,6 +1335,14 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
                     return 0
                     ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --chdir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1294,7 +1379,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__remove)
-            opts="-C -q -v -h --force --lock-only --dry-run --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-C -q -v -h --force --lock-only --dry-run --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1302,6 +1387,14 @@ _tflock() {
             case "${prev}" in
                 --modules)
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1688,12 +1781,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__upgrade)
-            opts="-r -C -q -v -h --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --modules --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --modules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --precise)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1766,7 +1863,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__verify)
-            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1794,6 +1891,14 @@ _tflock() {
                     ;;
                 --modules)
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --chdir)
@@ -1832,7 +1937,7 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__why)
-            opts="-r -C -q -v -h --recursive --modules --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1840,6 +1945,14 @@ _tflock() {
             case "${prev}" in
                 --modules)
                     COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --chdir)

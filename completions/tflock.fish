@@ -56,6 +56,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "upgrade" -d 'Select t
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "outdated" -d 'Show what `upgrade` would select, and what is newer'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "migrate" -d 'Move the lock file to the other tool, at the same versions'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "mirror" -d 'Copy the locked packages into a directory that serves as a mirror'
+complete -c tflock -n "__fish_tflock_needs_command" -f -a "get" -d 'Install the locked modules'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "fmt" -d 'Write the lock file as the tools write it'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "hash" -d 'Print the hashes of provider packages'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "list" -d 'List the entries of the lock file'
@@ -80,6 +81,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l reason -d 'Why; i
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -101,6 +104,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-first-use -d '
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write nothing; exit 1 if the file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l prune -d 'Remove entries that the configuration does not require'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l lock-modules -d 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fail-fast -d 'Begin no further root module once one has failed'
@@ -118,6 +122,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand verify" -l net-mirror -d '
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -200,6 +206,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -221,6 +229,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l check -d 'Write nothing; exit 1 if the file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l prune -d 'Remove entries that the configuration does not require'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l lock-modules -d 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fail-fast -d 'Begin no further root module once one has failed'
@@ -239,6 +248,8 @@ verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -270,6 +281,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand add" -s h -l help -d 'Prin
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -294,6 +307,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand remove" -l no-cache -d 'Ne
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l modules -d 'Lock these modules anew by their sources, all of them without SOURCE; providers only where ADDR names some' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l precise -d 'Select this version, newer or older; for one provider' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l within -d 'Change no more than this part of the version' -r -f -a "patch\t'The last number'
 minor\t'The last two numbers'
@@ -376,6 +390,8 @@ verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -426,6 +442,30 @@ complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l no-cache -d 'Ne
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s r -l recursive -d 'In every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -488,6 +528,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand list" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l modules -d 'List the calls of modules that are not local instead, with what is locked of them'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l no-cache -d 'Neither read nor write the index of known hashes'
@@ -497,6 +538,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand list" -s h -l help -d 'Pri
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

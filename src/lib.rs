@@ -7,7 +7,7 @@
 //!       ▼     ▼                  ▼
 //!       │   release             git                                releases, the git program
 //!       ▼     ▼                  ▼
-//! finding · evidence · merge · outcome · trust · verify · diff      judgments, pure
+//! finding · evidence · merge · modulelock · outcome · trust · verify · diff      judgments, pure
 //!       ▼
 //! lockfile · requirements · config · settings · hcl · hash · version · platform · addr · dialect      values, pure
 //! ```
@@ -33,6 +33,7 @@ pub mod evidence;
 pub mod exit_code;
 pub mod finding;
 pub mod merge;
+pub mod modulelock;
 pub mod outcome;
 pub mod trust;
 pub mod verify;

@@ -32,6 +32,25 @@ pub(crate) fn module_source(text: &str) -> String {
     format!("{scheme}{authority}{path}{parameters}")
 }
 
+/// The address of a package without user information and without parameters that hold a secret, or that say how to fetch
+/// and not what; the others in order.
+pub(crate) fn package(text: &str) -> String {
+    let plain = text.split('#').next().unwrap_or_default();
+    let (address, parameters) = plain.split_once('?').unwrap_or((plain, ""));
+    let start = address.find("://").map_or(0, |mark| mark + 3);
+    let (scheme, rest) = address.split_at(start);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let is_told = |parameter: &&str| {
+        let name = parameter.split_once('=').map_or("", |(name, _)| name);
+        HARMLESS.contains(&name) && name != "depth"
+    };
+    let mut parameters: Vec<&str> = parameters.split('&').filter(is_told).collect();
+    parameters.sort_unstable();
+    let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
+    format!("{scheme}{host}{path}{query}")
+}
+
 /// What a program said, with its addresses shown as [`module_source`] shows them. An address ends at white space or a quote.
 pub(crate) fn words(text: &str) -> String {
     let ends = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '<' | '>');
@@ -60,6 +79,18 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(words(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn packages_are_known_by_what_is_fetched() {
+        for (text, known) in [
+            ("git::https://bob:PW@h:8443/r.git?token=T&ref=v1&depth=1&sshkey=K", "git::https://h:8443/r.git?ref=v1"),
+            ("git::ssh://git@h/o/r.git", "git::ssh://h/o/r.git"),
+            ("https://h/x?checksum=sha256:ab&archive=zip", "https://h/x?archive=zip&checksum=sha256:ab"),
+            ("git::https://h/r@2.git?", "git::https://h/r@2.git"),
+        ] {
+            assert_eq!(package(text), known, "{text}");
         }
     }
 

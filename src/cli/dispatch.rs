@@ -3,7 +3,7 @@
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::generated;
 use crate::commands::{
-    Services, add, cache, diff, explain, fmt, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
+    Services, add, cache, diff, explain, fmt, get, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
     trust, upgrade, verify, why,
 };
 use crate::error::{Error, ErrorKind};
@@ -37,6 +37,7 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
             .map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}"))),
         Command::Hash(arguments) => Ok(hash::hash(&arguments.request(), services)),
         Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
+        Command::Get(arguments) => get::get(&arguments.request(), services),
         Command::Fmt(arguments) => Ok(fmt::fmt(&arguments.request(), services)),
         Command::List(arguments) => list::list(&arguments.request(), services),
         Command::Why(arguments) => why::why(&arguments.request(), services),

@@ -8,10 +8,14 @@ use crate::disk::atomic::{Mode, store};
 use crate::disk::below::survey;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
+use crate::disk::roots::ReadModuleLock;
+use crate::disk::text::is_there;
 use crate::disk::worktree::boundary;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
+use crate::merge::Document;
+use crate::modulelock;
 use crate::outcome::{Body, FormattedFile, Outcome};
 use crate::workspace::{Scope, absent, dialect_of_text, refused};
 
@@ -73,12 +77,20 @@ fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Findin
 
 /// The lock files to format, as reports name them.
 fn files(request: &Request, scope: &Scope) -> Vec<PathBuf> {
-    let named: &[PathBuf] = if request.files.is_empty() { &[PathBuf::from(FILE_NAME)] } else { &request.files };
+    let own = [PathBuf::from(FILE_NAME)];
+    let named: &[PathBuf] = if request.files.is_empty() { &own } else { &request.files };
     let is_stdin = |file: &Path| file == Path::new("-");
     let in_directory = |directory: &PathBuf| -> Vec<PathBuf> {
-        named.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) }).collect()
+        let named = named.iter().map(|file| if is_stdin(file) { file.clone() } else { directory.join(file) });
+        named.chain(modules_in(directory).filter(|_| request.files.is_empty())).collect()
     };
     scope.directories().iter().flat_map(in_directory).collect()
+}
+
+/// The module lock file of a root module, if there is one.
+fn modules_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let file = root.join(modulelock::FILE_NAME);
+    is_there(&file).then_some(file).into_iter()
 }
 
 /// The lock files below the directories of a run, and where nobody could look.
@@ -89,7 +101,11 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
         match survey(start) {
             Ok(found) => {
                 let locked = found.places.iter().filter(|place| place.has_lock);
-                files.extend(locked.map(|place| directory.join(&place.path).join(FILE_NAME)));
+                for place in locked {
+                    let root = directory.join(&place.path);
+                    files.push(root.join(FILE_NAME));
+                    files.extend(modules_in(&root));
+                }
                 errors.extend(found.unreadable.into_iter().map(Error::from));
             }
             Err(error) => errors.push(error.into()),
@@ -121,6 +137,11 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
 }
 
 fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Result<Formatted, Error> {
+    if shown.file_name().is_some_and(|name| Document::by_name(&name.to_string_lossy()) == Document::ModuleLock) {
+        let read = ReadModuleLock::decode(text.to_owned(), shown)?;
+        let formatted = read.file.encode();
+        return Ok(Formatted { changed: formatted != read.text, text: formatted, dialect: Dialect::Terraform });
+    }
     let dialect = dialect_of_text(directory, text, scope)?;
     format(text, Some(dialect))
         .map_err(|findings| refused(findings, &directory.join(shown.file_name().unwrap_or_default()), shown))

@@ -1,13 +1,18 @@
 //! `list`: the entries of the lock file, with what is known of them.
 
+use std::path::PathBuf;
+
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place};
 use crate::disk::cache::Cache;
+use crate::disk::roots::file_from;
 use crate::error::Error;
+use crate::finding::Position;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::outcome::{Body, Grouping, Listed, Outcome};
+use crate::outcome::{Body, Grouping, Listed, Outcome, UsedModule};
 use crate::platform::Platform;
 use crate::release::Knowledge;
 use crate::release::cached::{self, Check};
@@ -23,6 +28,8 @@ pub struct Request {
     pub recursive: bool,
     /// By what the entries of many lock files stand together.
     pub by: Grouping,
+    /// The module calls, in place of the entries.
+    pub modules: bool,
 }
 
 /// Lists the entries of lock files, with what is known of them.
@@ -33,9 +40,51 @@ pub struct Request {
 pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;
+    if request.modules {
+        return Ok(targets.outcome("list", &roots, used_modules));
+    }
     let cache = services.open_cache_of(&roots);
     let outcome = targets.outcome("list", &roots, |root| entries(root, &cache));
     Ok(Outcome { grouping: request.by, ..outcome })
+}
+
+/// The calls of modules that are not local, by their names.
+fn used_modules(root: &RunSettings) -> Result<Body, Error> {
+    let mut module = RootModule::open(root)?;
+    module.read_configuration(Reading::LENIENT)?;
+    let Some(tree) = &module.tree else { return Ok(Body::Modules(Vec::new())) };
+    let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
+    let used = |(call, source): (&str, &str), asked: Option<(&ModuleSource, Option<&ModuleConstraints>)>| {
+        let block = asked.and_then(|(source, constraints)| lock?.block(source, call, constraints));
+        let block = block.filter(|(_, block)| block.calls.contains(call));
+        UsedModule {
+            call: call.to_owned(),
+            source: source.to_owned(),
+            version: block.and_then(|(key, _)| key.version.as_ref()).map(ModuleVersion::canonical),
+            commit: block.and_then(|(_, block)| block.content.commit.clone()),
+            locked: lock.map(|_| block.is_some()),
+            file: PathBuf::new(),
+            position: Position::default(),
+        }
+    };
+    let placed = |used: UsedModule, place: &Place| UsedModule {
+        file: file_from(&root.path, &place.file),
+        position: place.position,
+        ..used
+    };
+    let known = tree.remote_modules.iter().map(|call| {
+        let asked = call.address.as_ref().map(|source| (source, call.constraints.as_ref()));
+        let told = used((&call.key, &call.source), asked);
+        let version = told.version.clone().or_else(|| call.version.as_ref().map(ModuleVersion::canonical));
+        placed(UsedModule { version, ..told }, &call.place)
+    });
+    let missing = tree.missing.iter().map(|module| {
+        let asked = module.request.as_ref().map(|request| (&request.source, request.constraints.as_ref()));
+        placed(used((&module.key, &module.source), asked), &module.place)
+    });
+    let mut all: Vec<UsedModule> = known.chain(missing).collect();
+    all.sort_by(|one, other| one.call.cmp(&other.call));
+    Ok(Body::Modules(all))
 }
 
 /// What is known of an entry beside the lock file.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use crate::disk::roots::Reselected;
 use crate::engine::plan::Upgrade;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
@@ -44,6 +45,10 @@ pub struct LockOptions {
     pub found: bool,
     /// Why the recorded hashes may be replaced; kept in the trust file.
     pub reason: Option<String>,
-    /// Refuse releases of providers for which no signer is remembered.
+    /// Refuse releases of providers for which no signer is remembered, and packages of modules that are not locked yet.
     pub no_first_use: bool,
+    /// Lock modules too, where no module lock file is there yet.
+    pub lock_modules: bool,
+    /// Packages of modules that are selected anew though they are locked.
+    pub reselected_modules: Reselected,
 }

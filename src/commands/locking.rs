@@ -1,5 +1,6 @@
 //! `lock`, and what it shares with the other commands that write lock files.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::lock::{self, Mode, Root, Roots, Run};
@@ -8,7 +9,8 @@ use super::targets::{Below, Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::dialect::Dialect;
 use crate::disk::directory_lock::DirectoryLock;
-use crate::error::Error;
+use crate::disk::roots::{ModuleLocking, Reselected};
+use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::workspace::{Named, RunSettings};
@@ -68,16 +70,20 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     };
     let first_outcomes = std::mem::take(&mut targets.outcomes);
     let run = Run { cache: &cache, mode, fail_fast: asked.fail_fast, all_or_none: asked.to.is_some() };
+    let reselected: Mutex<BTreeSet<String>> = Mutex::default();
     let (warnings, named) = (Mutex::new(Vec::new()), Named::new(&options.providers));
     let open = |at| {
         let settings = targets.settings(at)?;
-        let settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        let mut settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        settings.modules.locking =
+            ModuleLocking { wanted: options.lock_modules, reselected: options.reselected_modules.clone() };
         let settings = if options.from_lock { settings } else { settings.with_modules_fetched() };
         // Lock file and configuration of one moment: another run writes one after the other.
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         let root = Root::open(&settings, &options, &cache).inspect_err(|_| named.miss())?;
         named.see(root.names());
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
+        reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
         (asked.prepare)(root, &settings)
     };
     let sources = Sources::new(services, &cache);
@@ -103,10 +109,22 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
     // Where root modules were named, each of them says so; where one could not be opened, nobody knows.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
-    let mut outcome = outcome.differing(differs).but(missing);
+    let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let unlocked = if all_begun { unlocked(&options.reselected_modules, &reselected) } else { None };
+    let mut outcome = outcome.differing(differs).but(missing).but(unlocked);
     if outcome.error.is_some() && !outcome.roots.iter().any(changed) {
         // Nothing was done in the others; to call them up to date would hide that nothing was asked.
         outcome.roots.retain(|root| root.code() != ExitCode::Done);
     }
     outcome
+}
+
+/// The sources of modules that were named, and that nothing is locked of anywhere.
+fn unlocked(asked: &Reselected, known: &BTreeSet<String>) -> Option<Error> {
+    let Reselected::Named(names) = asked else { return None };
+    let missing = names.iter().filter(|name| !known.contains(*name));
+    Error::all(missing.map(|name| {
+        Error::new(ErrorKind::NotFound, format!("no module from {name:?} is locked"))
+            .hint("`tflock list --modules` names the modules with their sources")
+    }))
 }

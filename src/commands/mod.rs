@@ -14,6 +14,8 @@ mod diff_signers;
 pub mod edit_requirements;
 pub mod explain;
 pub mod fmt;
+#[cfg(feature = "online")]
+pub mod get;
 pub mod git;
 #[cfg(feature = "online")]
 pub mod git_history;

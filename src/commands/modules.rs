@@ -9,6 +9,7 @@ use crate::disk::cli_config::CliConfig;
 use crate::disk::roots::{FetchedModule, ModuleFetch, ModuleRequest, ModuleTerms};
 use crate::engine::Events;
 use crate::error::Error;
+use crate::modulelock::Pin;
 use crate::modules::{Fetched, Fetcher, ModuleHosts, ModuleRegistry, ModuleService, Store, Wanted};
 use crate::net::{Client, ClientOptions, Credentials, Discovery};
 use crate::workspace::Scope;
@@ -16,25 +17,40 @@ use crate::workspace::Scope;
 /// Fetches modules for all root modules of a run, each once; offline only those that were fetched before.
 pub fn module_fetch(scope: &Scope, events: &Events) -> ModuleFetch {
     let (scope, events) = (scope.clone(), events.clone());
-    let service = ModuleService::new(move |dialect| fetcher(&scope, &events, dialect));
-    ModuleFetch::new(move |terms: &ModuleTerms, requests: &[ModuleRequest]| {
-        let hosts = ModuleHosts(terms.hosts.clone());
-        let wanted = requests.iter().map(|request| Wanted {
-            source: request.source.clone(),
-            constraints: request.constraints.clone(),
-            dialect: terms.dialect,
-            hosts: hosts.clone(),
-        });
-        match service.fetch(terms.dialect, wanted.collect()) {
+    let service = Arc::new(ModuleService::new(move |dialect| fetcher(&scope, &events, dialect)));
+    let inquirer = Arc::clone(&service);
+    let fetch = move |terms: &ModuleTerms, requests: &[ModuleRequest]| {
+        let questions = requests.iter().map(|request| wanted(terms, request)).collect();
+        match service.fetch(terms.dialect, questions) {
             Ok(fetched) => fetched.into_iter().map(|fetched| fetched.map(placed)).collect(),
             Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
         }
-    })
+    };
+    let inquire = move |terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]| {
+        let questions = requests.iter().map(|(request, pin)| (wanted(terms, request), pin.clone())).collect();
+        match inquirer.served(terms.dialect, questions) {
+            Ok(served) => served,
+            Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
+        }
+    };
+    ModuleFetch::new(fetch, inquire)
+}
+
+fn wanted(terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {
+    Wanted {
+        source: request.source.clone(),
+        constraints: request.constraints.clone(),
+        pin: request.pin.clone(),
+        whole: terms.whole,
+        fresh: terms.fresh,
+        dialect: terms.dialect,
+        hosts: ModuleHosts(terms.hosts.clone()),
+    }
 }
 
 fn placed(fetched: Fetched) -> FetchedModule {
-    let Fetched { dir, package, version, shown } = fetched;
-    FetchedModule { dir, package, version, shown }
+    let Fetched { dir, package, version, shown, content } = fetched;
+    FetchedModule { dir, package, version, shown, content }
 }
 
 fn fetcher(scope: &Scope, events: &Events, dialect: Dialect) -> Result<Fetcher, Error> {

@@ -93,6 +93,37 @@ impl Manifest {
         Ok(Self(modules))
     }
 
+    /// Records a module; gives what was recorded of it.
+    pub fn insert(&mut self, key: String, installed: Installed) -> Option<Installed> {
+        self.0.insert(key, installed)
+    }
+
+    /// Takes out the records of a module and of those below it; true if there were any.
+    pub fn remove_with_below(&mut self, key: &str) -> bool {
+        let (before, prefix) = (self.0.len(), format!("{key}."));
+        self.0.retain(|other, _| other != key && !other.starts_with(&prefix));
+        self.0.len() < before
+    }
+
+    /// The text, as the tools write it.
+    ///
+    /// Source: `internal/modsdir/manifest.go`, `WriteSnapshot`; Go's `encoding/json` for what is escaped.
+    pub fn encode(&self) -> String {
+        let record = |(key, installed): (&String, &Installed)| {
+            let version = installed.version.as_ref();
+            let version = version.map(|version| format!("\"Version\":{},", quoted(version.as_str())));
+            format!(
+                "{{\"Key\":{},\"Source\":{},{}\"Dir\":{}}}",
+                quoted(key),
+                quoted(&installed.source),
+                version.unwrap_or_default(),
+                quoted(&installed.dir)
+            )
+        };
+        let records: Vec<String> = self.0.iter().map(record).collect();
+        format!("{{\"Modules\":[{}]}}", records.join(","))
+    }
+
     /// True if a module below one is recorded.
     pub fn has_below(&self, key: &str) -> bool {
         let prefix = if key.is_empty() { String::new() } else { format!("{key}.") };
@@ -103,6 +134,19 @@ impl Manifest {
     pub fn get(&self, key: &str) -> Option<&Installed> {
         self.0.get(key)
     }
+}
+
+/// A string as Go writes it, which escapes what could end a script.
+fn quoted(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    let mut quoted = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => quoted.extend(format!("\\u{:04x}", u32::from(c)).chars()),
+            c => quoted.push(c),
+        }
+    }
+    quoted
 }
 
 #[cfg(test)]
@@ -120,6 +164,19 @@ mod tests {
         assert_eq!(["", "a", "a.b", "b"].map(|key| manifest.has_below(key)), [true, true, false, false]);
         assert_eq!(Manifest::decode(""), Ok(Manifest::default()));
         assert_eq!(Manifest::decode("{}"), Ok(Manifest::default()));
+    }
+
+    #[test]
+    fn what_was_read_is_written_again() {
+        let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"a","Source":"git::https://h/x?depth=1\u0026ref=v1","Dir":"d"},{"Key":"a.b","Source":"h.io/x/y/z","Version":"1.2.0","Dir":"d/e"},{"Key":"ab","Source":"./m","Dir":"m"}]}"#;
+        let mut manifest = Manifest::decode(text).unwrap();
+        assert_eq!(manifest.encode(), text);
+        assert!(manifest.remove_with_below("a"));
+        assert!(!manifest.remove_with_below("a"));
+        assert_eq!(
+            manifest.encode(),
+            r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"ab","Source":"./m","Dir":"m"}]}"#
+        );
     }
 
     #[test]

@@ -142,6 +142,8 @@ pub struct CallSource {
 pub struct CallVersion {
     /// Where the value begins.
     pub place: Place,
+    /// The value.
+    pub text: Text,
     /// What it means.
     pub constraints: Option<ModuleConstraints>,
 }

@@ -142,6 +142,14 @@ impl ModuleConstraints {
         &self.text
     }
 
+    /// The terms one by one, each with its operator but for `=`, and one space between.
+    pub fn terms(&self) -> impl Iterator<Item = String> {
+        self.terms.iter().map(|(operator, version)| match operator {
+            Operator::Equal => version.as_str().to_owned(),
+            operator => format!("{} {}", operator.sign(), version.as_str()),
+        })
+    }
+
     /// True if a term is this very version: only so is a pre-release selected.
     pub fn names(&self, version: &ModuleVersion) -> bool {
         let mut terms = self.terms.iter();
@@ -165,6 +173,10 @@ impl Operator {
         ("=", Operator::Equal),
         ("", Operator::Equal),
     ];
+
+    fn sign(self) -> &'static str {
+        Self::ALL.iter().find(|(_, operator)| *operator == self).map_or("", |(sign, _)| sign)
+    }
 
     fn holds(self, version: &ModuleVersion, boundary: &ModuleVersion) -> bool {
         let order = version.precedence(boundary);

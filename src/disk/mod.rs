@@ -17,6 +17,7 @@ pub mod lock_file;
 pub mod mirror;
 pub mod mirror_contents;
 pub mod mirror_writer;
+pub mod modules_dir;
 pub mod oci_credentials;
 pub mod package;
 pub mod report_file;

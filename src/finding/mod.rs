@@ -80,6 +80,14 @@ impl Finding {
         self
     }
 
+    /// The same finding about a package of modules.
+    #[must_use]
+    pub fn about_module(mut self, package: &str) -> Self {
+        let help = self.rule.help().replace(" SOURCE`", &format!(" {}`", shell_word(package)));
+        self.remedy = Some(help.into());
+        self
+    }
+
     /// The same finding about a version of it.
     #[must_use]
     pub fn of_version(mut self, version: &Version) -> Self {
@@ -121,6 +129,12 @@ impl Finding {
         self.file = Some(file.into());
         self
     }
+}
+
+/// A word as a shell takes it for one.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@".contains(&byte);
+    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ rules! {
     SignerChanged, "signer-changed", Deny, Trust, "A release is signed by another key than those that are remembered for the provider.", "Ask its publisher whether the key is theirs; then `tflock trust rotate ADDR FINGERPRINT --reason TEXT`.";
     UnsignedAfterSigned, "unsigned-after-signed", Deny, Trust, "A release is not signed, though those before were.", "Ask its publisher why; if that is meant, `tflock trust rotate ADDR unsigned --reason TEXT`.";
     SignerDenied, "signer-denied", Deny, Trust, "The signing key of a release is denied by the trust file.", "Wait for a release by another key.";
-    FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, and --no-first-use forbids to learn one.", "Run `tflock lock` without --no-first-use, compare the fingerprint with what the publisher announces, and commit the trust file.";
+    FirstUseForbidden, "first-use-forbidden", Deny, Trust, "No signer is remembered for the provider, or nothing is locked of the module, and --no-first-use forbids to begin.", "Run `tflock lock` without --no-first-use, compare what it learns with what the publisher announces, and commit it.";
     ExpiredKey, "expired-key", Warn, Trust, "The signing key of a release, or its signature, has expired.", "Ask the publisher to extend the key's expiry, or to sign again.";
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     IndexDiffers, "index-differs", Warn, Trust, "An index that others fill gives another h1 for an archive than the one it has.", "Find out who filled it. `tflock cache prune --imported` forgets what was imported.";
@@ -138,6 +138,10 @@ rules! {
     LinkChanged, "link-changed", Deny, Trust, "A symbolic link or a submodule is new or changed at or above a root module or a file that is read for it.", "Put a file or a directory in its place; or have the change approved, and run `tflock verify` with --allow-trust-change.";
     RootModuleMovedOut, "root-module-moved-out", Deny, Trust, "A directory with root modules became a link or a submodule that leads to where none is judged.", "Take the change back; or have it approved, and run `tflock verify` with --allow-trust-change.";
     DialectChanged, "dialect-changed", Deny, Trust, "A lock file, or the settings, name the other tool than at the base.", "If the move is meant, set `tool` in `.tflock.hcl` at the base; or have it approved, and run `tflock verify` with --allow-trust-change.";
+    ModuleChanged, "module-changed", Deny, Trust, "A locked module has other content under the same tag, commit, registry version or address.", "Ask its publisher why; `tflock get` still installs what is locked. Once you know that the new content is meant: `tflock upgrade --modules SOURCE`.";
+    ModuleMoved, "module-moved", Deny, Other, "The branch that a module comes from went on since it was locked.", "Review what is new and run `tflock upgrade --modules SOURCE`, or name a tag or commit in the source; `tflock get` installs what is locked.";
+    ModuleUnlocked, "module-unlocked", Deny, Other, "A module call has no block in the module lock file that its constraint allows.", "Run `tflock lock` and review what it adds.";
+    ModuleStale, "module-stale", Warn, Other, "The module lock file has a block or a call that the configuration no longer has.", "Run `tflock lock`.";
     PinAdded, "pin-added", Warn, Trust, "The trust file remembers a signer of a provider that had none.", "Compare the fingerprint with what the publisher announces.";
 }
 

@@ -4,9 +4,10 @@
 pub const FILE_NAME: &str = ".gitattributes";
 
 /// The lines that we put there. Code hosts fold generated files away, which a lock file must not be.
-pub const LINES: [&str; 2] = [
+pub const LINES: [&str; 3] = [
     ".terraform.lock.hcl merge=tflock diff=tflock linguist-generated=false",
     ".tflock.trust.hcl merge=tflock diff=tflock linguist-generated=false",
+    ".tflock.modules.hcl merge=tflock linguist-generated=false",
 ];
 
 /// The text with our lines; those that are there stay where they are.
@@ -58,19 +59,19 @@ mod tests {
 
     #[test]
     fn lines_go_to_the_end_in_the_line_ends_of_the_text() {
-        let [lock, trust] = LINES;
-        assert_eq!(installed(""), format!("{lock}\n{trust}\n"));
-        assert_eq!(installed("* text\n"), format!("* text\n{lock}\n{trust}\n"));
-        assert_eq!(installed("* text"), format!("* text\n{lock}\n{trust}"));
-        assert_eq!(installed("* text\r\n"), format!("* text\r\n{lock}\r\n{trust}\r\n"));
-        assert_eq!(installed("a b\r\n* text"), format!("a b\r\n* text\r\n{lock}\r\n{trust}"));
-        assert_eq!(installed(&format!("{trust}\nx y\n")), format!("{trust}\nx y\n{lock}\n"));
-        assert_eq!(installed(&format!("#{lock}\n")), format!("#{lock}\n{lock}\n{trust}\n"));
+        let [lock, trust, modules] = LINES;
+        assert_eq!(installed(""), format!("{lock}\n{trust}\n{modules}\n"));
+        assert_eq!(installed("* text\n"), format!("* text\n{lock}\n{trust}\n{modules}\n"));
+        assert_eq!(installed("* text"), format!("* text\n{lock}\n{trust}\n{modules}"));
+        assert_eq!(installed("* text\r\n"), format!("* text\r\n{lock}\r\n{trust}\r\n{modules}\r\n"));
+        assert_eq!(installed("a b\r\n* text"), format!("a b\r\n* text\r\n{lock}\r\n{trust}\r\n{modules}"));
+        assert_eq!(installed(&format!("{trust}\nx y\n")), format!("{trust}\nx y\n{lock}\n{modules}\n"));
+        assert_eq!(installed(&format!("#{lock}\n")), format!("#{lock}\n{lock}\n{trust}\n{modules}\n"));
     }
 
     #[test]
     fn only_our_lines_are_taken_out() {
-        let [lock, trust] = LINES;
+        let [lock, trust, _] = LINES;
         let other = ".terraform.lock.hcl merge=tflock\n";
         assert_eq!(
             without_lines(format!("{other}{lock}\r\nx y\n{trust}").as_bytes()),

@@ -1,4 +1,4 @@
-//! Three-way merge of what git merges badly: the dependency lock file and the trust file.
+//! Three-way merge of what git merges badly: the dependency lock file, the trust file and the module lock file.
 //!
 //! Lock files are merged on the model, entry by entry, and written in their canonical text; of the trust file each block
 //! is taken whole. Conflicts carry the markers that everybody knows, around as little as can be. No side's text is ever
@@ -9,6 +9,7 @@ mod blocks;
 mod entry;
 mod lock;
 mod markers;
+mod modules;
 mod remark;
 mod textconv;
 
@@ -42,12 +43,18 @@ pub enum Document {
     LockFile,
     /// `.tflock.trust.hcl`.
     TrustFile,
+    /// `.tflock.modules.hcl`.
+    ModuleLock,
 }
 
 impl Document {
-    /// The kind by the name of the file; whatever is not named as a trust file is taken for a lock file.
+    /// The kind by the name of the file; whatever is named as neither of the others is taken for a lock file.
     pub fn by_name(name: &str) -> Self {
-        if name.ends_with(".trust.hcl") { Document::TrustFile } else { Document::LockFile }
+        match name {
+            _ if name.ends_with(".trust.hcl") => Document::TrustFile,
+            _ if name.ends_with(".modules.hcl") => Document::ModuleLock,
+            _ => Document::LockFile,
+        }
     }
 }
 
@@ -84,6 +91,7 @@ pub fn merge_texts(document: Document, texts: Three<&[u8]>, options: MergeOption
     match document {
         Document::LockFile => lock::merge(texts, options),
         Document::TrustFile => blocks::merge(texts, options),
+        Document::ModuleLock => modules::merge(texts, options),
     }
 }
 
@@ -95,12 +103,13 @@ pub fn merge_decided(document: Document, texts: Three<&[u8]>, sides: [&[u8]; 2],
     match document {
         Document::LockFile => lock::merge_decided(texts, Some(sides), options),
         Document::TrustFile => blocks::merge_decided(texts, Some(sides), options),
+        Document::ModuleLock => modules::merge_decided(texts, Some(sides), options),
     }
 }
 
 /// The first value of a side that is none, because no tool writes it: such a side is not merged.
 pub fn not_literal(document: Document, text: &[u8], dialect: Dialect) -> Option<Finding> {
-    if document == Document::TrustFile {
+    if document != Document::LockFile {
         return None;
     }
     let findings = lockfile::decode(text, lockfile::detect_dialect(text).unwrap_or(dialect)).err()?;
@@ -112,6 +121,7 @@ pub fn is_readable(document: Document, text: &[u8], dialect: Dialect) -> bool {
     match document {
         Document::LockFile => lockfile::decode(text, lockfile::detect_dialect(text).unwrap_or(dialect)).is_ok(),
         Document::TrustFile => blocks::is_readable(text),
+        Document::ModuleLock => modules::is_readable(text),
     }
 }
 

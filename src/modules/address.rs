@@ -88,6 +88,26 @@ impl RemoteAddress {
         self.url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
 
+    /// The same at one commit, in a git repository.
+    #[must_use]
+    pub fn at_commit(mut self, commit: &str) -> Self {
+        let others: Vec<(String, String)> =
+            self.url.query_pairs().filter(|(key, _)| key != "ref").map(|(k, v)| (k.into(), v.into())).collect();
+        self.url.query_pairs_mut().clear().extend_pairs(others).append_pair("ref", commit);
+        self
+    }
+
+    /// What module locks record of a location: without user and secret.
+    pub fn location(&self) -> String {
+        let method = if self.method == Method::Git { "git::" } else { "" };
+        let package = redact::package(&format!("{method}{}", self.url));
+        let (place, query) = package
+            .split_once('?')
+            .map_or((package.as_str(), String::new()), |(place, query)| (place, format!("?{query}")));
+        let subdir = if self.subdir.is_empty() { String::new() } else { format!("//{}", self.subdir) };
+        format!("{place}{subdir}{query}")
+    }
+
     /// The URL that is asked, without the parameters that are for the downloader.
     pub fn plain_url(&self) -> Url {
         let ours: &[&str] = match self.method {

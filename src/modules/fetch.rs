@@ -1,6 +1,5 @@
 //! From the source of a module call to a directory with the module.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,20 +8,20 @@ use tokio::sync::Semaphore;
 
 use super::address::{AddressError, Method, RemoteAddress, join_subdirs};
 use super::archive::{self, ArchiveKind};
-use super::git::{Extent, Repository, Resolved, refused};
+use super::git::Extent;
+use super::git_package::{self, GitPackage};
 use super::registry::ModuleRegistry;
 use super::select::{newest_listed, select};
 use super::store::{PackageRecord, Store, StoredPackage};
-use super::subdir::expand;
-use super::unpack::{Builder, Contents};
-use crate::addr::Hostname;
+use super::wanted::Wanted;
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::modulelock::ModuleContent;
 use crate::net::{Client, Shared};
 
 /// How often an address may name another one.
-const HOPS: usize = 3;
+pub(super) const HOPS: usize = 3;
 
 /// Git processes at a time.
 const GIT_ABREAST: usize = 8;
@@ -40,23 +39,6 @@ pub struct Fetcher {
     packages: Shared<String, Result<Arc<Placed>, Error>>,
 }
 
-/// What a call asks for.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The source, which is not local.
-    pub source: ModuleSource,
-    /// Which versions will do.
-    pub constraints: Option<ModuleConstraints>,
-    /// The tool of the root module.
-    pub dialect: Dialect,
-    /// The hosts that modules may come from.
-    pub hosts: ModuleHosts,
-}
-
-/// The hosts that modules may come from, by policy; none for any.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ModuleHosts(pub Option<BTreeSet<Hostname>>);
-
 /// A module on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
@@ -68,15 +50,30 @@ pub struct Fetched {
     pub version: Option<ModuleVersion>,
     /// The package, as people know it.
     pub shown: String,
+    /// Which package it is; none if only its configuration was fetched.
+    pub content: Option<ModuleContent>,
 }
 
 /// A package, and where in it the module is by the word of whoever placed it there.
 #[derive(Debug, Clone)]
-struct Placed {
-    package: StoredPackage,
+pub(super) struct Placed {
+    pub(super) package: StoredPackage,
     subdir: String,
     /// The hosts that said so.
-    hosts: Vec<String>,
+    pub(super) hosts: Vec<String>,
+    /// Where a registry placed it.
+    pub(super) location: Option<String>,
+}
+
+/// A package that is asked for at an address.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    address: &'a RemoteAddress,
+    /// None for git.
+    kind: Option<ArchiveKind>,
+    wanted: &'a Wanted,
+    /// True if what was fetched from there before is good for ever.
+    lasting: bool,
 }
 
 /// A release of a registry's module that was fetched before.
@@ -85,6 +82,7 @@ struct Release {
     package: String,
     subdir: String,
     hosts: Vec<String>,
+    location: Option<String>,
 }
 
 impl Fetcher {
@@ -100,6 +98,18 @@ impl Fetcher {
             releases: Shared::new(),
             packages: Shared::new(),
         }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) fn registry(&self) -> &ModuleRegistry {
+        &self.registry
+    }
+
+    pub(super) fn store(&self) -> Arc<Store> {
+        Arc::clone(&self.store)
     }
 
     /// The module that a call asks for.
@@ -120,34 +130,39 @@ impl Fetcher {
     async fn of_registry(&self, module: &RegistryModule, wanted: &Wanted) -> Result<Fetched, Error> {
         wanted.hosts.allow(module.host.as_ascii())?;
         let package = RegistryModule { subdir: String::new(), ..module.clone() };
-        let listed = self.listed(&package).await?;
-        let constraints = wanted.constraints.as_ref();
-        let version = select(&listed, constraints).ok_or_else(|| no_version(&package, constraints, &listed))?;
-        let key = format!("release {} {package} {}", wanted.dialect.program(), version.canonical());
-        let job = self.release(&package, &version, wanted, &key);
-        let placed = self.releases.answer(key.clone(), Box::pin(job)).await?;
-        placed.hosts.iter().try_for_each(|host| wanted.hosts.allow(host))?;
+        let version = match wanted.pin.as_ref().and_then(|pin| pin.version.clone()) {
+            Some(version) => version,
+            None => self.selected(&package, wanted).await?,
+        };
         let shown = format!("{package} {}", version.canonical());
+        let key = format!("release {} {shown}{}", wanted.dialect.program(), wanted.kind());
+        let job = self.release((&package, &version), wanted, &key);
+        let placed = self.releases.answer(key.clone(), Box::pin(job)).await?;
         let subdir = join_subdirs(&placed.subdir, &module.subdir).map_err(|error| unreachable(&shown, &error))?;
-        let dir = expand(&placed.package.tree, &subdir, &shown)?;
-        Ok(Fetched { dir, package: placed.package.tree.clone(), version: Some(version), shown })
+        let fetched = wanted.fetched(&placed, &subdir, shown)?;
+        Ok(Fetched { version: Some(version), ..fetched })
+    }
+
+    /// The version that a call selects.
+    async fn selected(&self, package: &RegistryModule, wanted: &Wanted) -> Result<ModuleVersion, Error> {
+        let constraints = wanted.constraints.as_ref();
+        let listed = self.listed(package, wanted.fresh).await?;
+        select(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
     }
 
     async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<Fetched, Error> {
         let shown = module.to_string();
-        let address = RemoteAddress::of(module).map_err(|error| unfetchable(&error, wanted.dialect))?;
+        let address = address_of(module, wanted.dialect)?;
         let placed = self.package(&address, wanted, false).await?;
-        placed.hosts.iter().try_for_each(|host| wanted.hosts.allow(host))?;
         let subdir = join_subdirs(&placed.subdir, &address.subdir).map_err(|error| unreachable(&shown, &error))?;
-        let dir = expand(&placed.package.tree, &subdir, &address.package())?;
-        Ok(Fetched { dir, package: placed.package.tree.clone(), version: None, shown: address.package() })
+        wanted.fetched(&placed, &subdir, address.package())
     }
 
     /// The versions that a registry lists.
-    async fn listed(&self, module: &RegistryModule) -> Result<Arc<Vec<String>>, Error> {
+    async fn listed(&self, module: &RegistryModule, fresh: bool) -> Result<Arc<Vec<String>>, Error> {
         let key = format!("versions {module}");
         let job = async {
-            let known = if self.offline { self.store.lasting(&key) } else { self.store.fresh(&key) };
+            let known = if self.offline { self.store.lasting(&key) } else { self.store.fresh(&key).filter(|_| !fresh) };
             if let Some(listed) = known.and_then(|text| serde_json::from_str(&text).ok()) {
                 return Ok(Arc::new(listed));
             }
@@ -162,28 +177,39 @@ impl Fetcher {
     /// A release of a module, which stays what it was when it was first fetched.
     async fn release(
         &self,
-        module: &RegistryModule,
-        version: &ModuleVersion,
+        (module, version): (&RegistryModule, &ModuleVersion),
         wanted: &Wanted,
         key: &str,
     ) -> Result<Arc<Placed>, Error> {
-        let known: Option<Release> = self.store.lasting(key).and_then(|text| serde_json::from_str(&text).ok());
-        if let Some(Release { package, subdir, hosts }) = known
-            && let Some(package) = self.store.package(&package)
-        {
-            return Ok(Arc::new(Placed { package, subdir, hosts }));
+        // What is locked may have been fetched before it was.
+        let before = format!("release {} {module} {} whole", wanted.dialect.program(), version.canonical());
+        let keys = [Some(key), wanted.pin.as_ref().map(|_| before.as_str())];
+        if let Some(placed) = keys.into_iter().flatten().find_map(|key| self.release_kept(key, wanted)) {
+            return Ok(Arc::new(placed));
         }
         self.online(&format!("{module} {}", version.canonical()))?;
         let location = self.registry.location(module, version, wanted.dialect).await?;
         let placed = self.package(&location, wanted, true).await?;
         let placed = Placed {
             subdir: join_subdirs(&placed.subdir, &location.subdir).map_err(|error| unreachable(key, &error))?,
+            location: Some(location.location()),
             ..(*placed).clone()
         };
-        let release =
-            Release { package: placed.package.key.clone(), subdir: placed.subdir.clone(), hosts: placed.hosts.clone() };
+        let release = Release {
+            package: placed.package.key.clone(),
+            subdir: placed.subdir.clone(),
+            hosts: placed.hosts.clone(),
+            location: placed.location.clone(),
+        };
         self.store.learn(key, &serde_json::to_string(&release).unwrap_or_default());
         Ok(Arc::new(placed))
+    }
+
+    /// A release that was fetched before, if it is what is locked.
+    fn release_kept(&self, key: &str, wanted: &Wanted) -> Option<Placed> {
+        let Release { package, subdir, hosts, location } = serde_json::from_str(&self.store.lasting(key)?).ok()?;
+        let package = self.store.package(&package).filter(|package| wanted.is_content(package))?;
+        Some(Placed { package, subdir, hosts, location })
     }
 
     /// The package at an address; `lasting` if what was fetched from there before is good for ever.
@@ -205,41 +231,48 @@ impl Fetcher {
                 subdir = std::mem::take(&mut address.subdir);
                 continue;
             }
-            let key = format!("{:?} {}", address.method, address.url);
-            let job = self.stored(&address, kind.flatten(), lasting);
-            let stored = self.packages.answer(key, Box::pin(job)).await?;
-            return Ok(Arc::new(Placed { package: stored.package.clone(), subdir, hosts }));
+            if let (Method::Git, Some(commit)) = (address.method, wanted.commit()) {
+                address = address.at_commit(commit);
+            }
+            let key = format!("package {:?} {}{}", address.method, address.url, wanted.kind());
+            let asked = Asked { address: &address, kind: kind.flatten(), wanted, lasting };
+            let stored = self.packages.answer(key.clone(), Box::pin(self.stored(asked, &key))).await?;
+            return Ok(Arc::new(Placed { subdir, hosts, ..(*stored).clone() }));
         }
         let message = format!("{} leads from one address to the next", address.package());
         Err(Error::new(ErrorKind::Package, message))
     }
 
-    async fn stored(
-        &self,
-        address: &RemoteAddress,
-        kind: Option<ArchiveKind>,
-        lasting: bool,
-    ) -> Result<Arc<Placed>, Error> {
-        let key = format!("package {:?} {}", address.method, address.url);
+    async fn stored(&self, asked: Asked<'_>, key: &str) -> Result<Arc<Placed>, Error> {
+        let Asked { address, kind, wanted, lasting } = asked;
         // One run at a time, so that the others find what it fetched.
-        let _alone = self.store.alone(&key).await;
-        let lasting = lasting || self.offline || address.parameter("checksum").is_some();
-        let known = if lasting { self.store.lasting(&key) } else { self.store.fresh(&key) };
-        let found = known.and_then(|known| self.store.package(&known));
-        let package = if let Some(package) = found {
+        let _alone = self.store.alone(key).await;
+        let lasting = lasting || self.offline || wanted.pin.is_some() || address.parameter("checksum").is_some();
+        let known = if lasting { self.store.lasting(key) } else { self.store.fresh(key).filter(|_| !wanted.fresh) };
+        let pinned = || {
+            // Whatever it was fetched for: what is locked is known by its content.
+            let hash = &wanted.pin.as_ref()?.content.hash;
+            self.store.lasting(&format!("content {} {hash}", address.plain_url()))
+        };
+        let found = known.or_else(pinned).and_then(|known| self.store.package(&known));
+        let package = if let Some(package) = found.filter(|package| wanted.is_content(package)) {
             package
         } else {
             self.online(&address.package())?;
             match kind {
                 Some(kind) => self.archive(address, kind).await?,
-                None => self.git(address).await?,
+                None => self.git(address, wanted).await?,
             }
         };
-        self.store.learn(&key, &package.key);
-        Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new() }))
+        wanted.held(&package)?;
+        self.store.learn(key, &package.key);
+        if let Some(hash) = &package.record.hash {
+            self.store.learn(&format!("content {} {hash}", address.plain_url()), &package.key);
+        }
+        Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None }))
     }
 
-    async fn archive(&self, address: &RemoteAddress, kind: ArchiveKind) -> Result<StoredPackage, Error> {
+    pub(super) async fn archive(&self, address: &RemoteAddress, kind: ArchiveKind) -> Result<StoredPackage, Error> {
         let archive = Box::pin(archive::download(&self.client, address, kind)).await?;
         let key = format!("archive {}", archive.digest);
         if let Some(package) = self.store.package(&key) {
@@ -249,22 +282,26 @@ impl Fetcher {
         let work = move || {
             let staging = store.staging()?;
             let contents = archive.unpack(&staging.path().join("tree"))?;
-            let hash = contents.hash().map(|hash| hash.to_string());
-            let record = PackageRecord { source, commit: None, hash, files: contents.configuration() };
-            store.keep(&key, staging, record)
+            store.keep(&key, staging, PackageRecord::of(source, contents))
         };
         blocking(work).await
     }
 
-    async fn git(&self, address: &RemoteAddress) -> Result<StoredPackage, Error> {
+    pub(super) async fn git(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
         // Nobody closes the semaphore.
         let _permit = self.git_permits.acquire().await;
-        let (store, address) = (Arc::clone(&self.store), address.clone());
-        blocking(move || git_package(&store, &address)).await
+        let extent = if wanted.whole { Extent::Whole } else { Extent::Configuration };
+        let (store, hosts) = (Arc::clone(&self.store), wanted.hosts.clone());
+        let (package, commit) = (GitPackage { address: address.clone(), extent }, wanted.commit().map(str::to_owned));
+        let fetched = blocking(move || git_package::fetch(&store, &package, &hosts)).await;
+        fetched.map_err(|error| match commit {
+            Some(commit) if error.kind == ErrorKind::NotFound => vanished(address, &commit),
+            _ => error,
+        })
     }
 
     /// Refuses to ask where that is forbidden.
-    fn online(&self, what: &str) -> Result<(), Error> {
+    pub(super) fn online(&self, what: &str) -> Result<(), Error> {
         if !self.offline {
             return Ok(());
         }
@@ -273,49 +310,20 @@ impl Fetcher {
     }
 }
 
-/// A package from git, with its configuration only.
-fn git_package(store: &Store, address: &RemoteAddress) -> Result<StoredPackage, Error> {
-    let staging = store.staging()?;
-    let bare = staging.path().join("repository");
-    std::fs::create_dir(&bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(&bare))?;
-    let repository = Repository::open(&bare, address)?;
-    let resolved: Resolved = repository.resolve(address.parameter("ref").as_deref())?;
-    let key = |commit: &str| format!("git {} {commit}", address.plain_url());
-    if let Some(package) = store.package(&key(&resolved.commit)) {
-        return Ok(package);
-    }
-    let commit = repository.fetch(&resolved)?;
-    let mut builder = Builder::new(&staging.path().join("tree"));
-    repository.lay_out(&commit, Extent::Configuration, &mut builder)?;
-    let contents: Contents = builder.finish().map_err(|error| refused(&address.package(), &error))?;
-    drop(repository);
-    let _ = std::fs::remove_dir_all(&bare);
-    let record = PackageRecord {
-        source: address.package(),
-        commit: Some(commit.clone()),
-        hash: None,
-        files: contents.configuration(),
-    };
-    store.keep(&key(&commit), staging, record)
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(Error::new(ErrorKind::Disk, format!("fetching a module failed: {error}"))))
 }
 
-impl ModuleHosts {
-    /// Refuses hosts that policy does not name.
-    fn allow(&self, host: &str) -> Result<(), Error> {
-        let is_host = |allowed: &Hostname| allowed.as_ascii() == host;
-        match &self.0 {
-            Some(allowed) if !allowed.iter().any(is_host) => {
-                let message = format!("modules must not come from {host}: the settings do not name it in module_hosts");
-                Err(Error::new(ErrorKind::Trust, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
-            }
-            _ => Ok(()),
-        }
-    }
+/// A commit that is locked and that nobody has any more.
+fn vanished(address: &RemoteAddress, commit: &str) -> Error {
+    let package = address.package();
+    let message = format!("the locked commit {commit} is no longer in the module's repository {package}");
+    Error::new(ErrorKind::Unavailable, message)
+        .about_url(package)
+        .hint("ask its publisher for the commit; `tflock upgrade --modules` locks what is served now")
 }
 
 fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, listed: &[String]) -> Error {
@@ -330,6 +338,11 @@ fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, 
 
 fn unreachable(shown: &str, error: &AddressError) -> Error {
     Error::new(ErrorKind::Package, format!("the module of {shown} cannot be fetched: {error}"))
+}
+
+/// The address of a call.
+pub(super) fn address_of(module: &RemoteModule, dialect: Dialect) -> Result<RemoteAddress, Error> {
+    RemoteAddress::of(module).map_err(|error| unfetchable(&error, dialect))
 }
 
 /// An address of a call that we do not follow, though a tool may.

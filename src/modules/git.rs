@@ -6,15 +6,23 @@
 //!
 //! Source: `github.com/hashicorp/go-getter` v1, `get_git.go`; git's own rules for what a name means.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use super::address::RemoteAddress;
+use super::reference::{Resolved, candidates, choose, is_full_commit, is_short_commit};
 use super::unpack::{Builder, UnpackError};
 use crate::error::{Error, ErrorKind};
 use crate::git::{Answer, GitError, Launcher, Transports};
 use crate::net::ShownUrl;
+
+/// Where a repository says what its submodules are.
+const SUBMODULES: &str = ".gitmodules";
+
+/// The modes of entries of a tree that are no plain files.
+const LINK: &str = "120000";
+const PROGRAM: &str = "100755";
 
 /// How long one command of git may take.
 const LIMIT: Duration = Duration::from_secs(180);
@@ -32,13 +40,12 @@ pub(super) struct Repository {
     shown: String,
 }
 
-/// What a `ref` means in a repository.
+/// A submodule: where it belongs, its commit, and its address as the repository has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Resolved {
-    /// The commit, in full; of a shortened one only what was written.
+pub(super) struct Submodule {
+    pub(super) path: String,
     pub(super) commit: String,
-    /// The full name of the branch or tag.
-    name: Option<String>,
+    pub(super) url: String,
 }
 
 /// Which files are wanted.
@@ -75,7 +82,7 @@ impl Repository {
     /// The commit that a `ref` means; without one that of the default branch.
     pub(super) fn resolve(&self, reference: Option<&str>) -> Result<Resolved, Error> {
         if let Some(commit) = reference.filter(|text| is_full_commit(text)) {
-            return Ok(Resolved { commit: commit.to_ascii_lowercase(), name: None });
+            return Ok(Resolved::exactly(&commit.to_ascii_lowercase()));
         }
         let candidates = candidates(reference);
         let mut args = vec!["ls-remote", "--quiet", "--symref", "origin", "HEAD"];
@@ -86,7 +93,7 @@ impl Repository {
             return Ok(resolved);
         }
         match reference {
-            Some(text) if is_short_commit(text) => Ok(Resolved { commit: text.to_owned(), name: None }),
+            Some(text) if is_short_commit(text) => Ok(Resolved::exactly(text)),
             reference => Err(self.no_commit(reference)),
         }
     }
@@ -117,23 +124,68 @@ impl Repository {
         self.commit(&resolved.commit)?.ok_or_else(|| self.no_commit(Some(&resolved.commit)))
     }
 
-    /// Lays out the files of a commit.
-    pub(super) fn lay_out(&self, commit: &str, extent: Extent, builder: &mut Builder) -> Result<(), Error> {
+    /// Lays out the files of a commit below a directory of the package; gives the submodules, which belong to it too.
+    pub(super) fn lay_out(
+        &self,
+        commit: &str,
+        extent: Extent,
+        (builder, below): (&mut Builder, &str),
+    ) -> Result<Vec<Submodule>, Error> {
         let answer = self.run("ls-tree", &["ls-tree", "-r", "-z", "--full-tree", commit])?;
         let entries: Vec<Entry> = answer.texts().filter_map(|line| Entry::parse(&line)).collect();
-        let wanted =
-            |entry: &&Entry| extent == Extent::Whole || entry.is_link() || super::is_configuration(&entry.name);
+        let wanted = |entry: &&Entry| {
+            extent == Extent::Whole
+                || entry.is_link()
+                || entry.name == SUBMODULES
+                || super::is_configuration(&entry.name)
+        };
         let files: Vec<&Entry> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
         self.complete(commit, &files)?;
         // A directory without configuration is a module as well.
         let folders: BTreeSet<&str> = entries.iter().filter_map(|entry| Some(entry.name.rsplit_once('/')?.0)).collect();
         for folder in folders {
-            builder.directory(folder).map_err(|error| refused(&self.shown, &error))?;
+            builder.directory(&within(below, folder)).map_err(|error| refused(&self.shown, &error))?;
         }
         for batch in files.chunks(BATCH) {
-            self.write(batch, builder)?;
+            self.write(batch, builder, below)?;
         }
-        Ok(())
+        self.submodules(commit, &entries)
+    }
+
+    /// The submodules of a commit, but for those that git is told to leave alone.
+    fn submodules(&self, commit: &str, entries: &[Entry]) -> Result<Vec<Submodule>, Error> {
+        let links: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_blob()).collect();
+        if links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let file = format!("--blob={commit}:{SUBMODULES}");
+        let settings = ["config", &file, "-z", "--get-regexp", "^submodule\\..*\\.(path|url|update)$"];
+        let answer = self.launcher.run(settings).map_err(|error| self.failed(error))?;
+        let mut by_name: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for setting in answer.texts() {
+            let Some((key, value)) = setting.split_once('\n') else { continue };
+            let Some((name, field)) = key.strip_prefix("submodule.").and_then(|rest| rest.rsplit_once('.')) else {
+                continue;
+            };
+            by_name.entry(name.to_owned()).or_default().insert(field.to_owned(), value.to_owned());
+        }
+        let mut found = Vec::new();
+        for link in links {
+            let of_path = |fields: &&BTreeMap<String, String>| fields.get("path") == Some(&link.name);
+            let fields = by_name.values().find(of_path);
+            if fields.and_then(|fields| fields.get("update")).is_some_and(|update| update == "none") {
+                continue;
+            }
+            let url = fields.and_then(|fields| fields.get("url")).ok_or_else(|| {
+                let message = format!(
+                    "the module's repository {} does not say where its submodule {:?} is",
+                    self.shown, link.name
+                );
+                Error::new(ErrorKind::Package, message).about_url(&self.shown)
+            })?;
+            found.push(Submodule { path: link.name.clone(), commit: link.id.clone(), url: url.clone() });
+        }
+        Ok(found)
     }
 
     /// Fetches the blobs that the server left out, all at once.
@@ -154,17 +206,18 @@ impl Repository {
         Ok(())
     }
 
-    fn write(&self, batch: &[&Entry], builder: &mut Builder) -> Result<(), Error> {
+    fn write(&self, batch: &[&Entry], builder: &mut Builder, below: &str) -> Result<(), Error> {
         let input = lines(batch.iter().map(|entry| entry.id.as_str()));
         let answer = self.launcher.run_with(["cat-file", "--batch"], input);
         let answer = answer.and_then(|answer| answer.checked("cat-file")).map_err(|error| self.failed(error))?;
         let mut rest = answer.stdout.as_slice();
         for entry in batch {
             let content = next_blob(&mut rest).ok_or_else(|| self.cut_off())?;
-            let written = if entry.is_link() {
-                builder.link(&entry.name, &String::from_utf8_lossy(content))
-            } else {
-                builder.file(&entry.name, &mut &*content)
+            let name = within(below, &entry.name);
+            let written = match entry.mode.as_str() {
+                LINK => builder.link(&name, &String::from_utf8_lossy(content)),
+                PROGRAM => builder.file(&name, &mut &*content).and_then(|()| builder.executable(&name)),
+                _ => builder.file(&name, &mut &*content),
             };
             written.map_err(|error| refused(&self.shown, &error))?;
         }
@@ -224,7 +277,7 @@ impl Entry {
     }
 
     fn is_link(&self) -> bool {
-        self.mode == "120000"
+        self.mode == LINK
     }
 
     /// False for submodules.
@@ -233,49 +286,18 @@ impl Entry {
     }
 }
 
+fn within(below: &str, name: &str) -> String {
+    if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") }
+}
+
 /// What a package does that no honest one does.
 pub(super) fn refused(source: &str, error: &UnpackError) -> Error {
     let kind = if matches!(error, UnpackError::Disk { .. }) { ErrorKind::Disk } else { ErrorKind::Package };
     Error::new(kind, format!("the module package from {source} is refused: {error}")).about_url(source)
 }
 
-/// The names that a `ref` may stand for.
-fn candidates(reference: Option<&str>) -> Vec<String> {
-    let Some(name) = reference else { return Vec::new() };
-    if name.starts_with("refs/") {
-        return vec![name.to_owned(), format!("{name}^{{}}")];
-    }
-    let branch = name.strip_prefix("origin/").unwrap_or(name);
-    vec![format!("refs/tags/{name}"), format!("refs/tags/{name}^{{}}"), format!("refs/heads/{branch}")]
-}
-
-/// Chooses as `git checkout` does in a fresh clone: the default branch by its name, then a tag, then another branch.
-fn choose(listed: &str, reference: Option<&str>) -> Option<Resolved> {
-    let lines = || listed.lines().filter_map(|line| line.split_once('\t'));
-    let commit = |name: &str| {
-        let of = |name: &str| lines().find(|(id, listed)| *listed == name && is_full_commit(id));
-        of(&format!("{name}^{{}}")).or_else(|| of(name)).map(|(id, _)| id.to_owned())
-    };
-    let found = |name: &str| commit(name).map(|commit| Resolved { commit, name: Some(name.to_owned()) });
-    let Some(reference) = reference else { return found("HEAD") };
-    let default = lines().find_map(|(target, name)| target.strip_prefix("ref: ").filter(|_| name == "HEAD"));
-    let mut names: Vec<String> = candidates(Some(reference));
-    names.retain(|name| !name.ends_with("^{}"));
-    let is_default = |name: &String| Some(name.as_str()) == default && *name == format!("refs/heads/{reference}");
-    names.sort_by_key(|name| !is_default(name));
-    names.iter().find_map(|name| found(name))
-}
-
 fn lines<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u8> {
     ids.flat_map(|id| [id, "\n"]).collect::<String>().into_bytes()
-}
-
-fn is_full_commit(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn is_short_commit(text: &str) -> bool {
-    (4..40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Takes one blob from the answer of `cat-file --batch`.
@@ -292,33 +314,6 @@ fn next_blob<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ONE: &str = "1111111111111111111111111111111111111111";
-    const TWO: &str = "2222222222222222222222222222222222222222";
-    const TAG: &str = "3333333333333333333333333333333333333333";
-
-    fn chosen(listed: &str, reference: Option<&str>) -> Option<(String, String)> {
-        choose(listed, reference).map(|resolved| (resolved.commit, resolved.name.unwrap()))
-    }
-
-    #[test]
-    fn names_mean_what_they_mean_in_a_fresh_clone() {
-        let head = format!("ref: refs/heads/main\tHEAD\n{ONE}\tHEAD\n");
-        let listed = format!(
-            "{head}{ONE}\trefs/heads/main\n{TWO}\trefs/heads/v1\n{TAG}\trefs/tags/v1\n{ONE}\trefs/tags/v1^{{}}\n"
-        );
-        let of = |commit: &str, name: &str| Some((commit.to_owned(), name.to_owned()));
-        assert_eq!(chosen(&listed, None), of(ONE, "HEAD"));
-        assert_eq!(chosen(&listed, Some("main")), of(ONE, "refs/heads/main"));
-        // A tag goes before a branch, and stands for the commit that it is about.
-        assert_eq!(chosen(&listed, Some("v1")), of(ONE, "refs/tags/v1"));
-        assert_eq!(chosen(&listed, Some("origin/v1")), of(TWO, "refs/heads/v1"));
-        assert_eq!(chosen(&listed, Some("refs/heads/v1")), of(TWO, "refs/heads/v1"));
-        assert_eq!(chosen(&listed, Some("v9")), None);
-        // But the default branch is checked out already.
-        let twin = format!("{head}{ONE}\trefs/heads/main\n{TWO}\trefs/tags/main\n");
-        assert_eq!(chosen(&twin, Some("main")), of(ONE, "refs/heads/main"));
-    }
 
     #[test]
     fn blobs_are_taken_one_by_one() {

@@ -12,18 +12,25 @@ mod address;
 mod archive;
 mod fetch;
 mod git;
+mod git_package;
+mod layout;
+mod reference;
 mod registry;
 mod run;
 mod select;
+mod served;
 mod store;
 mod subdir;
 mod unpack;
+mod wanted;
 
 pub use address::{AddressError, Method, RemoteAddress};
-pub use fetch::{Fetched, Fetcher, ModuleHosts, Wanted};
+pub use fetch::{Fetched, Fetcher};
+pub use layout::{copy_package, is_laid_out};
 pub use registry::ModuleRegistry;
 pub use run::ModuleService;
 pub use store::Store;
+pub use wanted::{ModuleHosts, Wanted};
 
 /// True for the names of files that the tools read as configuration.
 fn is_configuration(path: &str) -> bool {

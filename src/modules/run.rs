@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::fetch::{Fetched, Fetcher, Wanted};
+use super::fetch::{Fetched, Fetcher};
+use super::wanted::Wanted;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::modulelock::{Pin, Served};
 
 type Made = Result<Arc<Fetcher>, Error>;
 
@@ -35,13 +37,34 @@ impl ModuleService {
     /// [`ErrorKind::Interrupted`] on Ctrl-C, and what keeps everything from being fetched, such as CLI configuration that
     /// cannot be read.
     pub fn fetch(&self, dialect: Dialect, wanted: Vec<Wanted>) -> Result<Vec<Result<Fetched, Error>>, Error> {
+        self.each(dialect, wanted, |fetcher, wanted| async move { fetcher.fetch(&wanted).await })
+    }
+
+    /// What the sources of calls serve now in the place of what is locked for them, in the order asked for; all at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fetch`].
+    pub fn served(&self, dialect: Dialect, wanted: Vec<(Wanted, Pin)>) -> Result<Vec<Result<Served, Error>>, Error> {
+        self.each(dialect, wanted, |fetcher, (wanted, pin)| async move { fetcher.served(&wanted, &pin).await })
+    }
+
+    fn each<Q: Send + 'static, A: Send + 'static, F>(
+        &self,
+        dialect: Dialect,
+        questions: Vec<Q>,
+        answer: impl Fn(Arc<Fetcher>, Q) -> F,
+    ) -> Result<Vec<Result<A, Error>>, Error>
+    where
+        F: Future<Output = Result<A, Error>> + Send + 'static,
+    {
         let of_tool = &self.fetchers[usize::from(dialect == Dialect::OpenTofu)];
         let fetcher = of_tool.get_or_init(|| (self.make)(dialect).map(Arc::new)).as_ref().map_err(Clone::clone)?;
         let background = self.runtime.get_or_init(start).as_ref().map_err(Clone::clone)?;
         let Some(runtime) = &background.0 else { return Ok(Vec::new()) };
         runtime.block_on(async {
             tokio::select! {
-                answers = all(fetcher, wanted) => Ok(answers),
+                answers = all(questions.into_iter().map(|question| answer(Arc::clone(fetcher), question))) => Ok(answers),
                 // An error means that there is no such signal here; then nothing interrupts.
                 Ok(()) = tokio::signal::ctrl_c() => {
                     Err(Error::new(ErrorKind::Interrupted, "interrupted; no lock file was changed"))
@@ -66,11 +89,12 @@ impl Drop for Background {
     }
 }
 
-async fn all(fetcher: &Arc<Fetcher>, wanted: Vec<Wanted>) -> Vec<Result<Fetched, Error>> {
+async fn all<A: Send + 'static>(
+    jobs: impl Iterator<Item = impl Future<Output = Result<A, Error>> + Send + 'static>,
+) -> Vec<Result<A, Error>> {
     let mut tasks = JoinSet::new();
-    for (at, call) in wanted.into_iter().enumerate() {
-        let fetcher = Arc::clone(fetcher);
-        tasks.spawn(async move { (at, fetcher.fetch(&call).await) });
+    for (at, job) in jobs.enumerate() {
+        tasks.spawn(async move { (at, job.await) });
     }
     let mut answers = tasks.join_all().await;
     answers.sort_by_key(|(at, _)| *at);

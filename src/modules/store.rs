@@ -4,7 +4,7 @@
 //! one is used its configuration is held to the digests that were taken when it was fetched: a crash of the machine may
 //! leave files without their content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::unpack::Contents;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 
 /// The folder within the cache; another layout gets another name.
-const FOLDER: &str = "v1/modules";
+const FOLDER: &str = "v2/modules";
 
 /// How long an answer that may change is believed: what a registry lists, where a branch or tag stands.
 const FRESH: Duration = Duration::from_secs(600);
@@ -57,6 +58,24 @@ pub struct PackageRecord {
     pub hash: Option<String>,
     /// The configuration files, with the digests of their contents.
     pub files: BTreeMap<String, String>,
+    /// All other files, where they were fetched.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, String>,
+    /// The links, with their targets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, String>,
+    /// The hosts that parts of it came from: those of submodules.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub hosts: BTreeSet<String>,
+}
+
+impl PackageRecord {
+    /// What is noted about a package that was laid out whole.
+    pub(super) fn of(source: String, contents: Contents) -> Self {
+        let hash = contents.hash().map(|hash| hash.to_string());
+        let [files, others] = contents.files();
+        Self { source, hash, files, others, links: contents.links, ..Self::default() }
+    }
 }
 
 /// Something learnt. What it is about is the name of its file, for an address may hold a secret.
@@ -133,12 +152,17 @@ impl Store {
         Ok(staging)
     }
 
-    /// Puts a package where all runs find it.
+    /// Puts a package where all runs find it, unless it is there already.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Disk`].
     pub fn keep(&self, key: &str, staging: tempfile::TempDir, record: PackageRecord) -> Result<StoredPackage, Error> {
+        // Of two that bring the same package one is first; what others may be reading stays as it is.
+        let _one_by_one = self.turn(key);
+        if let Some(known) = self.package(key) {
+            return Ok(known);
+        }
         let folder = self.path("packages", key);
         let keep = || -> io::Result<()> {
             fs::write(staging.path().join("package.json"), serde_json::to_vec(&record)?)?;
@@ -154,6 +178,14 @@ impl Store {
         // It is not there any more, and must not be looked for.
         let _ = staging.keep();
         Ok(StoredPackage { key: key.to_owned(), tree: folder.join("tree"), record })
+    }
+
+    /// Waits for the turn to put a package in its place, which takes no time worth telling.
+    fn turn(&self, key: &str) -> Option<File> {
+        let path = self.path("locks", &format!("keep {key}"));
+        fs::create_dir_all(path.parent()?).ok()?;
+        let file = File::create(path).ok()?;
+        file.lock().ok().map(|()| file)
     }
 
     /// Waits until no other run fetches a package. Whoever is killed lets go of it.
@@ -220,14 +252,15 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_replaced_and_found_again() {
+    fn packages_are_kept_and_found_again() {
         let place = tempfile::tempdir().unwrap();
         let store = store(place.path(), 0);
         assert_eq!(store.package("k"), None);
-        kept(&store, "one");
-        let two = kept(&store, "two");
-        assert_eq!(store.package("k"), Some(two.clone()));
-        assert_eq!(fs::read_to_string(two.tree.join("main.tf")).unwrap(), "two");
+        let one = kept(&store, "one");
+        assert_eq!(store.package("k"), Some(one.clone()));
+        // Somebody may be reading it.
+        assert_eq!(kept(&store, "two"), one);
+        assert_eq!(fs::read_to_string(one.tree.join("main.tf")).unwrap(), "one");
         assert_eq!(fs::read_dir(place.path().join(FOLDER).join("staging")).unwrap().count(), 0);
     }
 

@@ -2,6 +2,7 @@
 
 mod explained;
 mod mirror;
+mod modules;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::finding::{Finding, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::merge::Shortened;
+use crate::modulelock::ModuleChange;
 use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::Fingerprint;
@@ -27,6 +29,7 @@ pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
 };
 pub use mirror::{Fate, MirrorReport, MirroredPackage};
+pub use modules::{InstalledModule, InstalledModules, UsedModule};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 /// The result of one command.
@@ -142,6 +145,10 @@ pub enum Body {
     Verified(Verified),
     /// `trust`: remembered signers.
     Trust(TrustReport),
+    /// `list --modules`: the module calls.
+    Modules(Vec<UsedModule>),
+    /// `get`: what is installed.
+    Installed(InstalledModules),
     /// `explain`: a rule, a hash or a provider.
     Explained(Explained),
     /// `fmt`: the files.
@@ -284,6 +291,8 @@ pub struct Changes {
     pub diff: Option<String>,
     /// Configuration files that were written with it, or would be; relative to the work tree.
     pub edited: Vec<PathBuf>,
+    /// What changed in the module lock file beside the lock file.
+    pub modules: Vec<ModuleChange>,
     /// What was learned about signers.
     pub trust: Option<TrustChange>,
 }

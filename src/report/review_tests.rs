@@ -46,6 +46,7 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages
         old: side("main", old),
         new: side("the work tree", new),
         dialect: None,
+        ..Pair::default()
     };
     review(&pair, &Known { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Rule, shell_word};
 use crate::git::Git;
 use crate::lockfile::{self, FILE_NAME};
 
@@ -31,10 +31,10 @@ fn advice(path: &Path) -> String {
     let name = path.file_name().map_or(FILE_NAME.into(), |name| name.to_string_lossy());
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty() && *parent != Path::new("."));
     let git = match directory {
-        Some(directory) => format!("git -C {}", quoted(&directory.display().to_string())),
+        Some(directory) => format!("git -C {}", shell_word(&directory.display().to_string())),
         None => "git".to_owned(),
     };
-    let name = quoted(&name);
+    let name = shell_word(&name);
     match recorded(directory.unwrap_or(Path::new(".")), path) {
         Some(text) if is_plain(&text) => {
             format!("`{git} checkout HEAD -- {name}` restores the file as it was committed")
@@ -59,10 +59,4 @@ fn is_plain(text: &[u8]) -> bool {
     let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
     let has = |findings: Vec<Finding>| findings.iter().any(|finding| finding.rule == Rule::LockNotLiteral);
     lockfile::decode(text, dialect).map_or_else(|findings| !has(findings), |_| true)
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@".contains(&byte);
-    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -129,13 +129,19 @@ impl RunSettings {
         self
     }
 
-    fn module_terms(&self) -> ModuleTerms {
-        ModuleTerms { dialect: self.dialect, hosts: self.settings.policy.module_hosts.clone() }
+    /// What holds for its modules.
+    pub fn module_terms(&self) -> ModuleTerms {
+        ModuleTerms {
+            dialect: self.dialect,
+            hosts: self.settings.policy.module_hosts.clone(),
+            whole: false,
+            fresh: false,
+        }
     }
 
     /// An error of the module tree, whose file is named from the directory of the process.
     pub fn tree_error(&self, error: TreeError) -> Error {
-        let within = matches!(error, TreeError::Config(_) | TreeError::Module { .. });
+        let within = matches!(error, TreeError::Config(_) | TreeError::ModuleLock(_) | TreeError::Module { .. });
         let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
         let mut error = below.into_iter().fold(Error::from(error), Error::hint);
         if within {

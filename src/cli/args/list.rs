@@ -31,6 +31,9 @@ impl By {
 /// where a signature that an earlier run kept tells it.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ListArgs {
+    /// List the calls of modules that are not local instead, with what is locked of them.
+    #[arg(long, conflicts_with = "by")]
+    modules: bool,
     /// Look at every root module below: each directory with a lock file.
     #[arg(short, long)]
     pub(in crate::cli) recursive: bool,
@@ -62,7 +65,7 @@ pub(in crate::cli) struct WhyArgs {
 
 impl ListArgs {
     pub(in crate::cli) fn request(&self) -> list::Request {
-        list::Request { recursive: self.recursive, by: self.by.grouping() }
+        list::Request { recursive: self.recursive, by: self.by.grouping(), modules: self.modules }
     }
 }
 

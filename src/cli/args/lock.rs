@@ -41,6 +41,9 @@ pub(in crate::cli) struct LockArgs {
     /// Why; it is kept in the trust file.
     #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
+    /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
+    #[arg(long, conflicts_with = "from_lock")]
+    lock_modules: bool,
     /// With -r: also in directories with configuration that nobody calls and that have no lock file.
     #[arg(long, requires = "recursive")]
     create: bool,
@@ -63,6 +66,7 @@ impl LockArgs {
             providers: self.providers.clone(),
             accept_republished: self.accept_republished.clone(),
             reason: self.reason.clone(),
+            lock_modules: self.lock_modules,
             ..self.locking.options()
         };
         Request { options, below: self.below.targets(), create: self.create }

@@ -23,8 +23,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::commands::{fmt, hash};
-use crate::disk::roots::{ModuleAccess, ModuleLookup};
+use crate::commands::{fmt, get, hash};
+use crate::disk::roots::ModuleAccess;
 use crate::settings::SourceChoice;
 use crate::workspace::{Environment, Scope};
 
@@ -39,7 +39,7 @@ pub(super) use lock::LockArgs;
 use locking::Locking;
 pub(super) use migrate::MigrateArgs;
 pub(super) use mirror::MirrorArgs;
-use modules::Modules;
+use modules::{Assignments, Modules};
 pub(super) use single_dash::{double_dashes, wants_json};
 use source::Packages;
 pub(super) use trust::TrustArgs;
@@ -98,6 +98,7 @@ pub(super) enum Command {
     Outdated(OutdatedArgs),
     Migrate(MigrateArgs),
     Mirror(MirrorArgs),
+    Get(GetArgs),
     Fmt(FmtArgs),
     Hash(HashArgs),
     List(ListArgs),
@@ -143,6 +144,22 @@ pub(super) struct FmtArgs {
     pub(super) within: Within,
 }
 
+/// Install the locked modules.
+///
+/// Puts the modules that .tflock.modules.hcl locks into .terraform/modules, each verified, with a modules.json that init
+/// leaves as it is. What a tag or branch is now does not matter: a git package is fetched by its locked commit.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock get && terraform init -lockfile=readonly")]
+pub(super) struct GetArgs {
+    /// In every root module below: each directory with a lock file.
+    #[arg(short, long)]
+    pub(super) recursive: bool,
+    #[command(flatten)]
+    variables: Assignments,
+    #[command(flatten)]
+    pub(super) within: Within,
+}
+
 /// Print the hashes of provider packages.
 ///
 /// Prints the zh: and h1: of archives and the h1: of unpacked directories, one line `HASH  PATH` each, as a lock file
@@ -174,6 +191,12 @@ impl FmtArgs {
     }
 }
 
+impl GetArgs {
+    pub(super) fn request(&self) -> get::Request {
+        get::Request { recursive: self.recursive }
+    }
+}
+
 impl HashArgs {
     pub(super) fn request(&self) -> hash::Request {
         hash::Request { paths: self.paths.clone() }
@@ -193,6 +216,7 @@ impl Command {
             Command::Mirror(_) => "mirror",
             Command::Verify(_) => "verify",
             Command::Explain(_) => "explain",
+            Command::Get(_) => "get",
             Command::Fmt(_) => "fmt",
             Command::Hash(_) => "hash",
             Command::List(_) => "list",
@@ -209,7 +233,7 @@ impl Command {
     }
 
     /// Where modules are looked for: that can be said where it matters most.
-    fn module_lookup(&self) -> ModuleLookup {
+    fn modules(&self) -> ModuleAccess {
         let modules = match self {
             Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => &lock.modules,
             Command::Add(add) => &add.modules,
@@ -217,9 +241,12 @@ impl Command {
             Command::Migrate(migrate) => &migrate.modules,
             Command::Verify(verify) => &verify.modules,
             Command::Why(why) => &why.modules,
-            _ => return ModuleLookup::Auto,
+            Command::Get(get) => {
+                return ModuleAccess { assigned: get.variables.assigned(), ..Modules::default().access() };
+            }
+            _ => return Modules::default().access(),
         };
-        modules.lookup()
+        modules.access()
     }
 
     /// Where packages are asked for: that can be said where they are asked for.
@@ -251,6 +278,7 @@ impl Command {
             Command::Mirror(mirror) => Some(&mirror.within),
             Command::Verify(verify) => Some(&verify.within),
             Command::Explain(explain) => Some(&explain.within),
+            Command::Get(get) => Some(&get.within),
             Command::Fmt(fmt) => Some(&fmt.within),
             Command::Hash(hash) => Some(&hash.within),
             Command::List(list) => Some(&list.within),
@@ -287,7 +315,7 @@ impl Arguments {
             source: self.command.source(),
             offline: self.global.offline,
             no_cache: self.global.no_cache,
-            modules: ModuleAccess { lookup: self.command.module_lookup(), ..ModuleAccess::default() },
+            modules: self.command.modules(),
             environment: environment.clone(),
         }
     }

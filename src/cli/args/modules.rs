@@ -1,15 +1,35 @@
 //! Where modules are looked for that are not local.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 
-use crate::disk::roots::ModuleLookup;
+use crate::disk::roots::{Assigned, ModuleAccess, ModuleLookup};
 
 /// The option of the commands that read the module tree.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(in crate::cli) struct Modules {
     /// Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none.
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t)]
-    modules: Which,
+    #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t)]
+    which: Which,
+    #[command(flatten)]
+    variables: Assignments,
+}
+
+/// The options that set variables on which sources of modules depend.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(in crate::cli) struct Assignments {
+    /// Set a variable on which the source of a module depends; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    var: Vec<(String, String)>,
+    /// Set variables from a file; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    var_file: Vec<PathBuf>,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("NAME=VALUE is wanted")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// The values of `--modules`.
@@ -26,11 +46,25 @@ enum Which {
 
 impl Modules {
     /// What was asked for.
-    pub(super) fn lookup(&self) -> ModuleLookup {
-        match self.modules {
+    fn lookup(&self) -> ModuleLookup {
+        match self.which {
             Which::Auto => ModuleLookup::Auto,
             Which::Installed => ModuleLookup::Installed,
             Which::None => ModuleLookup::None,
         }
+    }
+
+    /// Where modules come from.
+    pub(super) fn access(&self) -> ModuleAccess {
+        ModuleAccess { lookup: self.lookup(), assigned: self.variables.assigned(), ..ModuleAccess::default() }
+    }
+}
+
+impl Assignments {
+    /// What variables are set to: files first, then single variables.
+    pub(super) fn assigned(&self) -> Vec<Assigned> {
+        let files = self.var_file.iter().cloned().map(Assigned::File);
+        let values = self.var.iter().cloned().map(|(name, value)| Assigned::Value(name, value));
+        files.chain(values).collect()
     }
 }

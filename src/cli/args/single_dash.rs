@@ -3,8 +3,18 @@
 use std::ffi::{OsStr, OsString};
 
 /// The long options that may have one dash. None begins with a letter that is a short option with a value.
-const NAMES: [&[u8]; 8] =
-    [b"platform", b"chdir", b"fs-mirror", b"net-mirror", b"json", b"no-color", b"help", b"version"];
+const NAMES: [&[u8]; 10] = [
+    b"platform",
+    b"chdir",
+    b"fs-mirror",
+    b"net-mirror",
+    b"json",
+    b"no-color",
+    b"help",
+    b"version",
+    b"var",
+    b"var-file",
+];
 
 /// Doubles single dashes and turns `-json` and `-no-color` into their options here. Nothing behind `--` is touched, nor
 /// any argument that is not one of Terraform's options, with or without `=VALUE`.

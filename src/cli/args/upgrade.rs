@@ -8,6 +8,7 @@ use clap::ValueEnum;
 
 use super::{Below, Locking, Packages, Within};
 use crate::commands::{LockOptions, outdated, upgrade};
+use crate::disk::roots::Reselected;
 use crate::engine::criteria;
 use crate::engine::plan::{OneForAll, Upgrade};
 use crate::settings::{Age, Date};
@@ -27,6 +28,9 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
     providers: Vec<String>,
+    /// Lock these modules anew by their sources, all of them without SOURCE; providers only where ADDR names some.
+    #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
+    modules: Option<Vec<String>>,
     /// Select this version, newer or older; for one provider.
     #[arg(long, value_name = "VERSION", requires = "providers", conflicts_with_all = ["step", "pre", "newest_with_platforms"])]
     precise: Option<Version>,
@@ -137,7 +141,12 @@ impl UpgradeArgs {
             prune: self.prune,
             state: self.state.clone(),
             providers: self.providers.clone(),
-            upgrade: Some(selection),
+            upgrade: (self.modules.is_none() || !self.providers.is_empty()).then_some(selection),
+            reselected_modules: match &self.modules {
+                None => Reselected::None,
+                Some(sources) if sources.is_empty() => Reselected::All,
+                Some(sources) => Reselected::Named(sources.clone()),
+            },
             not_after: self.exclude_newer.map(|limit| limit.moment(now)),
             ..self.locking.options()
         };

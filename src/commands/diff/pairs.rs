@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use super::super::diff_signers::{Trust, sign};
 use crate::dialect::Dialect;
 use crate::diff::{self, Packages};
+use crate::disk::roots::ReadModuleLock;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
+use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
 use crate::outcome::{Body, Change, Changes, RootOutcome, TextChange};
 use crate::release;
 use crate::release::altered::Witness;
@@ -34,6 +36,17 @@ pub struct Pair {
     pub new: Side,
     /// The tool whose rules hold, if it was said; else each text tells.
     pub dialect: Option<Dialect>,
+    /// The texts of the module lock file beside it, before and now.
+    pub modules: [Option<Vec<u8>>; 2],
+}
+
+impl Pair {
+    /// Two texts that are module lock files themselves.
+    pub(super) fn of_modules(self) -> Self {
+        let Self { old, new, .. } = self;
+        let modules = [old.text, new.text];
+        Self { old: Side { text: None, ..old }, new: Side { text: None, ..new }, modules, ..self }
+    }
 }
 
 /// Where to look up what the two texts do not tell.
@@ -67,12 +80,14 @@ pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
 }
 
 fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>), Error> {
-    if pair.old.text.is_none() && pair.new.text.is_none() {
+    let (modules, of_modules) = modules(pair)?;
+    if pair.old.text.is_none() && pair.new.text.is_none() && modules.is_empty() {
         let message = format!("there is no such lock file, neither in {} nor in {}", pair.old.name, pair.new.name);
         return Err(Error::new(ErrorKind::NotFound, message).in_file(&pair.path));
     }
     let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());
-    let differs = old != new || pair.old.text.is_some() != pair.new.text.is_some();
+    let differs =
+        pair.modules[0] != pair.modules[1] || old != new || pair.old.text.is_some() != pair.new.text.is_some();
     // The path is that of the new text: a place in the old one is none in it.
     let before = read(pair, &pair.old).map_err(|error| Error { file: None, position: None, ..error })?;
     let now = read(pair, &pair.new)?;
@@ -105,10 +120,28 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
         asked: known.asked,
         inconclusive,
+        modules,
         ..Changes::default()
     };
     let beside = beside.into_iter().map(|finding| finding.in_file(&pair.path));
-    Ok((changes, findings(pair, &before, now).into_iter().chain(beside).collect()))
+    Ok((changes, findings(pair, &before, now).into_iter().chain(beside).chain(of_modules).collect()))
+}
+
+/// What changed in the module lock file, and what of it must not be used unread.
+fn modules(pair: &Pair) -> Result<(Vec<ModuleChange>, Vec<Finding>), Error> {
+    let path = pair.path.with_file_name(modulelock::FILE_NAME);
+    let [old, new] = pair.modules.clone().map(|text| text.map(|text| ReadModuleLock::decode(text, &path)).transpose());
+    let [old, new] = [old?, new?].map(|read| read.map(|read| read.file).unwrap_or_default());
+    let removed = pair.modules[0].is_some() && pair.modules[1].is_none() && !old.lock.is_empty();
+    let changes = modulelock::changes(&old.lock, &new.lock);
+    let replaced = changes.iter().filter(|change| change.kind == ModuleChangeKind::ContentReplaced).map(|change| {
+        let message = format!("{}: {}", change.key, change.sentence());
+        let finding = Finding::new(Rule::ModuleChanged, message).about_module(&change.key.source);
+        new.spans.get(&change.key).map_or(finding.clone(), |position| finding.at(*position))
+    });
+    let removed = removed.then(|| Finding::new(Rule::LockFileRemoved, "the module lock file was removed"));
+    let findings = replaced.chain(removed).map(|finding| finding.in_file(&path)).collect();
+    Ok((changes, findings))
 }
 
 /// The changes of two texts, before anybody judges them; nothing for texts that cannot be read.

@@ -5,6 +5,7 @@
 
 mod kept;
 mod locked_for;
+mod modules;
 mod prepared;
 mod root;
 mod rules;

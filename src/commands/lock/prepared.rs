@@ -205,12 +205,13 @@ impl Prepared {
         let selected = settlement.entries.iter().map(|(addr, settled)| (addr, &settled.entry.version)).collect();
         match pending.complete(&self.root.requirements, &selected) {
             Ok((edits, requirements)) => {
+                let of_modules = self.root.edits.iter().cloned();
                 for (addr, settled) in &mut settlement.entries {
                     if let Some(requirement) = requirements.get(addr) {
                         settled.entry.constraints = requirement.constraints.clone();
                     }
                 }
-                edits.into_iter().map(|texts| self.root.placed(texts)).collect()
+                of_modules.chain(edits.into_iter().map(|texts| self.root.placed(texts))).collect()
             }
             Err(error) => {
                 settlement.errors.push(error);
@@ -341,6 +342,7 @@ impl Prepared {
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.shown.clone(), changes: list, ..Changes::default() };
+        outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {
             Mode::Check => {}

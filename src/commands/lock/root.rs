@@ -9,6 +9,7 @@ use super::super::git_history::Earlier;
 use super::super::trust_store::TrustPlace;
 use super::kept::KeptReleases;
 use super::locked_for::LockedFor;
+use super::modules::LockedModules;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
@@ -71,6 +72,8 @@ pub struct Root {
     pub(in crate::commands) findings: Vec<Finding>,
     /// What people should know of the configuration.
     warnings: Vec<String>,
+    /// What becomes of the module lock file.
+    pub(in crate::commands) modules: LockedModules,
     /// Modules that are not installed, by their names, where that is accepted.
     pub(in crate::commands) missing_modules: Vec<String>,
     /// True if the lock file stays as it is, whether or not it is canonical.
@@ -100,8 +103,16 @@ impl Root {
             // What cannot be read was an error.
             Some(Err(_)) | None => (LockFile::new(), Vec::new()),
         };
+        let modules =
+            tree.as_ref().map(|tree| LockedModules::of(tree, settings, options)).transpose()?.unwrap_or_default();
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
+        let mut requirements: Option<Requirements> = requirements;
+        if !options.accept_missing_modules && missing.as_ref().is_some_and(|missing| !missing.is_empty()) {
+            // What is locked may be required by a module that was not looked at.
+            let known = requirements.get_or_insert_default();
+            lock.iter().for_each(|(addr, entry)| known.add_entry(addr, entry));
+        }
         let configured = requirements.is_some();
         let known = Names { requirements: requirements.as_ref(), lock: Some(&lock), dialect: settings.dialect };
         let intent = intent(settings, options, known)?;
@@ -123,10 +134,11 @@ impl Root {
             bytes,
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            edits: Vec::new(),
+            edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
             pending: None,
             earlier: BTreeMap::new(),
-            findings,
+            findings: findings.into_iter().chain(modules.findings.iter().cloned()).collect(),
+            modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             untouched: false,
             warnings,
@@ -163,7 +175,8 @@ impl Root {
     /// The same, with edits of configuration that are written together with the lock file.
     #[must_use]
     pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
-        self.edits = edits.into_iter().map(|texts| self.placed(texts)).collect();
+        let placed: Vec<Edit> = edits.into_iter().map(|texts| self.placed(texts)).collect();
+        self.edits.extend(placed);
         self
     }
 
@@ -326,6 +339,11 @@ impl Root {
         let wanted = |addr: &ProviderAddr| self.intent.only.as_ref().is_none_or(|only| only.contains(addr));
         self.requirements.iter().map(|(addr, _)| addr).filter(|addr| wanted(addr)).cloned().collect()
     }
+}
+
+/// An edit with the file that it is for.
+fn placed(settings: &RunSettings, texts: FileEdit) -> Edit {
+    Edit { place: settings.root.join(&texts.path), shown: settings.path.join(&texts.path), texts }
 }
 
 /// Reads the lock file and, unless it is to count alone, the configuration.

@@ -151,7 +151,11 @@ impl Bases {
                     sifted.unchanged.push((at, outcome));
                 }
                 (Some((base, true)), Some(before)) => {
-                    sifted.changed.push((path, root.map(|root| root.since(base.compared(), before))));
+                    let root = root.and_then(|root| {
+                        let modules = base.module_lock_before(&root)?;
+                        Ok(root.since(base.compared(), before).since_modules(modules))
+                    });
+                    sifted.changed.push((path, root));
                 }
                 _ => sifted.changed.push((path, root)),
             }

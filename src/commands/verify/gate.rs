@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::base::AskedBase;
 use super::bases::{Bases, Sifted};
+use super::modules;
 use super::opening::{Opening, open};
 use super::{Roots, VerifyOptions, judged, recalled};
 use crate::commands::Services;
@@ -51,7 +52,10 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     if targets.found {
         findings.extend(bases.went_on(&roots, scope)?);
     }
-    let Sifted { changed, unchanged } = bases.sift(roots)?;
+    let Sifted { mut changed, unchanged } = bases.sift(roots)?;
+    if !scope.offline {
+        modules::ask(&mut changed);
+    }
     services.events_for(targets.dialect());
     let (mut roots, mut notes) = if scope.offline {
         let known = recalled(&changed, &cache);

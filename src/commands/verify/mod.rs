@@ -5,6 +5,7 @@ pub mod bases;
 #[cfg(feature = "online")]
 mod gate;
 mod installed;
+mod modules;
 pub mod opening;
 mod root;
 

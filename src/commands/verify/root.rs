@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::roots::Tree;
+use super::modules::{self, LockedModules, ModuleFacts, ServedModules};
+use crate::disk::roots::{MissingModule, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::TrackedPackages;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
+use crate::modulelock;
 use crate::outcome::{Compared, Unanswered, Verified};
 use crate::trust::pins::Pins;
 use crate::verify::Subject;
@@ -30,6 +32,8 @@ pub struct Root {
     pins: Option<Arc<Pins>>,
     /// What the change is judged by, and what the lock file said before it.
     base: Option<(Compared, LockFile)>,
+    /// What is known of locked modules beside the tree.
+    modules: ModuleFacts,
 }
 
 impl Root {
@@ -62,6 +66,7 @@ impl Root {
             tree,
             pins,
             base: None,
+            modules: ModuleFacts::default(),
         })
     }
 
@@ -95,6 +100,24 @@ impl Root {
         self
     }
 
+    /// The same root module, with what its module lock file said before the change, if there was one.
+    #[must_use]
+    pub fn since_modules(mut self, before: Option<Vec<u8>>) -> Self {
+        self.modules.before = before;
+        self
+    }
+
+    /// What is locked of modules and who calls them.
+    pub(super) fn locked_modules(&self) -> Option<LockedModules<'_>> {
+        let tree = self.tree.as_ref()?;
+        Some(LockedModules { settings: &self.settings, tree, facts: &self.modules })
+    }
+
+    /// Keeps what the sources of locked modules serve now.
+    pub(super) fn learn_served(&mut self, served: ServedModules) {
+        self.modules.served = served;
+    }
+
     /// What was read: files, and directories of modules; all absolute.
     pub fn read(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let root = &self.settings.place;
@@ -104,7 +127,8 @@ impl Root {
         directories.push(root.clone());
         directories.sort_unstable();
         directories.dedup();
-        (files.chain([root.join(lockfile::FILE_NAME)]).collect(), directories)
+        let locks = [lockfile::FILE_NAME, modulelock::FILE_NAME].map(|name| root.join(name));
+        (files.chain(locks).collect(), directories)
     }
 
     pub(super) fn compared(&self) -> Option<&Compared> {
@@ -126,7 +150,8 @@ impl Root {
     }
 
     pub(super) fn text_findings(&self) -> Vec<Finding> {
-        self.text.clone()
+        let of_modules = self.locked_modules().map(|modules| modules.findings()).unwrap_or_default();
+        self.text.iter().cloned().chain(of_modules).collect()
     }
 
     pub(super) fn subject(&self) -> Subject<'_> {
@@ -145,10 +170,13 @@ impl Root {
 
     /// The modules that are missing: what they require is not known.
     pub(super) fn unknown_tree(&self) -> Verified {
-        let missing = self.tree.iter().flat_map(|tree| &tree.missing);
+        // What is not what is locked is a finding.
+        let is_known = |module: &&MissingModule| !modules::is_refuted(module);
+        let missing = self.tree.iter().flat_map(|tree| &tree.missing).filter(is_known);
         let errors = missing.map(|module| self.settings.not_installed(module));
         let errors = errors.map(|error| Unanswered { error, changed: false });
-        Verified { inconclusive: errors.collect(), ..Verified::default() }
+        let unasked = self.locked_modules().map(|modules| modules.unanswered()).unwrap_or_default();
+        Verified { inconclusive: errors.chain(unasked).collect(), ..Verified::default() }
     }
 
     /// Findings with their files as reports name them.
@@ -156,7 +184,7 @@ impl Root {
         let lock = self.settings.lock_file_shown();
         let place = |finding: Finding| {
             let file = match &finding.file {
-                Some(file) if file.is_relative() => self.settings.path.join(file),
+                Some(file) if file.is_relative() => file_from(&self.settings.path, file),
                 Some(file) => file.clone(),
                 None => lock.clone(),
             };

@@ -39,13 +39,16 @@ impl<'a> Reader<'a> {
         value: &RawValue<'a>,
     ) -> Result<Option<CallVersion>, Located> {
         let refused = |reason| (value.at(), ConfigErrorKind::ModuleVersion { name: name.to_owned(), reason });
-        let constraints = match self.text(value)? {
-            Some(Text::Known(text)) => Some(text.parse::<ModuleConstraints>().map_err(refused)?),
-            Some(_) => None,
+        let text = match self.text(value)? {
+            Some(text) => text,
             None if value.read()?.value == Value::Null => return Ok(None),
             None => return Err((value.at(), ConfigErrorKind::VersionNotText)),
         };
-        Ok(Some(CallVersion { place: self.place(value.at()), constraints }))
+        let constraints = match &text {
+            Text::Known(text) => Some(text.parse::<ModuleConstraints>().map_err(refused)?),
+            Text::Template(_) | Text::Unknown => None,
+        };
+        Ok(Some(CallVersion { place: self.place(value.at()), text, constraints }))
     }
 
     /// A string that may hold references. None for values that are no strings. In JSON, only OpenTofu looks for

@@ -82,6 +82,16 @@ impl ModuleSource {
         RemoteModule::parse(text).map(Self::Remote)
     }
 
+    /// The package that the module is in, as module locks know it: without directory, user and secret, its parameters in
+    /// order. None for local modules, which are in the package of their caller.
+    pub fn package(&self) -> Option<String> {
+        match self {
+            Self::Local(_) => None,
+            Self::Registry(module) => Some(RegistryModule { subdir: String::new(), ..module.clone() }.to_string()),
+            Self::Remote(module) => Some(redact::package(module.package())),
+        }
+    }
+
     /// The module of the same name at the default registry of the other tool; none for modules of other places.
     pub fn of_other_tool(&self, dialect: Dialect) -> Option<Self> {
         let Self::Registry(module) = self else { return None };

@@ -42,6 +42,9 @@ pub enum TreeError {
         #[source]
         reason: ManifestError,
     },
+    /// The module lock file is damaged.
+    #[error("{}", .0.message)]
+    ModuleLock(Box<Error>),
     /// A module cannot be found.
     #[error("module {key:?}: {problem}")]
     Module {
@@ -84,6 +87,12 @@ pub enum ModuleProblem {
     /// The source is not constant, and cannot be told.
     #[error("its source cannot be determined statically{because}", because = because(.0.as_deref()))]
     NotStatic(Option<String>),
+    /// The version is not constant, and cannot be told.
+    #[error("its version cannot be determined statically{because}", because = because(.0.as_deref()))]
+    VersionNotStatic(Option<String>),
+    /// The value of an expression is no version constraint.
+    #[error("its version is {0:?}, which is no version constraint")]
+    Version(String),
     /// The source is refused.
     #[error("invalid source: {0}")]
     Source(#[from] ModuleSourceError),
@@ -107,6 +116,7 @@ impl From<TreeError> for Error {
         let message = error.to_string();
         match error {
             TreeError::Config(error) => error.into(),
+            TreeError::ModuleLock(error) => *error,
             TreeError::Read { path, .. } | TreeError::Refused { path, .. } => {
                 Error::new(ErrorKind::Disk, message).in_file(path)
             }
@@ -126,6 +136,7 @@ impl From<TreeError> for Error {
                     ModuleProblem::NotInstalled(_)
                     | ModuleProblem::SourceChanged { .. }
                     | ModuleProblem::VersionChanged { .. }
+                    | ModuleProblem::VersionNotStatic(_)
                     | ModuleProblem::NotStatic(_) => {
                         error.hint(format!("install the modules with `{} get`", dialect.program()))
                     }

@@ -8,11 +8,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::module_lock;
 use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree, read};
 use crate::addr::Hostname;
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, decode_variables};
 use crate::dialect::Dialect;
+use crate::disk::files;
 use crate::error::Error;
+use crate::modulelock::{ModuleContent, ModuleKey, ModuleLock, Pin, Served};
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct ModuleRequest {
     pub source: ModuleSource,
     /// Which versions will do.
     pub constraints: Option<ModuleConstraints>,
+    /// What is locked for the call.
+    pub pin: Option<Pin>,
 }
 
 /// A module that was fetched.
@@ -34,11 +39,16 @@ pub struct FetchedModule {
     pub version: Option<ModuleVersion>,
     /// The package, as people know it.
     pub shown: String,
+    /// Which package it is; none if only its configuration was fetched.
+    pub content: Option<ModuleContent>,
 }
 
 /// The modules that were fetched for a run, or why they could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FetchedModules(BTreeMap<(String, String), Result<FetchedModule, Error>>);
+pub struct FetchedModules(BTreeMap<RequestKey, Result<FetchedModule, Error>>);
+
+/// Source, constraints, and what is locked.
+type RequestKey = (String, String, Option<(String, ModuleContent)>);
 
 /// What holds for the modules of one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +57,43 @@ pub struct ModuleTerms {
     pub dialect: Dialect,
     /// The hosts that modules may come from, by policy; none for any.
     pub hosts: Option<BTreeSet<Hostname>>,
+    /// True if whole packages are wanted, and not only their configuration.
+    pub whole: bool,
+    /// True if what was learnt a while ago does not count.
+    pub fresh: bool,
+}
+
+/// Whether modules are locked, and which of them are selected anew all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleLocking {
+    /// True if they are locked where there is no module lock file yet.
+    pub wanted: bool,
+    /// The packages that are selected anew.
+    pub reselected: Reselected,
+}
+
+/// Packages that are selected anew though they are locked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Reselected {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those with these names.
+    Named(Vec<String>),
 }
 
 type Fetch = dyn Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<FetchedModule, Error>> + Send + Sync;
 
-/// Somebody who fetches modules: one answer for each request, in their order.
+type Inquire = dyn Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync;
+
+/// Somebody who fetches modules, and tells what is served of them now: one answer for each request, in their order.
 #[derive(Clone)]
-pub struct ModuleFetch(Arc<Fetch>);
+pub struct ModuleFetch {
+    fetch: Arc<Fetch>,
+    inquire: Arc<Inquire>,
+}
 
 /// Where the modules of a root module come from that are not local.
 #[derive(Debug, Clone, Default)]
@@ -64,14 +104,33 @@ pub struct ModuleAccess {
     pub fetch: Option<ModuleFetch>,
     /// Those that were fetched already.
     pub fetched: Arc<FetchedModules>,
+    /// Whether they are locked.
+    pub locking: ModuleLocking,
+    /// Variables that the command line sets, for sources that depend on them; the last one counts.
+    pub assigned: Vec<Assigned>,
+}
+
+/// `-var` and `-var-file`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assigned {
+    /// A variable and its value.
+    Value(String, String),
+    /// A file of variables, from the directory of the process.
+    File(PathBuf),
 }
 
 impl ModuleFetch {
-    /// Fetches with a function.
+    /// Fetches with one function, and asks with another.
     pub fn new(
         fetch: impl Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<FetchedModule, Error>> + Send + Sync + 'static,
+        inquire: impl Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(fetch))
+        Self { fetch: Arc::new(fetch), inquire: Arc::new(inquire) }
+    }
+
+    /// What the sources of requests serve now in the place of what is locked.
+    pub fn served(&self, terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> {
+        (self.inquire)(terms, requests)
     }
 }
 
@@ -93,9 +152,37 @@ impl ModuleAccess {
         options: &TreeOptions,
         terms: &ModuleTerms,
     ) -> Result<Tree, Vec<TreeError>> {
+        let read = module_lock::read(root).map_err(|error| vec![*error])?.map(Arc::new);
+        let locked = read.as_ref().map(|read| &read.file.lock);
+        let pins = self.locking.pins(locked, terms.dialect).map(Arc::new);
+        let fresh = self.locking.reselected != Reselected::None;
+        let terms = ModuleTerms { whole: pins.is_some(), fresh, ..terms.clone() };
+        let assigned = self.assigned().map_err(|error| vec![error])?;
+        let options = TreeOptions { pins, assigned, ..options.clone() };
+        let mut tree = self.load_pinned(root, &options, &terms)?;
+        tree.module_lock = read;
+        Ok(tree)
+    }
+
+    /// What the command line sets variables to.
+    fn assigned(&self) -> Result<Vec<(String, Option<String>)>, TreeError> {
+        let mut values = Vec::new();
+        for assigned in &self.assigned {
+            match assigned {
+                Assigned::Value(name, value) => values.push((name.clone(), Some(value.clone()))),
+                Assigned::File(path) => {
+                    let bytes = files::read_named(path).map_err(|error| read::unreadable(path.clone(), &error))?;
+                    values.extend(decode_variables(path, &String::from_utf8_lossy(&bytes)));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn load_pinned(&mut self, root: &Path, options: &TreeOptions, terms: &ModuleTerms) -> Result<Tree, Vec<TreeError>> {
         loop {
-            let (modules, fetched) = (self.lookup, Arc::clone(&self.fetched));
-            let options = TreeOptions { modules, fetched, ..options.clone() };
+            let (modules, fetched, fetching) = (self.lookup, Arc::clone(&self.fetched), self.fetch.is_some());
+            let options = TreeOptions { modules, fetched, fetching, ..options.clone() };
             let Some(fetch) = self.fetch.as_ref().filter(|_| self.lookup == ModuleLookup::Auto) else {
                 return load_tree(root, &options);
             };
@@ -110,12 +197,31 @@ impl ModuleAccess {
                 let is_whole = tree.missing.is_empty() || options.missing == MissingModules::Skip;
                 return if is_whole { Ok(tree) } else { load_tree(root, &options) };
             }
-            let answers = (fetch.0)(terms, &requests);
+            let answers = (fetch.fetch)(terms, &requests);
             let fetched = Arc::make_mut(&mut self.fetched);
             for (request, answer) in requests.iter().zip(answers) {
                 fetched.insert(request, answer);
             }
         }
+    }
+}
+
+impl ModuleLocking {
+    /// What calls are held to; none if modules are not locked.
+    fn pins(&self, locked: Option<&ModuleLock>, dialect: Dialect) -> Option<ModuleLock> {
+        let locked = match locked {
+            Some(locked) => locked,
+            None if self.wanted => return Some(ModuleLock::default()),
+            None => return None,
+        };
+        Some(match &self.reselected {
+            Reselected::None => locked.clone(),
+            Reselected::All => ModuleLock::default(),
+            Reselected::Named(names) => {
+                let meant: BTreeSet<&str> = names.iter().flat_map(|name| locked.named(name, dialect)).collect();
+                locked.without(|key: &ModuleKey| meant.contains(key.source.as_str()))
+            }
+        })
     }
 }
 
@@ -144,7 +250,9 @@ pub fn file_from(base: &Path, file: &Path) -> PathBuf {
     if file.to_string_lossy().contains("//") { file.to_owned() } else { read::join(base, &file.to_string_lossy()) }
 }
 
-fn key(request: &ModuleRequest) -> (String, String) {
+fn key(request: &ModuleRequest) -> RequestKey {
     let constraints = request.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
-    (request.source.address(), constraints.unwrap_or_default())
+    let version = |pin: &Pin| pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
+    let pin = request.pin.as_ref().map(|pin| (version(pin), pin.content.clone()));
+    (request.source.address(), constraints.unwrap_or_default(), pin)
 }

@@ -7,6 +7,7 @@
 
 mod error;
 mod fetched;
+mod module_lock;
 mod read;
 mod walk;
 
@@ -16,12 +17,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use error::{ModuleProblem, TreeError};
-pub use fetched::{FetchedModule, FetchedModules, ModuleAccess, ModuleFetch, ModuleRequest, ModuleTerms, file_from};
+pub use fetched::{
+    Assigned, FetchedModule, FetchedModules, ModuleAccess, ModuleFetch, ModuleLocking, ModuleRequest, ModuleTerms,
+    Reselected, file_from,
+};
+pub use module_lock::ReadModuleLock;
 pub use read::join;
 
-use crate::config::{ModuleVersion, Place, SourceFile};
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
 use crate::dialect::Dialect;
 use crate::error::Error;
+use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;
 
 /// How a tree is read.
@@ -37,10 +43,16 @@ pub struct TreeOptions {
     pub modules: ModuleLookup,
     /// The modules that were fetched.
     pub fetched: Arc<FetchedModules>,
+    /// What calls are held to, where modules are locked: then what is fetched counts before what is installed.
+    pub pins: Option<Arc<ModuleLock>>,
+    /// True if what is missing will be fetched, and the tree read again.
+    pub fetching: bool,
     /// Whether a module counts as installed where the other tool installed it, from its own default registry.
     pub of_either_tool: bool,
     /// The values of `TF_VAR_*`, for sources of modules that depend on them. Files of variables go before them.
     pub variables: BTreeMap<String, String>,
+    /// The values that the command line gives, which go before all others; none for those that are no strings.
+    pub assigned: Vec<(String, Option<String>)>,
 }
 
 /// Where modules are looked for that are not local.
@@ -81,6 +93,10 @@ pub struct Tree {
     pub local_modules: BTreeSet<PathBuf>,
     /// The modules that are not local, in the order of the walk.
     pub remote_modules: Vec<RemoteModuleCall>,
+    /// The calls of local modules, in the order of the walk.
+    pub local_calls: Vec<LocalModuleCall>,
+    /// The module lock file, if there is one.
+    pub module_lock: Option<Arc<ReadModuleLock>>,
     /// What people should know.
     pub warnings: Vec<TreeWarning>,
     /// Every configuration file that was read, relative to the root module.
@@ -94,10 +110,31 @@ pub struct RemoteModuleCall {
     pub key: String,
     /// Its source, as it may be shown.
     pub source: String,
+    /// The same; none where only the list of installed modules tells it.
+    pub address: Option<ModuleSource>,
+    /// Which versions will do.
+    pub constraints: Option<ModuleConstraints>,
     /// The version, where it is of a registry.
     pub version: Option<ModuleVersion>,
+    /// Its directory: of installed ones relative to the root module.
+    pub dir: PathBuf,
+    /// The module, if it was fetched.
+    pub fetched: Option<FetchedModule>,
     /// Who calls it.
     pub place: Place,
+}
+
+/// A local module, as it is used in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalModuleCall {
+    /// Its path of call names joined by dots.
+    pub key: String,
+    /// Its source, in the one form.
+    pub source: String,
+    /// Its directory: outside of fetched packages relative to the root module.
+    pub dir: PathBuf,
+    /// The call that fetched the package that it is in, if it is in one.
+    pub of_package: Option<String>,
 }
 
 /// A module that is not installed.
@@ -163,8 +200,11 @@ impl TreeOptions {
             missing: MissingModules::Refuse,
             modules: ModuleLookup::default(),
             fetched: Arc::default(),
+            pins: None,
+            fetching: false,
             of_either_tool: false,
             variables: BTreeMap::new(),
+            assigned: Vec::new(),
         }
     }
 }

@@ -56,6 +56,13 @@ impl<K: Ord + Clone> Comments<K> {
         self.at(anchor)?.beside.as_deref()
     }
 
+    /// Adds the comments of another text, where this one has none.
+    pub fn join(&mut self, other: &Self) {
+        for (anchor, remark) in &other.0 {
+            self.0.entry(anchor.clone()).or_insert_with(|| remark.clone());
+        }
+    }
+
     /// Sets the lines above one place.
     pub fn set_above(&mut self, anchor: Anchor<K>, lines: Vec<String>) {
         self.0.entry(anchor).or_default().above = lines;

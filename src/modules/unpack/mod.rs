@@ -6,7 +6,7 @@
 mod tar;
 mod zip;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -70,23 +70,29 @@ pub(super) enum UnpackError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     digests: BTreeMap<String, Sha256Digest>,
-    links: BTreeSet<String>,
+    /// The targets of links.
+    pub(super) links: BTreeMap<String, String>,
 }
 
 impl Contents {
-    /// The configuration files with the digests of their contents, in hex.
-    pub(super) fn configuration(&self) -> BTreeMap<String, String> {
-        let files = self.digests.iter().filter(|(name, _)| !self.links.contains(*name));
-        let files = files.filter(|(name, _)| super::is_configuration(name));
-        files.map(|(name, digest)| (name.clone(), digest.to_hex())).collect()
+    /// The files with the digests of their contents, in hex: those of configuration, and all others.
+    pub(super) fn files(&self) -> [BTreeMap<String, String>; 2] {
+        let files = self.digests.iter().filter(|(name, _)| !self.links.contains_key(*name));
+        let files = files.map(|(name, digest)| (name.clone(), digest.to_hex()));
+        let (configuration, others) = files.partition(|(name, _)| super::is_configuration(name));
+        [configuration, others]
     }
 
     /// The hash of the package. Names with a component that begins with a dot do not count: the tools leave them out of
     /// second copies of a package.
     pub(super) fn hash(&self) -> Option<PackageHash> {
-        let counts = |name: &&String| !name.split('/').any(|part| part.starts_with('.'));
         h1(self.digests.iter().filter(|(name, _)| counts(name)).map(|(name, digest)| (name, *digest))).ok()
     }
+}
+
+/// True for names that count for the hash of a package.
+fn counts(name: &str) -> bool {
+    !name.split('/').any(|part| part.starts_with('.'))
 }
 
 /// A package under construction.
@@ -145,6 +151,12 @@ impl Builder {
         Ok(())
     }
 
+    /// Makes a file one that can be run, as scripts of modules are.
+    pub(super) fn executable(&mut self, name: &str) -> Result<(), UnpackError> {
+        let path = self.top.join(clean_name(name).unwrap_or_default());
+        make_executable(&path).map_err(disk(&path))
+    }
+
     /// Notes a link, which is made at the end: so nothing can be written through it.
     pub(super) fn link(&mut self, name: &str, target: &str) -> Result<(), UnpackError> {
         let clean = self.entry(name)?;
@@ -198,7 +210,7 @@ impl Builder {
                 Err(_) => drop(fs::remove_file(&path)),
             }
         }
-        Ok(Contents { digests: self.contents, links: self.links.into_keys().collect() })
+        Ok(Contents { digests: self.contents, links: self.links })
     }
 
     /// Counts an entry, and gives its clean name.
@@ -237,13 +249,24 @@ fn disk(path: &Path) -> impl FnOnce(io::Error) -> UnpackError {
 }
 
 #[cfg(unix)]
-fn make_link(target: &str, path: &Path) -> io::Result<()> {
+fn make_executable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+pub(super) fn make_link(target: &str, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
 /// Links need a privilege there, and configuration behind them is rare.
 #[cfg(not(unix))]
-fn make_link(_: &str, _: &Path) -> io::Result<()> {
+pub(super) fn make_link(_: &str, _: &Path) -> io::Result<()> {
     Ok(())
 }
 

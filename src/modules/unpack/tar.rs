@@ -40,6 +40,9 @@ fn entries(plain: impl Read, builder: &mut Builder) -> Result<(), UnpackError> {
         match entry.header().entry_type() {
             tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse => {
                 builder.file(&name, &mut entry)?;
+                if entry.header().mode().is_ok_and(|mode| mode & 0o111 != 0) {
+                    builder.executable(&name)?;
+                }
             }
             tar::EntryType::Directory => builder.directory(&name)?,
             tar::EntryType::Symlink => builder.link(&name, &target.unwrap_or_default())?,

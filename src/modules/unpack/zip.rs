@@ -26,7 +26,13 @@ pub(in crate::modules) fn unpack_zip(archive: File, builder: &mut Builder) -> Re
                 builder.link(&name, &target)?;
             }
             _ if entry.is_dir() => builder.directory(&name)?,
-            0 | 0o100_000 => builder.file(&name, &mut entry)?,
+            0 | 0o100_000 => {
+                let runs = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
+                builder.file(&name, &mut entry)?;
+                if runs {
+                    builder.executable(&name)?;
+                }
+            }
             _ => return Err(UnpackError::Special(super::shown(&name))),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::modules;
 use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
@@ -24,6 +25,7 @@ pub(super) fn changes(changes: &Changes, style: Style) -> String {
         signer(&mut text, change, style);
         text.push_str(hashes);
     }
+    text.push_str(&modules::changes(&changes.modules, style));
     for line in changes.trust.iter().flat_map(|trust| learned(changes, trust, style)) {
         let _ = writeln!(text, "{line}");
     }

@@ -5,11 +5,13 @@ mod explained;
 pub(super) mod findings;
 pub(super) mod many;
 mod mirror;
+mod modules;
 mod review;
 pub(super) mod tables;
 mod tools;
 mod trust;
 mod verified;
+pub(super) use modules::changes as module_changes;
 pub(super) use verified::{hashes, verdict};
 
 use std::fmt::Write;
@@ -36,6 +38,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Entries(entries) => tables::list(entries, style).map(|table| table.text(style)).unwrap_or_default(),
         Body::Changes(changes) if changes.sides.is_some() => {
             let mut text = review::review(changes, style);
+            text.push_str(&modules::changes(&changes.modules, style));
             text.push_str(&findings::findings(&root.findings, style));
             text.push_str(&review::conclusion(&[changes], style));
             text
@@ -49,6 +52,8 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         }
         Body::Verified(verified) => verified::verified(verified, &root.findings, style),
         Body::Trust(report) => trust::trust(report, style),
+        Body::Modules(used) => modules::list(used, style),
+        Body::Installed(installed) => modules::installed(installed),
         Body::Explained(explained) => explained::explained(explained, style),
         Body::Formatted(files) => tools::formatted(files),
         Body::Hashed(lines) => tools::hashes(lines),

@@ -5,6 +5,7 @@
 
 mod explained;
 mod mirror;
+mod modules;
 mod tools;
 mod trust;
 
@@ -94,6 +95,8 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
             ("complete".to_owned(), json!(report.complete)),
         ]),
         Ok(Body::Changes(changes)) => self::changes(changes),
+        Ok(Body::Modules(used)) => one("modules", used.iter().map(modules::used).collect()),
+        Ok(Body::Installed(installed)) => modules::installed(installed),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
         Ok(Body::Trust(report)) => trust::report(report),
         Ok(Body::Explained(explained)) => explained::explained(explained),
@@ -213,6 +216,9 @@ fn changes(changes: &Changes) -> Map<String, Value> {
     }
     if !changes.edited.is_empty() {
         object.insert("edited".to_owned(), changes.edited.iter().map(|path| slashed(path)).collect());
+    }
+    if !changes.modules.is_empty() {
+        object.insert("modules".to_owned(), changes.modules.iter().map(modules::change).collect());
     }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));

@@ -92,7 +92,9 @@ fn body(root: &RootOutcome, many: bool, budget: usize, style: Style) -> Option<S
     let mut text = match &root.body {
         Ok(Body::Changes(changes)) => {
             let left = budget.checked_sub(findings.len())?;
-            review::review(changes, left, style)?
+            let modules = human::module_changes(&changes.modules, style);
+            let modules = if modules.is_empty() { modules } else { escape::fenced("", &modules) + "\n" };
+            review::review(changes, left, style)? + &modules
         }
         Ok(Body::Verified(verified)) => {
             let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));

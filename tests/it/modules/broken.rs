@@ -39,7 +39,7 @@ fn verify_is_inconclusive() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
     workspace.tflock(&registry, LOCK).ended_with(0);
     let registry = registry.answers(Endpoint::ModuleVersions, Answer::status(503));
-    std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v1/modules")).unwrap();
+    std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v2/modules")).unwrap();
     let run = workspace.tflock(&registry, ["verify"]).ended_with(4);
     assert!(run.stderr.contains("503") && run.stderr.contains("not known what it requires"), "{run}");
 }

@@ -6,23 +6,28 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, widget};
 
 /// Commits files to a repository beside the work tree, and serves it as `/net.git`.
-struct Repository(Workspace);
+pub(super) struct Repository(pub(super) Workspace);
 
 impl Repository {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let work = Workspace::with_files(&[("main.tf", ""), ("sub/main.tf", "")]);
         work.git(["init", "--quiet"]);
         Self(work)
     }
 
-    fn commit(&self, file: &str, text: &str) -> String {
+    pub(super) fn commit(&self, file: &str, text: &str) -> String {
         self.0.write(file, text);
         self.0.git(["add", "-A"]);
         self.0.git(["commit", "--quiet", "-m", "change"]);
         self.0.git(["rev-parse", "HEAD"]).stdout.trim().to_owned()
     }
 
-    fn served_by(&self, registry: Registry) -> Registry {
+    pub(super) fn served_by(&self, registry: Registry) -> Registry {
+        self.served_as(registry, "net.git")
+    }
+
+    /// Under another name, for submodules.
+    pub(super) fn served_as(&self, registry: Registry, name: &str) -> Registry {
         self.0.git(["repack", "-a", "-d", "-q"]);
         self.0.git(["update-server-info"]);
         let top = self.0.path(".git");
@@ -34,8 +39,8 @@ impl Repository {
                 if path.is_dir() {
                     folders.push(path);
                 } else {
-                    let name = format!("/net.git/{}", path.strip_prefix(&top).unwrap().display());
-                    registry = registry.document(&name, "application/octet-stream", std::fs::read(&path).unwrap());
+                    let place = format!("/{name}/{}", path.strip_prefix(&top).unwrap().display());
+                    registry = registry.document(&place, "application/octet-stream", std::fs::read(&path).unwrap());
                 }
             }
         }
@@ -43,12 +48,12 @@ impl Repository {
     }
 }
 
-fn workspace(registry: &Registry, source: &str) -> Workspace {
+pub(super) fn workspace(registry: &Registry, source: &str) -> Workspace {
     let call = format!("module \"net\" {{\n  source = \"git::https://{}/net.git{source}\"\n}}\n", registry.host());
     Workspace::with_files(&[("main.tf", &call)]).env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap())
 }
 
-fn needs_widget(registry: &Registry) -> String {
+pub(super) fn needs_widget(registry: &Registry) -> String {
     NEEDS_WIDGET.replace("{{registry}}", &registry.host())
 }
 

@@ -1,9 +1,11 @@
 //! Remote modules: the whole tree without `init`.
 
 mod broken;
+mod get;
 mod git;
 mod hostile;
 mod locked_tree;
+mod locks;
 mod shared;
 
 use crate::support::registry::Registry;

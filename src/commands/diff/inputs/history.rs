@@ -11,6 +11,7 @@ use crate::disk::text;
 use crate::error::Error;
 use crate::git::{Commit, Git};
 use crate::lockfile::FILE_NAME;
+use crate::modulelock;
 use crate::trust::pins::FILE_NAME as FILE_OF_PINS;
 
 /// Two points of a history.
@@ -59,6 +60,14 @@ fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
     }
 }
 
+/// The module lock file beside a lock file.
+fn beside(lock_file: &str) -> String {
+    match lock_file.rsplit_once('/') {
+        Some((directory, _)) => format!("{directory}/{}", modulelock::FILE_NAME),
+        None => modulelock::FILE_NAME.to_owned(),
+    }
+}
+
 impl History {
     pub(super) fn pairs(
         &self,
@@ -68,24 +77,28 @@ impl History {
     ) -> Result<(Vec<Pair>, Texts), Error> {
         let wanted = self.wanted(path)?;
         let paths = if recursive { self.below(&wanted)? } else { vec![wanted] };
-        let (old, old_pins) = match &self.old {
-            Some(commit) => self.files(commit, &paths)?,
-            None => (vec![None; paths.len()], None),
+        let modules: Vec<String> = paths.iter().map(|path| beside(path)).collect();
+        let all: Vec<String> = paths.iter().chain(&modules).cloned().collect();
+        let (mut old, old_pins) = match &self.old {
+            Some(commit) => self.files(commit, &all)?,
+            None => (vec![None; all.len()], None),
         };
-        let (new, new_pins) = if let Some(commit) = &self.new {
-            self.files(commit, &paths).map(|(texts, pins)| (texts, Ok(pins)))?
+        let (mut new, new_pins) = if let Some(commit) = &self.new {
+            self.files(commit, &all).map(|(texts, pins)| (texts, Ok(pins)))?
         } else {
-            let texts = paths.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
+            let texts = all.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
             (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
         };
         let [old_name, new_name] = [(&self.old, "nothing"), (&self.new, "the work tree")]
             .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));
-        let texts = paths.iter().zip(old).zip(new);
-        let pairs = texts.map(|((path, old), new)| Pair {
+        let modules = old.split_off(paths.len()).into_iter().zip(new.split_off(paths.len()));
+        let texts = paths.iter().zip(old).zip(new).zip(modules);
+        let pairs = texts.map(|(((path, old), new), (old_modules, new_modules))| Pair {
             path: PathBuf::from(path),
             old: Side { name: old_name.clone(), text: old },
             new: Side { name: new_name.clone(), text: new },
             dialect,
+            modules: [old_modules, new_modules],
         });
         Ok((pairs.collect(), [Ok(old_pins), new_pins]))
     }

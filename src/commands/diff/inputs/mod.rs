@@ -68,7 +68,8 @@ pub fn compare(
             }
             let shown = if new == Path::new("-") { old.clone() } else { new.clone() };
             let [old, new] = [file(directory, &old, stdin)?, file(directory, &new, stdin)?];
-            let pair = Pair { path: shown, old, new, dialect };
+            let pair = Pair { path: shown, old, new, dialect, ..Pair::default() };
+            let pair = if is_module_lock(&pair.path) { Pair::of_modules(pair) } else { pair };
             let pins = || trust::text(directory, asked.trust_file.as_deref());
             Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
         }
@@ -82,6 +83,10 @@ pub fn compare(
             Ok(Comparison::new(pairs, pins, directory, Some(history)))
         }
     }
+}
+
+fn is_module_lock(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".modules.hcl"))
 }
 
 /// Files can be compared without git.

@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{Changes, Commit, Git, GitError, Kind};
 use crate::lockfile::{self, LockFile};
+use crate::modulelock;
 use crate::outcome::Compared;
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
@@ -143,8 +144,11 @@ impl Base {
 
     /// True if a settings or trust file changed, or what one led to that is a link.
     fn settings_changed(&self) -> bool {
-        let is_settings =
-            |path: &str| name_of(path).strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
+        let is_settings = |path: &str| {
+            let name = name_of(path);
+            let is_ours = name.strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
+            is_ours && name != modulelock::FILE_NAME
+        };
         let tree = self.before.tree();
         let links = tree.paths().filter(|path| is_settings(path) && tree.kind(path) == Some(Kind::Link));
         let mut targets = links.filter_map(|path| tree.resolve(path));
@@ -196,6 +200,19 @@ impl Base {
         // Then it is as it was.
         let refused = || lock_file::read(&self.top.join(&path)).ok().flatten().map(|text| salvaged(&text));
         if root.spans().is_some() { Some(root.lock().clone()) } else { refused() }
+    }
+
+    /// The text of the module lock file of a root module at the merge base.
+    ///
+    /// # Errors
+    ///
+    /// What git says.
+    pub fn module_lock_before(&self, root: &Root) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.lock_path(root).replace(lockfile::FILE_NAME, modulelock::FILE_NAME);
+        if !self.before.paths(modulelock::FILE_NAME).any(|known| known == path) {
+            return Ok(None);
+        }
+        Ok(self.texts(&self.before, &[path])?.pop().flatten())
     }
 
     /// Files of one of the commits; none for those that are not there.
@@ -273,7 +290,7 @@ impl Base {
 /// True for the names of files that are read for a module.
 fn counts(name: &str) -> bool {
     let suffixes = [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json"];
-    name == lockfile::FILE_NAME || suffixes.iter().any(|suffix| name.ends_with(suffix))
+    [lockfile::FILE_NAME, modulelock::FILE_NAME].contains(&name) || suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
 fn name_of(path: &str) -> &str {

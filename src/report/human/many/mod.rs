@@ -30,6 +30,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         .partition(|(_, changes)| changes.sides.is_some());
     text.push_str(&review::reviews(&compared, whose, style));
     text.push_str(&changes::items(&changed, whose, style));
+    text.push_str(&super::modules::many(compared.iter().chain(&changed).map(|(_, changes)| *changes), style));
     text.push_str(&findings::shared(&told(outcome), whose, style));
     text.push_str(&review::conclusion(&compared, style));
     text.push_str(&changes::conclusion(&changed));
@@ -67,7 +68,9 @@ fn others(outcome: &Outcome, style: Style) -> String {
             Body::Requirements(_) | Body::Entries(_) | Body::Outdated(_) | Body::Changes(_) | Body::Verified(_) => {
                 continue;
             }
-            Body::Trust(_) | Body::Mirror(_) => heading(&mut text, &name_of(root), style),
+            Body::Trust(_) | Body::Mirror(_) | Body::Modules(_) | Body::Installed(_) => {
+                heading(&mut text, &name_of(root), style);
+            }
             _ => {}
         }
         text.push_str(&body(found, root, style));

@@ -1,5 +1,7 @@
 //! The walk through a tree of modules.
 
+mod locate;
+
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -7,13 +9,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::error::{ModuleProblem, TreeError};
-use super::{
-    FetchedModule, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall, Tree, TreeOptions,
-    TreeWarning, read,
-};
-use crate::config::{Manifest, Module, ModuleCall, ModuleSource, ModuleVersion, Needs, Scope, TestFile, Text};
+use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, read};
+use crate::config::{Manifest, Module, ModuleCall, Needs, TestFile};
 use crate::dialect::Dialect;
-use crate::redact;
 
 /// Deeper trees are taken for endless ones.
 const DEPTH: usize = 128;
@@ -37,6 +35,7 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeE
         missing: Vec::new(),
         local_modules: BTreeSet::new(),
         remote_modules: Vec::new(),
+        local_calls: Vec::new(),
         warnings: Vec::new(),
         files_read: Vec::new(),
         listed: 0,
@@ -60,6 +59,7 @@ struct Walk<'o> {
     missing: Vec<MissingModule>,
     local_modules: BTreeSet<PathBuf>,
     remote_modules: Vec<RemoteModuleCall>,
+    local_calls: Vec<LocalModuleCall>,
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
     /// Module calls and what they ask for, each counted by path.
@@ -83,13 +83,19 @@ struct Node {
     /// The arguments of the call that made it; none for the root module.
     inputs: Option<Vec<String>>,
     /// The package that it is in, if that was fetched.
-    package: Option<Rc<FetchedModule>>,
+    package: Option<Rc<Package>>,
+}
+
+/// A package that was fetched, and for which call.
+struct Package {
+    fetched: FetchedModule,
+    call: String,
 }
 
 /// The directory of a called module.
 struct Located {
     dir: PathBuf,
-    package: Option<Rc<FetchedModule>>,
+    package: Option<Rc<Package>>,
 }
 
 impl Walk<'_> {
@@ -131,6 +137,8 @@ impl Walk<'_> {
             has_backend: root.is_some_and(|module| module.has_backend),
             local_modules: self.local_modules,
             remote_modules: self.remote_modules,
+            local_calls: self.local_calls,
+            module_lock: None,
             warnings: self.warnings,
             files_read: self.files_read,
         })
@@ -179,120 +187,6 @@ impl Walk<'_> {
         1
     }
 
-    /// The directory of a called module; none if it is missing and that is accepted, or told already.
-    fn locate(&mut self, from: &Node, call: &ModuleCall, key: &str) -> Result<Option<Located>, ModuleProblem> {
-        let Some(source) = &call.source else { return Ok(None) };
-        let text = match &source.text {
-            Text::Known(text) => text.clone(),
-            // Whoever installed the module has evaluated it already.
-            _ if from.package.is_none()
-                && self.options.modules != ModuleLookup::None
-                && self.manifest().get(key).is_some() =>
-            {
-                return self.remote(None, call, key);
-            }
-            text => self.evaluate(from, text)?,
-        };
-        let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
-        let ModuleSource::Local(path) = &source else { return self.remote(Some(&source), call, key) };
-        let dir = read::join(&from.dir, path);
-        match &from.package {
-            Some(package) if !dir.starts_with(&package.package) => {
-                return Err(ModuleProblem::OutsidePackage(path.clone()));
-            }
-            Some(_) => {}
-            None => drop(self.local_modules.insert(dir.clone())),
-        }
-        Ok(Some(Located { dir, package: from.package.clone() }))
-    }
-
-    fn evaluate(&self, from: &Node, text: &Text) -> Result<String, ModuleProblem> {
-        let inputs;
-        let given = match &from.inputs {
-            None => self.given.get_or_init(|| read::variables(self.root, &self.options.variables)),
-            Some(names) => {
-                inputs = names.iter().map(|name| (name.clone(), None)).collect();
-                &inputs
-            }
-        };
-        let scope = Scope { dialect: self.options.dialect, names: &from.module.names, given };
-        scope.evaluate(text).map_err(ModuleProblem::NotStatic)
-    }
-
-    /// A module that is not local: where it is installed, else where it was fetched to. None if it is missing and that is
-    /// accepted.
-    fn remote(
-        &mut self,
-        source: Option<&ModuleSource>,
-        call: &ModuleCall,
-        key: &str,
-    ) -> Result<Option<Located>, ModuleProblem> {
-        let constraints = call.version.as_ref().and_then(|version| version.constraints.as_ref());
-        let request = source.map(|source| ModuleRequest { source: source.clone(), constraints: constraints.cloned() });
-        let installed = match self.options.modules {
-            ModuleLookup::None => None,
-            ModuleLookup::Installed => self.installed(source, call, key)?,
-            ModuleLookup::Auto => self.installed(source, call, key).unwrap_or_default(),
-        };
-        if let Some((dir, version)) = installed {
-            self.note(source, call, key, version);
-            return Ok(Some(Located { dir, package: None }));
-        }
-        let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
-        let reason = match fetched.and_then(|request| self.options.fetched.get(request)) {
-            Some(Ok(fetched)) => {
-                let fetched = Rc::new(fetched.clone());
-                self.note(source, call, key, fetched.version.clone());
-                return Ok(Some(Located { dir: fetched.dir.clone(), package: Some(fetched) }));
-            }
-            Some(Err(reason)) => Some(reason.clone()),
-            None => None,
-        };
-        let shown = source.map(ToString::to_string).unwrap_or_default();
-        match (self.options.missing, reason) {
-            (MissingModules::Refuse, Some(reason)) => Err(ModuleProblem::NotFetched(Box::new(reason))),
-            (MissingModules::Refuse, None) => Err(ModuleProblem::NotInstalled(shown)),
-            (MissingModules::Skip, reason) => {
-                let version = constraints.map(|constraints| constraints.as_str().to_owned());
-                let (key, place) = (key.to_owned(), call.place.clone());
-                self.missing.push(MissingModule { key, source: shown, version, place, request, reason });
-                Ok(None)
-            }
-        }
-    }
-
-    fn note(&mut self, source: Option<&ModuleSource>, call: &ModuleCall, key: &str, version: Option<ModuleVersion>) {
-        let source = source.map(ToString::to_string).unwrap_or_default();
-        self.remote_modules.push(RemoteModuleCall { key: key.to_owned(), source, version, place: call.place.clone() });
-    }
-
-    /// The directory that `modules.json` gives, if its record is still true; none if it has none.
-    fn installed(
-        &mut self,
-        source: Option<&ModuleSource>,
-        call: &ModuleCall,
-        key: &str,
-    ) -> Result<Option<(PathBuf, Option<ModuleVersion>)>, ModuleProblem> {
-        let constraints = call.version.as_ref().and_then(|version| version.constraints.as_ref());
-        let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
-        let Some(record) = self.manifest().get(key) else { return Ok(None) };
-        let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);
-        let is_installed = |source: &ModuleSource| {
-            is_recorded(source) || either && source.of_other_tool(dialect).as_ref().is_some_and(is_recorded)
-        };
-        if let Some(source) = source.filter(|source| !is_installed(source)) {
-            let installed = redact::module_source(&record.source);
-            return Err(ModuleProblem::SourceChanged { installed, source_text: source.to_string() });
-        }
-        if let Some(constraints) = constraints
-            && !record.version.as_ref().is_some_and(|version| constraints.allows(version))
-        {
-            let installed = record.version.as_ref().map(|version| version.as_str().to_owned()).unwrap_or_default();
-            return Err(ModuleProblem::VersionChanged { installed, constraint: constraints.as_str().to_owned() });
-        }
-        Ok(Some((read::join(Path::new(""), &record.dir), record.version.clone())))
-    }
-
     /// The list of installed modules, read when the first question comes.
     fn manifest(&mut self) -> &Manifest {
         if self.manifest.get().is_none() {
@@ -307,7 +201,8 @@ impl Walk<'_> {
 
     /// The module in a directory, read once. None if it has errors, which are on record then.
     fn module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Option<Rc<Module>> {
-        let shown = place.package.as_ref().map_or_else(|| place.dir.clone(), |package| package.shown_path(&place.dir));
+        let shown =
+            place.package.as_ref().map_or_else(|| place.dir.clone(), |package| package.fetched.shown_path(&place.dir));
         if let Some(known) = self.modules.get(&shown) {
             return known.clone();
         }
@@ -335,7 +230,7 @@ impl Walk<'_> {
         let mut overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![*error])?;
         for file in primary.iter_mut().chain(&mut overrides) {
             match &place.package {
-                Some(package) => file.path = package.shown_path(&file.path),
+                Some(package) => file.path = package.fetched.shown_path(&file.path),
                 None => self.files_read.push(file.path.clone()),
             }
         }

@@ -1,0 +1,141 @@
+//! `get`: the locked modules, verified, where the tools look for installed ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Services;
+use super::targets::{Targets, Unlocked};
+use crate::config::{Installed, ModuleSource};
+use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::modules_dir::{ModulesDir, refuse_links};
+use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, file_from};
+use crate::engine::parallel;
+use crate::error::{Error, ErrorKind};
+use crate::modulelock::FILE_NAME;
+use crate::modules::{copy_package, is_laid_out};
+use crate::outcome::{Body, InstalledModule, InstalledModules, Outcome};
+use crate::workspace::RunSettings;
+
+/// Threads that copy packages.
+const COPIERS: usize = 8;
+
+/// What `get` is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Every root module below.
+    pub recursive: bool,
+}
+
+/// Installs the locked modules.
+///
+/// # Errors
+///
+/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
+pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
+    let roots = targets.all_settings()?;
+    services.events_for(targets.dialect());
+    Ok(targets.outcome("get", &roots, |settings| install(settings).map(Body::Installed)))
+}
+
+fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
+    let mut settings = settings.clone();
+    // What is installed already is not what is asked for.
+    settings.modules.lookup = ModuleLookup::Auto;
+    let data_dir = PathBuf::from(settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform"));
+    refuse_links(&settings.root.join(&data_dir))?;
+    let tree = settings.load_tree(&settings.tree_options(MissingModules::Refuse)).map_err(|errors| {
+        let errors = errors.into_iter().map(|error| settings.tree_error(error));
+        Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))
+    })?;
+    locked(&tree, &settings)?;
+    let _lock = DirectoryLock::acquire(&settings.root)?;
+    let directory = ModulesDir::open(&settings.root.join(&data_dir))?;
+    let staging = directory.staging()?;
+    let calls = &tree.remote_modules;
+    let copied = parallel::each(calls.len(), COPIERS, |at| -> Result<bool, Error> {
+        let call = &calls[at];
+        let package = package_of(call, &settings)?;
+        if is_laid_out(package, &directory.of(&call.key))? {
+            return Ok(false);
+        }
+        copy_package(package, &staging.path().join(&call.key))?;
+        Ok(true)
+    });
+    let copied: Vec<bool> = copied.into_iter().collect::<Result<_, _>>()?;
+    let is_new: Vec<&RemoteModuleCall> =
+        calls.iter().zip(&copied).filter(|(_, new)| **new).map(|(call, _)| call).collect();
+    let keys: Vec<String> = is_new.iter().map(|call| call.key.clone()).collect();
+    let records = records(&tree, &data_dir);
+    directory.replace(&staging, &keys, records)?;
+    let modules = calls.iter().zip(copied).map(|(call, changed)| InstalledModule {
+        call: call.key.clone(),
+        source: call.source.clone(),
+        version: call.version.as_ref().map(crate::config::ModuleVersion::canonical),
+        changed,
+    });
+    Ok(InstalledModules { path: settings.path.join(data_dir).join("modules"), modules: modules.collect() })
+}
+
+/// Makes sure that all calls are locked.
+fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
+    let Some(read) = &tree.module_lock else {
+        let message = "there is no module lock file, so that no module is known to be the right one";
+        let hint = "`tflock lock --lock-modules` writes one";
+        return Err(Error::new(ErrorKind::LockFile, message).in_file(settings.path.join(FILE_NAME)).hint(hint));
+    };
+    let unlocked = tree.remote_modules.iter().filter(|call| {
+        let block = |source: &ModuleSource| read.file.lock.block(source, &call.key, call.constraints.as_ref());
+        let own = call.address.as_ref().and_then(block);
+        !own.is_some_and(|(_, block)| block.calls.contains(&call.key))
+    });
+    let errors = unlocked.map(|call| {
+        let message = format!("nothing is locked for module {} from {:?}", call.key, call.source);
+        Error::new(ErrorKind::LockFile, message)
+            .in_file(file_from(&settings.path, &call.place.file))
+            .at(call.place.position)
+            .hint("run `tflock lock` and review what it adds")
+    });
+    Error::all(errors).map_or(Ok(()), Err)
+}
+
+/// The package of a call in the cache.
+fn package_of<'a>(call: &'a RemoteModuleCall, settings: &RunSettings) -> Result<&'a Path, Error> {
+    let is_name = !call.key.contains(['/', '\\']) && !call.key.starts_with('.');
+    let fetched = call.fetched.as_ref().filter(|_| is_name);
+    fetched.map(|fetched| fetched.package.as_path()).ok_or_else(|| {
+        let message = format!("module {} was not fetched before, and --offline forbids to fetch it", call.key);
+        let file = file_from(&settings.path, &call.place.file);
+        Error::new(ErrorKind::Offline, message).in_file(file).hint("run once without --offline")
+    })
+}
+
+/// What the list of installed modules says of the modules of a tree.
+fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
+    let home = |key: &str| data_dir.join("modules").join(key);
+    let packages: BTreeMap<&str, &Path> = tree
+        .remote_modules
+        .iter()
+        .filter_map(|call| Some((call.key.as_str(), call.fetched.as_ref()?.package.as_path())))
+        .collect();
+    let within = |key: &str, dir: &Path| {
+        let inner = packages.get(key).and_then(|package| dir.strip_prefix(package).ok());
+        slashed(&home(key).join(inner.unwrap_or(Path::new(""))))
+    };
+    let root = Installed { source: String::new(), version: None, dir: ".".to_owned() };
+    let remote = tree.remote_modules.iter().map(|call| {
+        let source = call.address.as_ref().map(ModuleSource::address).unwrap_or_default();
+        let version = call.version.as_ref().and_then(|version| version.canonical().parse().ok());
+        (call.key.clone(), Installed { source, version, dir: within(&call.key, &call.dir) })
+    });
+    let local = tree.local_calls.iter().map(|call| {
+        let dir = call.of_package.as_ref().map_or_else(|| slashed(&call.dir), |package| within(package, &call.dir));
+        let dir = if dir.is_empty() { ".".to_owned() } else { dir };
+        (call.key.clone(), Installed { source: call.source.clone(), version: None, dir })
+    });
+    std::iter::once((String::new(), root)).chain(remote).chain(local).collect()
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/").trim_end_matches('/').to_owned()
+}

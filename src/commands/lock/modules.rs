@@ -1,0 +1,91 @@
+//! What `lock` makes of the module lock file: written with the lock file, as an edit.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::super::LockOptions;
+use crate::config::edit::FileEdit;
+use crate::disk::roots::{RemoteModuleCall, Reselected, Tree};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::modulelock::{FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, changes};
+use crate::workspace::RunSettings;
+
+/// What becomes of the module lock file of a root module.
+#[derive(Debug, Clone, Default)]
+pub(in crate::commands) struct LockedModules {
+    /// The new text, if it is another one.
+    pub(super) edit: Option<FileEdit>,
+    /// What changes.
+    pub(super) changes: Vec<ModuleChange>,
+    /// What keeps it from being written.
+    pub(super) findings: Vec<Finding>,
+    /// Which of the packages that are to be selected anew were locked here.
+    pub(in crate::commands) named: BTreeSet<String>,
+}
+
+impl LockedModules {
+    /// What a tree whose modules are all known makes of the file.
+    pub(super) fn of(tree: &Tree, settings: &RunSettings, options: &LockOptions) -> Result<Self, Error> {
+        let read = tree.module_lock.as_deref();
+        if read.is_none() && !options.lock_modules || !tree.complete {
+            return Ok(Self::default());
+        }
+        let before = read.map(|read| read.file.lock.clone()).unwrap_or_default();
+        let resolved = tree.remote_modules.iter().map(|call| resolved(call, &before, settings));
+        let now = ModuleLock::of(resolved.collect::<Result<Vec<_>, _>>()?);
+        let file = match read {
+            Some(read) => ModuleLockFile { lock: now, ..read.file.clone() },
+            None => ModuleLockFile::new(now),
+        };
+        let (old, new) = (read.map(|read| read.text.clone()), file.encode());
+        // Where no module is called there is nothing to lock, and no file to begin with.
+        let is_needless = old.is_none() && file.lock.is_empty();
+        let changed = old.as_deref() != Some(new.as_str()) && !is_needless;
+        let edit = changed.then(|| FileEdit { path: PathBuf::from(FILE_NAME), old, new });
+        let named = match &options.reselected_modules {
+            Reselected::Named(names) => {
+                names.iter().filter(|name| !before.named(name, settings.dialect).is_empty()).cloned().collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        let findings = if options.no_first_use { first_uses(&before, &file.lock) } else { Vec::new() };
+        let findings = findings.into_iter().map(|finding| finding.in_file(settings.path.join(FILE_NAME)));
+        Ok(Self { edit, changes: changes(&before, &file.lock), findings: findings.collect(), named })
+    }
+}
+
+/// A call with what it got; one whose package was not fetched keeps what is locked for it.
+fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings) -> Result<Resolved, Error> {
+    let source = call.address.as_ref();
+    let constraints = call.constraints.as_ref();
+    let known = || {
+        let (key, block) = before.block(source?, &call.key, constraints)?;
+        Some((key.clone(), block.content.clone()))
+    };
+    let fetched = || {
+        let content = call.fetched.as_ref()?.content.clone()?;
+        Some((ModuleKey { source: source?.package()?, version: call.version.clone() }, content))
+    };
+    let (key, content) = fetched().or_else(known).ok_or_else(|| {
+        let message =
+            format!("module {} is installed, but its package is not known, so that it cannot be locked", call.key);
+        let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
+        Error::new(ErrorKind::Offline, message)
+            .in_file(file)
+            .at(call.place.position)
+            .hint("run the command once without --offline, and with --modules auto")
+    })?;
+    Ok(Resolved { call: call.key.clone(), key, constraints: constraints.cloned(), content })
+}
+
+/// The packages of which nothing was locked before.
+fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
+    let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
+    let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));
+    let finding = |key: &ModuleKey| {
+        let message = format!("nothing is locked yet of {}, and --no-first-use forbids to begin", key.repository());
+        Finding::new(Rule::FirstUseForbidden, message).about_module(&key.source)
+    };
+    new.map(finding).collect()
+}

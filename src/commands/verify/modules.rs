@@ -1,0 +1,175 @@
+//! Locked modules under judgment: calls and blocks, what a change did to them, and what their sources serve now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::config::{ModuleConstraints, ModuleSource};
+use crate::disk::roots::{MissingModule, ModuleRequest, ReadModuleLock, Tree, file_from};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Pin, Served};
+use crate::outcome::Unanswered;
+use crate::workspace::RunSettings;
+
+/// What the sources of locked packages serve now, or why nobody knows; nothing for those that were not asked.
+pub(super) type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
+
+/// What is known of locked modules beside the tree.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ModuleFacts {
+    /// The text of the module lock file before the change.
+    pub(super) before: Option<Vec<u8>>,
+    pub(super) served: ServedModules,
+}
+
+/// The locked modules of a root module.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LockedModules<'a> {
+    pub(super) settings: &'a RunSettings,
+    pub(super) tree: &'a Tree,
+    pub(super) facts: &'a ModuleFacts,
+}
+
+/// True if a module is missing since its package is not what is locked.
+pub(super) fn is_refuted(module: &MissingModule) -> bool {
+    let is_locked = module.request.as_ref().is_some_and(|request| request.pin.is_some());
+    is_locked && module.reason.as_ref().is_some_and(|reason| reason.kind == ErrorKind::Trust)
+}
+
+/// Asks what the sources of locked packages serve now, each once.
+pub(super) fn ask(roots: &mut super::Roots) {
+    for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
+        let served = root.locked_modules().map(|modules| modules.ask()).unwrap_or_default();
+        root.learn_served(served);
+    }
+}
+
+impl LockedModules<'_> {
+    /// What speaks against them, in files from the root module.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let file = PathBuf::from(FILE_NAME);
+        let before = self.before();
+        let Some(read) = &self.tree.module_lock else {
+            let was_there = before.is_some_and(|before| !before.is_empty());
+            let message = "the module lock file that stood here at the base was removed";
+            return was_there.then(|| Finding::new(Rule::LockFileRemoved, message).in_file(file)).into_iter().collect();
+        };
+        let mut findings = Vec::new();
+        if read.file.encode() != read.text {
+            findings.push(Finding::new(Rule::NotCanonical, "the module lock file is not written as tflock writes it"));
+        }
+        findings.extend(modulelock::of_calls(&read.file, &self.calls(), self.tree.complete));
+        for (key, served) in &self.facts.served {
+            let block = read.file.lock.get(key).zip(served.as_ref().ok());
+            let finding = block.and_then(|(block, served)| modulelock::of_served(key, block, served));
+            let position = read.file.spans.get(key);
+            findings.extend(finding.map(|it| position.map_or(it.clone(), |position| it.at(*position))));
+        }
+        if let Some(before) = before {
+            let goes_on = |key: &ModuleKey| match self.facts.served.get(key) {
+                Some(Ok(served)) => served.goes_on(),
+                // The default branch goes on; what another `ref` is nobody can tell.
+                _ => key.version.is_none() && key.source.starts_with("git::") && key.repository() == key.source,
+            };
+            findings.extend(modulelock::after(&before, &read.file, &goes_on));
+        }
+        let refuted = self.tree.missing.iter().filter(|module| is_refuted(module)).map(|module| {
+            let reason = module.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
+            let package = module.request.as_ref().and_then(|request| request.source.package()).unwrap_or_default();
+            Finding::new(Rule::ModuleChanged, format!("module {}: {reason}", module.key)).about_module(&package)
+        });
+        findings.extend(refuted);
+        findings.into_iter().map(|it| if it.file.is_none() { it.in_file(&file) } else { it }).collect()
+    }
+
+    /// The questions that nobody answered.
+    pub(super) fn unanswered(&self) -> Vec<Unanswered> {
+        let before = self.before().unwrap_or_default();
+        let now = self.tree.module_lock.as_ref().map(|read| &read.file.lock);
+        let is_changed = |key: &ModuleKey| now.is_some_and(|now| now.get(key) != before.get(key));
+        let failed = self.facts.served.iter().filter_map(|(key, served)| {
+            let error = served.as_ref().err()?;
+            let message = format!("whether {key} is still what is locked is not known: {}", error.message);
+            let error = Error { message, ..error.clone() }.in_file(self.settings.path.join(FILE_NAME));
+            Some(Unanswered { error, changed: self.facts.before.is_some() && is_changed(key) })
+        });
+        failed.collect()
+    }
+
+    /// What the sources serve now of packages that some call uses.
+    fn ask(&self) -> ServedModules {
+        let Some((read, fetch)) = self.tree.module_lock.as_ref().zip(self.settings.modules.fetch.as_ref()) else {
+            return ServedModules::new();
+        };
+        let (mut keys, mut requests) = (Vec::new(), Vec::new());
+        let mut asked = BTreeSet::new();
+        for (name, source, constraints) in self.remote() {
+            let Some((key, block)) = read.file.lock.block(source, name, constraints) else { continue };
+            if asked.insert(key.clone()) {
+                let pin = Pin { version: key.version.clone(), content: block.content.clone() };
+                let request = ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin: None };
+                keys.push(key.clone());
+                requests.push((request, pin));
+            }
+        }
+        if requests.is_empty() {
+            return ServedModules::new();
+        }
+        keys.into_iter().zip(fetch.served(&self.settings.module_terms(), &requests)).collect()
+    }
+
+    /// What was locked before the change; what could not be read locked nothing.
+    fn before(&self) -> Option<ModuleLock> {
+        let text = self.facts.before.clone()?;
+        Some(ReadModuleLock::decode(text, FILE_NAME.as_ref()).map(|read| read.file.lock).unwrap_or_default())
+    }
+
+    /// All calls of modules that are not local, be they missing or not.
+    fn remote(&self) -> impl Iterator<Item = (&str, &ModuleSource, Option<&ModuleConstraints>)> {
+        let found = self.tree.remote_modules.iter();
+        let found =
+            found.filter_map(|call| Some((call.key.as_str(), call.address.as_ref()?, call.constraints.as_ref())));
+        let missing = self.tree.missing.iter().filter_map(|module| {
+            let request = module.request.as_ref()?;
+            Some((module.key.as_str(), &request.source, request.constraints.as_ref()))
+        });
+        found.chain(missing)
+    }
+
+    fn calls(&self) -> Vec<Call> {
+        let places: BTreeMap<&str, &crate::config::Place> = self
+            .tree
+            .remote_modules
+            .iter()
+            .map(|call| (call.key.as_str(), &call.place))
+            .chain(self.tree.missing.iter().map(|module| (module.key.as_str(), &module.place)))
+            .collect();
+        let hidden = self.hidden();
+        let call = |(name, source, constraints): (&str, &ModuleSource, Option<&ModuleConstraints>)| Call {
+            name: name.to_owned(),
+            source: source.clone(),
+            constraints: constraints.cloned(),
+            file: places.get(name).map(|place| file_from(&PathBuf::new(), &place.file)).unwrap_or_default(),
+            position: places.get(name).map(|place| place.position).unwrap_or_default(),
+            hidden: hidden.contains(name),
+        };
+        self.remote().map(call).collect()
+    }
+
+    /// The calls with a module in a directory of their package that no hash covers.
+    fn hidden(&self) -> BTreeSet<&str> {
+        let packages: BTreeMap<&str, &PathBuf> = self
+            .tree
+            .remote_modules
+            .iter()
+            .filter_map(|call| Some((call.key.as_str(), &call.fetched.as_ref()?.package)))
+            .collect();
+        let own = self.tree.remote_modules.iter().map(|call| (call.key.as_str(), &call.dir));
+        let local = self.tree.local_calls.iter().filter_map(|call| Some((call.of_package.as_deref()?, &call.dir)));
+        let is_hidden = |(name, dir): &(&str, &PathBuf)| {
+            let within = packages.get(name).and_then(|package| dir.strip_prefix(package).ok());
+            within.is_some_and(|within| within.iter().any(|part| part.to_string_lossy().starts_with('.')))
+        };
+        own.chain(local).filter(is_hidden).map(|(name, _)| name).collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! `.terraform/modules`: where the tools look for installed modules, and where they are put for them.
+//!
+//! The list of installed modules never names a directory that is not what it says: what is replaced is taken out of the
+//! list first, then the directories are exchanged, then the new list is swapped in.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::atomic::{Mode, store};
+use super::files;
+use crate::config::{Installed, Manifest};
+use crate::error::{Error, ErrorKind};
+
+/// The name of the list.
+const LIST: &str = "modules.json";
+
+/// What our own directories in it begin with.
+const STAGING: &str = ".tflock-";
+
+/// The directory of installed modules of one root module.
+#[derive(Debug)]
+pub struct ModulesDir {
+    path: PathBuf,
+    /// What a link may not lead out of.
+    data_dir: PathBuf,
+}
+
+impl ModulesDir {
+    /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what stands for it. What
+    /// a run that was killed left there is removed; so the caller holds the lock on the root module.
+    ///
+    /// # Errors
+    ///
+    /// A symbolic link in its place, which is not written through; and what the system says.
+    pub fn open(data_dir: &Path) -> Result<Self, Error> {
+        refuse_links(data_dir)?;
+        let path = data_dir.join("modules");
+        fs::create_dir_all(&path).map_err(|reason| unwritable(&path, &reason))?;
+        let left = fs::read_dir(&path).into_iter().flatten().flatten();
+        for entry in left.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+        Ok(Self { path, data_dir: data_dir.to_owned() })
+    }
+
+    /// The directory of a module by its path of call names.
+    pub fn of(&self, key: &str) -> PathBuf {
+        self.path.join(key)
+    }
+
+    /// A new directory to lay out modules in, by their keys. It goes away if nothing comes of it.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
+        let made = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.path);
+        made.map_err(|reason| unwritable(&self.path, &reason))
+    }
+
+    /// The list of installed modules; an empty one if there is none, or none that can be read.
+    pub fn manifest(&self) -> Manifest {
+        let bytes = files::read(&self.path.join(LIST)).ok().flatten().unwrap_or_default();
+        Manifest::decode(&String::from_utf8_lossy(&bytes)).unwrap_or_default()
+    }
+
+    /// Puts modules from a staging directory in their places, and records all `installed` ones.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn replace(
+        &self,
+        staging: &tempfile::TempDir,
+        keys: &[String],
+        installed: Vec<(String, Installed)>,
+    ) -> Result<(), Error> {
+        let mut manifest = self.manifest();
+        // Each is looked at: no `any`, which would stop at the first.
+        let removed = keys.iter().filter(|key| manifest.remove_with_below(key)).count();
+        if removed > 0 {
+            self.write(&manifest)?;
+        }
+        for key in keys {
+            let place = self.of(key);
+            if fs::symlink_metadata(&place).is_ok() {
+                let aside = staging.path().join(format!("{STAGING}{key}"));
+                fs::rename(&place, &aside).map_err(|reason| unwritable(&place, &reason))?;
+            }
+            fs::rename(staging.path().join(key), &place).map_err(|reason| unwritable(&place, &reason))?;
+        }
+        for (key, record) in installed {
+            manifest.insert(key, record);
+        }
+        self.write(&manifest)
+    }
+
+    fn write(&self, manifest: &Manifest) -> Result<(), Error> {
+        store(&self.path.join(LIST), manifest.encode().as_bytes(), Mode::KeepOr(0o644), &self.data_dir)?;
+        Ok(())
+    }
+}
+
+/// Refuses a data directory behind which another place is.
+///
+/// # Errors
+///
+/// A symbolic link in its place, or in that of the modules.
+pub fn refuse_links(data_dir: &Path) -> Result<(), Error> {
+    for place in [data_dir, &data_dir.join("modules")] {
+        if fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink()) {
+            let message = format!("{} is a symbolic link, and modules are not installed through one", place.display());
+            return Err(Error::new(ErrorKind::Disk, message).in_file(place).hint("remove the link"));
+        }
+    }
+    Ok(())
+}
+
+fn unwritable(path: &Path, reason: &io::Error) -> Error {
+    Error::new(ErrorKind::Disk, format!("cannot write {}: {reason}", path.display())).in_file(path)
+}

@@ -1,0 +1,49 @@
+//! The module lock file of a root module.
+
+use std::path::{Path, PathBuf};
+
+use super::TreeError;
+use super::read::unreadable;
+use crate::disk::files;
+use crate::error::{Error, ErrorKind};
+use crate::modulelock::{self, FILE_NAME, ModuleLockFile};
+
+/// A module lock file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadModuleLock {
+    /// Its text.
+    pub text: String,
+    /// What it says.
+    pub file: ModuleLockFile,
+}
+
+impl ReadModuleLock {
+    /// Reads a text; `shown` is its file as reports name it.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn decode(bytes: Vec<u8>, shown: &Path) -> Result<Self, Error> {
+        let wrong = |message: &str| Error::new(ErrorKind::LockFile, message).in_file(shown);
+        let text = String::from_utf8(bytes).map_err(|_| wrong("the module lock file is not UTF-8 text"))?;
+        let decoded =
+            modulelock::decode(&text, shown).map_err(|errors| Error::all(errors.into_iter().map(Error::from)));
+        match decoded {
+            Ok(file) => Ok(Self { text, file }),
+            Err(error) => Err(error.unwrap_or_else(|| wrong("the module lock file cannot be read"))),
+        }
+    }
+}
+
+/// Reads the module lock file of a root module, if there is one.
+pub(super) fn read(root: &Path) -> Result<Option<ReadModuleLock>, Box<TreeError>> {
+    let path = PathBuf::from(FILE_NAME);
+    match files::read(&root.join(&path)) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => {
+            let read = ReadModuleLock::decode(bytes, &path);
+            read.map(Some).map_err(|error| Box::new(TreeError::ModuleLock(Box::new(error))))
+        }
+        Err(error) => Err(Box::new(unreadable(path, &error))),
+    }
+}

@@ -1,0 +1,216 @@
+//! Where the module of a call is: next door, where it was installed, or where it was fetched to.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::super::error::ModuleProblem;
+use super::super::{
+    FetchedModule, LocalModuleCall, MissingModule, MissingModules, ModuleLookup, ModuleRequest, RemoteModuleCall, read,
+};
+use super::{Located, Node, Package, Walk};
+use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Scope, Text};
+use crate::error::{Error, ErrorKind};
+use crate::redact;
+
+/// A call of a module that is not local.
+struct Asked<'c> {
+    call: &'c ModuleCall,
+    key: &'c str,
+    /// None where only the list of installed modules tells it.
+    source: Option<ModuleSource>,
+    constraints: Option<ModuleConstraints>,
+}
+
+/// Where a module is installed, and its version if it is of a registry.
+type Installed = (PathBuf, Option<ModuleVersion>);
+
+impl Walk<'_> {
+    /// The directory of a called module; none if it is missing and that is accepted, or told already.
+    pub(super) fn locate(
+        &mut self,
+        from: &Node,
+        call: &ModuleCall,
+        key: &str,
+    ) -> Result<Option<Located>, ModuleProblem> {
+        let Some(source) = &call.source else { return Ok(None) };
+        let is_installed =
+            from.package.is_none() && self.options.modules != ModuleLookup::None && self.manifest().get(key).is_some();
+        let evaluated = match &source.text {
+            Text::Known(text) => Ok(text.clone()),
+            // Whoever installed the module has evaluated it already. But what is locked is known by its source.
+            _ if is_installed && self.options.pins.is_none() => Err(ModuleProblem::NotStatic(None)),
+            text => self.evaluate(from, text).map_err(ModuleProblem::NotStatic),
+        };
+        let text = match evaluated {
+            Ok(text) => text,
+            Err(_) if is_installed => return self.remote(&Asked { call, key, source: None, constraints: None }),
+            Err(problem) => return self.undetermined(call, key, problem),
+        };
+        let source = ModuleSource::parse(&text, call.version.is_some(), self.options.dialect)?;
+        let ModuleSource::Local(path) = &source else {
+            return match self.constraints(from, call) {
+                Ok(constraints) => self.remote(&Asked { call, key, source: Some(source), constraints }),
+                Err(_) if is_installed => self.remote(&Asked { call, key, source: Some(source), constraints: None }),
+                Err(problem) => self.undetermined(call, key, problem),
+            };
+        };
+        self.local(from, path, key).map(Some)
+    }
+
+    fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Located, ModuleProblem> {
+        let dir = read::join(&from.dir, path);
+        match &from.package {
+            Some(package) if !dir.starts_with(&package.fetched.package) => {
+                return Err(ModuleProblem::OutsidePackage(path.to_owned()));
+            }
+            Some(_) => {}
+            None => drop(self.local_modules.insert(dir.clone())),
+        }
+        self.local_calls.push(LocalModuleCall {
+            key: key.to_owned(),
+            source: path.to_owned(),
+            dir: dir.clone(),
+            of_package: from.package.as_ref().map(|package| package.call.clone()),
+        });
+        Ok(Located { dir, package: from.package.clone() })
+    }
+
+    /// A module whose source or version nobody but the tool can tell.
+    fn undetermined(
+        &mut self,
+        call: &ModuleCall,
+        key: &str,
+        problem: ModuleProblem,
+    ) -> Result<Option<Located>, ModuleProblem> {
+        if self.options.missing == MissingModules::Refuse {
+            return Err(problem);
+        }
+        let place = call.source.as_ref().map_or(&call.place, |source| &source.place).clone();
+        self.missing.push(MissingModule {
+            key: key.to_owned(),
+            source: String::new(),
+            version: None,
+            place,
+            request: None,
+            reason: Some(Error::new(ErrorKind::NotInstalled, problem.to_string())),
+        });
+        Ok(None)
+    }
+
+    fn constraints(&self, from: &Node, call: &ModuleCall) -> Result<Option<ModuleConstraints>, ModuleProblem> {
+        let Some(version) = &call.version else { return Ok(None) };
+        if let Text::Known(_) = &version.text {
+            return Ok(version.constraints.clone());
+        }
+        let text = self.evaluate(from, &version.text).map_err(ModuleProblem::VersionNotStatic)?;
+        text.parse().map(Some).map_err(|_| ModuleProblem::Version(text))
+    }
+
+    fn evaluate(&self, from: &Node, text: &Text) -> Result<String, Option<String>> {
+        let inputs;
+        let given = match &from.inputs {
+            None => self.given.get_or_init(|| {
+                let mut given = read::variables(self.root, &self.options.variables);
+                given.extend(self.options.assigned.iter().cloned());
+                given
+            }),
+            Some(names) => {
+                inputs = names.iter().map(|name| (name.clone(), None)).collect();
+                &inputs
+            }
+        };
+        let scope = Scope { dialect: self.options.dialect, names: &from.module.names, given };
+        scope.evaluate(text)
+    }
+
+    /// A module that is not local: where it is installed, else where it was fetched to. None if it is missing and that is
+    /// accepted.
+    fn remote(&mut self, asked: &Asked<'_>) -> Result<Option<Located>, ModuleProblem> {
+        let request = asked.source.as_ref().map(|source| self.request(asked, source));
+        let fetched = request.as_ref().filter(|_| self.options.modules == ModuleLookup::Auto);
+        let answer = fetched.and_then(|request| self.options.fetched.get(request)).cloned();
+        let installed = match self.options.modules {
+            ModuleLookup::None => None,
+            ModuleLookup::Installed => self.installed(asked)?,
+            // What is locked counts, and what is installed only where nobody may be asked.
+            ModuleLookup::Auto if self.options.pins.is_some() && !self.may_be_installed(answer.as_ref()) => None,
+            ModuleLookup::Auto => self.installed(asked).unwrap_or_default(),
+        };
+        if let Some((dir, version)) = installed {
+            self.note(asked, (dir.clone(), version), None);
+            return Ok(Some(Located { dir, package: None }));
+        }
+        let reason = match answer {
+            Some(Ok(fetched)) => {
+                let dir = fetched.dir.clone();
+                self.note(asked, (dir.clone(), fetched.version.clone()), Some(fetched.clone()));
+                let package = Package { fetched, call: asked.key.to_owned() };
+                return Ok(Some(Located { dir, package: Some(Rc::new(package)) }));
+            }
+            Some(Err(reason)) => Some(reason),
+            None => None,
+        };
+        let shown = asked.source.as_ref().map(ToString::to_string).unwrap_or_default();
+        let accepted = self.options.missing == MissingModules::Skip || self.options.modules == ModuleLookup::None;
+        match reason {
+            Some(reason) if !accepted => Err(ModuleProblem::NotFetched(Box::new(reason))),
+            None if !accepted => Err(ModuleProblem::NotInstalled(shown)),
+            reason => {
+                let version = asked.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
+                let (key, place) = (asked.key.to_owned(), asked.call.place.clone());
+                self.missing.push(MissingModule { key, source: shown, version, place, request, reason });
+                Ok(None)
+            }
+        }
+    }
+
+    fn note(&mut self, asked: &Asked<'_>, (dir, version): Installed, fetched: Option<FetchedModule>) {
+        self.remote_modules.push(RemoteModuleCall {
+            key: asked.key.to_owned(),
+            source: asked.source.as_ref().map(ToString::to_string).unwrap_or_default(),
+            address: asked.source.clone(),
+            constraints: asked.constraints.clone(),
+            version,
+            dir,
+            fetched,
+            place: asked.call.place.clone(),
+        });
+    }
+
+    /// What a call asks for.
+    fn request(&self, asked: &Asked<'_>, source: &ModuleSource) -> ModuleRequest {
+        let constraints = asked.constraints.as_ref();
+        let pin = self.options.pins.as_ref().and_then(|pins| pins.pin(source, asked.key, constraints));
+        ModuleRequest { source: source.clone(), constraints: constraints.cloned(), pin }
+    }
+
+    /// True if a module that is locked may be taken from where it is installed, by what came of fetching it.
+    fn may_be_installed(&self, answer: Option<&Result<FetchedModule, Error>>) -> bool {
+        match answer {
+            Some(Ok(_)) => false,
+            Some(Err(reason)) => reason.kind == ErrorKind::Offline,
+            None => !self.options.fetching,
+        }
+    }
+
+    /// The directory that `modules.json` gives, if its record is still true; none if it has none.
+    fn installed(&mut self, asked: &Asked<'_>) -> Result<Option<Installed>, ModuleProblem> {
+        let (dialect, either) = (self.options.dialect, self.options.of_either_tool);
+        let Some(record) = self.manifest().get(asked.key) else { return Ok(None) };
+        let is_recorded = |source: &ModuleSource| source.matches_record(&record.source, dialect);
+        let is_installed = |source: &ModuleSource| {
+            is_recorded(source) || either && source.of_other_tool(dialect).as_ref().is_some_and(is_recorded)
+        };
+        if let Some(source) = asked.source.as_ref().filter(|source| !is_installed(source)) {
+            let installed = redact::module_source(&record.source);
+            return Err(ModuleProblem::SourceChanged { installed, source_text: source.to_string() });
+        }
+        if let Some(constraints) = &asked.constraints
+            && !record.version.as_ref().is_some_and(|version| constraints.allows(version))
+        {
+            let installed = record.version.as_ref().map(|version| version.as_str().to_owned()).unwrap_or_default();
+            return Err(ModuleProblem::VersionChanged { installed, constraint: constraints.as_str().to_owned() });
+        }
+        Ok(Some((read::join(Path::new(""), &record.dir), record.version.clone())))
+    }
+}

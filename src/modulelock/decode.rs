@@ -1,0 +1,123 @@
+//! The text of module locks, decoded.
+
+use std::path::Path;
+
+use hcl::edit::expr::Expression;
+use hcl::edit::structure::{Block, Body};
+
+use super::error::{ModuleLockError, ModuleLockProblem};
+use super::{FILE_NAME, LockedModule, ModuleContent, ModuleKey, ModuleLockFile};
+use crate::config::ModuleVersion;
+use crate::hash::{HashScheme, PackageHash};
+use crate::hcl::document::{self, Literal, Place, last_byte, start};
+use crate::hcl::{Anchor, Comments, Shape};
+
+pub(super) const ATTRIBUTES: [&str; 6] = ["version", "constraints", "calls", "location", "commit", "hash"];
+
+const TOP: Place = Place { name: "here", attributes: &[], blocks: &["module"] };
+const MODULE: Place = Place { name: "in a module block", attributes: &ATTRIBUTES, blocks: &[] };
+
+type Reader<'a> = document::Reader<'a, ModuleLockProblem>;
+type Anchors = Vec<(usize, Anchor<ModuleKey>)>;
+
+/// Reads the text of module locks.
+///
+/// # Errors
+///
+/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
+pub fn decode(text: &str, file: &Path) -> Result<ModuleLockFile, Vec<ModuleLockError>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut anchors = Anchors::new();
+    let read = document::read(text, FILE_NAME, |reader: &mut Reader<'_>, body| top(reader, body, &mut anchors));
+    match read {
+        Ok(mut found) => {
+            anchors.sort_by_key(|(offset, _)| *offset);
+            found.comments = Comments::find(text, &anchors);
+            Ok(found)
+        }
+        Err(errors) => {
+            let error = |(position, problem)| ModuleLockError { file: file.to_owned(), position, problem };
+            Err(errors.into_iter().map(error).collect())
+        }
+    }
+}
+
+fn top(reader: &mut Reader<'_>, body: &Body, anchors: &mut Anchors) -> ModuleLockFile {
+    reader.check_names(body, &TOP);
+    let mut found = ModuleLockFile::default();
+    for block in body.blocks().filter(|block| block.ident.as_str() == "module") {
+        let Some((key, locked)) = module(reader, block) else { continue };
+        found.spans.entry(key.clone()).or_insert_with(|| reader.position(start(&block.ident)));
+        anchor(anchors, &key, block);
+        let name = format!("module {:?}", key.to_string());
+        if found.lock.insert(key, locked).is_some() {
+            reader.report(start(&block.ident), Shape::Twice(name));
+        }
+    }
+    found
+}
+
+fn module(reader: &mut Reader<'_>, block: &Block) -> Option<(ModuleKey, LockedModule)> {
+    let body = &block.body;
+    reader.check_names(body, &MODULE);
+    let label = reader.label(block, "module", "one label, the source of a package");
+    let text = |reader: &mut Reader<'_>, name| reader.text(body, name).map(|literal| literal.text.to_owned());
+    let version = body.has_attribute("version").then(|| {
+        let literal = reader.text(body, "version")?;
+        reader.keep(&literal, version(&literal))
+    });
+    let (constraints, location) = (text(reader, "constraints"), text(reader, "location"));
+    let calls = reader.needed(block, "module", "calls", |reader, body| {
+        let calls = reader.texts(body, "calls")?;
+        Some(calls.iter().map(|call| call.text.to_owned()).collect::<Vec<_>>())
+    });
+    if let Some(attribute) = body.get_attribute("calls").filter(|_| calls.as_ref().is_some_and(Vec::is_empty)) {
+        reader.report(start(&attribute.value), Shape::EmptyList("calls"));
+    }
+    let commit = body.has_attribute("commit").then(|| {
+        let literal = reader.text(body, "commit")?;
+        reader.keep(&literal, commit(&literal))
+    });
+    let hash = reader.needed(block, "module", "hash", |reader, body| {
+        let literal = reader.text(body, "hash")?;
+        reader.keep(&literal, hash(&literal))
+    });
+    let calls = calls.into_iter().flatten().collect();
+    let content = ModuleContent { location, commit: commit.flatten(), hash: hash? };
+    let key = ModuleKey { source: label?.text.to_owned(), version: version.flatten() };
+    Some((key, LockedModule { constraints, calls, content }))
+}
+
+fn version(literal: &Literal<'_>) -> Result<ModuleVersion, ModuleLockProblem> {
+    let wrong = || ModuleLockProblem::Version(literal.text.to_owned());
+    let version: ModuleVersion = literal.text.parse().map_err(|_| wrong())?;
+    if version.canonical() == literal.text { Ok(version) } else { Err(wrong()) }
+}
+
+fn commit(literal: &Literal<'_>) -> Result<String, ModuleLockProblem> {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_commit = matches!(literal.text.len(), 40 | 64) && literal.text.bytes().all(is_hex);
+    if is_commit { Ok(literal.text.to_owned()) } else { Err(ModuleLockProblem::Commit(literal.text.to_owned())) }
+}
+
+fn hash(literal: &Literal<'_>) -> Result<PackageHash, ModuleLockProblem> {
+    let hash = literal.text.parse::<PackageHash>().ok();
+    let hash = hash.filter(|hash| hash.scheme() == HashScheme::H1 && hash.is_well_formed());
+    hash.ok_or_else(|| ModuleLockProblem::Hash(literal.text.to_owned()))
+}
+
+/// Keeps where a block and its parts stand.
+fn anchor(anchors: &mut Anchors, key: &ModuleKey, block: &Block) {
+    for name in ATTRIBUTES {
+        let Some(attribute) = block.body.get_attribute(name) else { continue };
+        anchors.push((start(&attribute.key), Anchor::Attribute(key.clone(), name)));
+        let Expression::Array(items) = &attribute.value else { continue };
+        for item in items {
+            let text = item.as_str().unwrap_or_default().to_owned();
+            anchors.push((start(item), Anchor::Item(key.clone(), name, text)));
+        }
+        anchors.push((last_byte(items), Anchor::ListEnd(key.clone(), name)));
+    }
+    anchors.push((start(&block.ident), Anchor::Block(key.clone())));
+    anchors.push((last_byte(block), Anchor::BlockEnd(key.clone())));
+}

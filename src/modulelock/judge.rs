@@ -1,0 +1,138 @@
+//! What speaks against module locks: calls without a block, blocks without a call, and what their sources serve now.
+
+use std::collections::BTreeSet;
+
+use super::{LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
+use crate::config::{ModuleConstraints, ModuleSource};
+use crate::finding::{Finding, Position, Rule};
+use crate::hash::PackageHash;
+
+/// A call of a module that is not local.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its path of call names joined by dots.
+    pub name: String,
+    /// Its source.
+    pub source: ModuleSource,
+    /// What it asks for.
+    pub constraints: Option<ModuleConstraints>,
+    /// Its file, relative to the root module.
+    pub file: std::path::PathBuf,
+    /// Where it stands there.
+    pub position: Position,
+    /// True if its module lies in a directory of its package that the hash does not cover, as its name begins with a dot.
+    pub hidden: bool,
+}
+
+/// What the source of a locked package serves now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Served {
+    /// What is locked.
+    Locked {
+        /// True if it is meant to go on: a branch, or no `ref` at all.
+        goes_on: bool,
+    },
+    /// Something else.
+    Other {
+        /// Its commit.
+        commit: Option<String>,
+        /// Its hash.
+        hash: PackageHash,
+        /// True if it is meant to go on: a branch, or no `ref` at all.
+        goes_on: bool,
+    },
+}
+
+impl Served {
+    /// True if the source is meant to go on, so that its lock may be made anew.
+    pub fn goes_on(&self) -> bool {
+        let (Self::Locked { goes_on } | Self::Other { goes_on, .. }) = self;
+        *goes_on
+    }
+}
+
+/// The findings on calls that nothing is locked for and, where all calls are known, on blocks that no call needs.
+pub fn of_calls(file: &ModuleLockFile, calls: &[Call], complete: bool) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = calls.iter().filter_map(|call| unlocked(&file.lock, call)).collect();
+    if complete {
+        findings.extend(file.lock.iter().filter_map(|(key, block)| {
+            let finding = Finding::new(Rule::ModuleStale, stale(key, block, calls)?).about_module(&key.source);
+            Some(file.spans.get(key).map_or(finding.clone(), |position| finding.at(*position)))
+        }));
+    }
+    findings
+}
+
+fn unlocked(lock: &ModuleLock, call: &Call) -> Option<Finding> {
+    let package = call.source.package()?;
+    let block = lock.block(&call.source, &call.name, call.constraints.as_ref());
+    let has_own = block.is_some_and(|(_, block)| block.calls.contains(&call.name));
+    let message = match block {
+        Some(_) if call.hidden => format!(
+            "module {} lies in a directory of its package whose name begins with a dot, which no hash covers",
+            call.name
+        ),
+        Some(_) if has_own => return None,
+        _ => {
+            let asked = call.constraints.as_ref();
+            let asked = asked.map(|constraints| format!(" {:?}", constraints.as_str())).unwrap_or_default();
+            format!("nothing is locked for module {} from {package}{asked}", call.name)
+        }
+    };
+    Some(Finding::new(Rule::ModuleUnlocked, message).about_module(&package).in_file(&call.file).at(call.position))
+}
+
+fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String> {
+    let is_of = |call: &&Call| call.source.package().as_deref() == Some(key.source.as_str());
+    let own: BTreeSet<&str> =
+        calls.iter().filter(is_of).map(|call| call.name.as_str()).filter(|name| block.calls.contains(*name)).collect();
+    if own.is_empty() {
+        return Some(format!("{key} is locked, but no module call uses it"));
+    }
+    let gone: Vec<&str> = block.calls.iter().map(String::as_str).filter(|name| !own.contains(name)).collect();
+    if !gone.is_empty() {
+        return Some(format!("{key} is locked for module {}, which no longer uses it", gone.join(", ")));
+    }
+    let asked = calls.iter().filter(is_of).filter(|call| own.contains(call.name.as_str()));
+    let terms: BTreeSet<String> =
+        asked.filter_map(|call| call.constraints.as_ref()).flat_map(ModuleConstraints::terms).collect();
+    let terms = terms.into_iter().collect::<Vec<_>>().join(", ");
+    let recorded = block.constraints.clone().unwrap_or_default();
+    (terms != recorded).then(|| format!("{key} is locked with constraints {recorded:?}, the calls have {terms:?}"))
+}
+
+/// The finding on what the source of a package serves now.
+pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Option<Finding> {
+    let Served::Other { commit, hash, goes_on } = served else { return None };
+    if *hash == block.content.hash {
+        return None;
+    }
+    let to = commit.as_ref().map_or_else(|| hash.as_str().to_owned(), |commit| format!("commit {commit}"));
+    let from = block.content.commit.as_ref();
+    let from = from.map_or_else(|| block.content.hash.as_str().to_owned(), |commit| format!("commit {commit}"));
+    let (rule, message) = if *goes_on {
+        (Rule::ModuleMoved, format!("{key} went on: locked is {from}, served is {to}"))
+    } else {
+        (Rule::ModuleChanged, format!("{key} has other content than is locked: locked is {from}, served is {to}"))
+    };
+    Some(Finding::new(rule, message).about_module(&key.source))
+}
+
+/// The findings on what a change did to the locks of packages that were there before and still are. A package whose `ref`
+/// is known to go on, or that has none, may be locked anew.
+pub fn after(before: &ModuleLock, now: &ModuleLockFile, goes_on: &dyn Fn(&ModuleKey) -> bool) -> Vec<Finding> {
+    let changed = now.lock.iter().filter_map(|(key, block)| {
+        let old = before.get(key).filter(|old| old.content.hash != block.content.hash)?;
+        if goes_on(key) {
+            return None;
+        }
+        let of = |block: &LockedModule| match &block.content.commit {
+            Some(commit) => format!("commit {commit}"),
+            None => block.content.hash.as_str().to_owned(),
+        };
+        let message = format!("the locked content of {key} was replaced: {} at the base, {} now", of(old), of(block));
+        let finding = Finding::new(Rule::ModuleChanged, message).about_module(&key.source);
+        Some(now.spans.get(key).map_or(finding.clone(), |position| finding.at(*position)))
+    });
+    changed.collect()
+}

@@ -1,0 +1,232 @@
+//! Locks for modules: what `.tflock.modules.hcl` says.
+//!
+//! ```hcl
+//! module "registry.terraform.io/terraform-aws-modules/vpc/aws" {
+//!   version     = "5.1.2"
+//!   constraints = "~> 5.0"
+//!   calls       = ["net.vpc", "vpc"]
+//!   location    = "git::https://git.example.com/vpc.git"
+//!   commit      = "7c1f791efd61f326ed6102d564d1a65d1eceedf0"
+//!   hash        = "h1:…"
+//! }
+//! ```
+//!
+//! There is one block for each package and version. A package is known by its source without directory, user and secret;
+//! `calls` are the paths of the module calls that use it, and a call keeps the version of its own block for as long as its
+//! constraint allows it. The hash is over what the source gives, never over a checkout.
+//!
+//! [`ModuleLock`] is what the file says; [`ModuleLockFile`] adds its comments and places. Nothing here reads files or asks.
+
+mod changes;
+mod decode;
+mod encode;
+mod error;
+mod judge;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+pub use changes::{ModuleChange, ModuleChangeKind, changes};
+pub use decode::decode;
+pub use error::{ModuleLockError, ModuleLockProblem};
+pub use judge::{Call, Served, after, of_calls, of_served};
+
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
+use crate::dialect::Dialect;
+use crate::finding::Position;
+use crate::hash::PackageHash;
+use crate::hcl::Comments;
+
+/// The name of the file, beside the dependency lock file.
+pub const FILE_NAME: &str = ".tflock.modules.hcl";
+
+/// The locked modules, by package and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleLock(BTreeMap<ModuleKey, LockedModule>);
+
+/// A package, and the version of it where it is of a registry. Ordered by package, then by version.
+#[derive(Debug, Clone)]
+pub struct ModuleKey {
+    /// The source of the package, as [`ModuleSource::package`] writes it.
+    pub source: String,
+    /// The version; only modules of registries have one.
+    pub version: Option<ModuleVersion>,
+}
+
+/// What is locked of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedModule {
+    /// What the calls together ask for; none if they ask for nothing.
+    pub constraints: Option<String>,
+    /// The calls that use it, by their path of names joined by dots.
+    pub calls: BTreeSet<String>,
+    /// Where the package is and which one it is.
+    pub content: ModuleContent,
+}
+
+/// Which package it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ModuleContent {
+    /// Where the registry says that it is, without secrets.
+    pub location: Option<String>,
+    /// The commit, where it is in a git repository; in full.
+    pub commit: Option<String>,
+    /// The `h1:` over what the source gives.
+    pub hash: PackageHash,
+}
+
+/// What a call must get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// The version, where it is of a registry.
+    pub version: Option<ModuleVersion>,
+    /// The content.
+    pub content: ModuleContent,
+}
+
+/// The file: what it says, its comments, and where its blocks stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleLockFile {
+    /// What it says.
+    pub lock: ModuleLock,
+    /// Its comments; those of blocks that are gone are left out on writing.
+    pub comments: Comments<ModuleKey>,
+    /// Where the blocks stand in the text that was decoded; nothing for new blocks.
+    pub spans: BTreeMap<ModuleKey, Position>,
+}
+
+/// A call with the package that it got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// Its path of call names joined by dots.
+    pub call: String,
+    /// The package.
+    pub key: ModuleKey,
+    /// What the call asks for.
+    pub constraints: Option<ModuleConstraints>,
+    /// Which package it is.
+    pub content: ModuleContent,
+}
+
+impl ModuleLock {
+    /// The lock that calls and their packages make.
+    pub fn of(resolved: impl IntoIterator<Item = Resolved>) -> Self {
+        let mut lock = Self::default();
+        let mut terms: BTreeMap<ModuleKey, BTreeSet<String>> = BTreeMap::new();
+        for Resolved { call, key, constraints, content } in resolved {
+            let asked = constraints.iter().flat_map(ModuleConstraints::terms);
+            terms.entry(key.clone()).or_default().extend(asked);
+            let block = lock.0.entry(key).or_insert_with(|| LockedModule {
+                constraints: None,
+                calls: BTreeSet::new(),
+                content,
+            });
+            block.calls.insert(call);
+        }
+        for (key, block) in &mut lock.0 {
+            let terms: Vec<String> = terms.remove(key).unwrap_or_default().into_iter().collect();
+            block.constraints = (!terms.is_empty()).then(|| terms.join(", "));
+        }
+        lock
+    }
+
+    /// The blocks, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&ModuleKey, &LockedModule)> {
+        self.0.iter()
+    }
+
+    /// A block.
+    pub fn get(&self, key: &ModuleKey) -> Option<&LockedModule> {
+        self.0.get(key)
+    }
+
+    /// Adds a block; gives the one that it replaces.
+    pub fn insert(&mut self, key: ModuleKey, block: LockedModule) -> Option<LockedModule> {
+        self.0.insert(key, block)
+    }
+
+    /// True if there is no block.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same without some blocks, whose packages are selected anew.
+    #[must_use]
+    pub fn without(&self, dropped: impl Fn(&ModuleKey) -> bool) -> Self {
+        let kept = self.0.iter().filter(|(key, _)| !dropped(key));
+        Self(kept.map(|(key, block)| (key.clone(), block.clone())).collect())
+    }
+
+    /// The block of a call: its own, if its constraint still allows that version. A package without versions is the same
+    /// one for every call.
+    pub fn block(
+        &self,
+        source: &ModuleSource,
+        call: &str,
+        constraints: Option<&ModuleConstraints>,
+    ) -> Option<(&ModuleKey, &LockedModule)> {
+        let package = source.package()?;
+        let allows = |key: &ModuleKey| match (&key.version, constraints) {
+            (Some(version), Some(constraints)) => constraints.allows(version),
+            _ => true,
+        };
+        let first = ModuleKey { source: package.clone(), version: None };
+        let mut blocks = self.0.range(first..).take_while(|(key, _)| key.source == package);
+        blocks.find(|(key, block)| (key.version.is_none() || block.calls.contains(call)) && allows(key))
+    }
+
+    /// What a call must get; none if nothing is locked for it.
+    pub fn pin(&self, source: &ModuleSource, call: &str, constraints: Option<&ModuleConstraints>) -> Option<Pin> {
+        let (key, block) = self.block(source, call, constraints)?;
+        Some(Pin { version: key.version.clone(), content: block.content.clone() })
+    }
+
+    /// The packages that a text names: a source as written in configuration, or as this file has it.
+    pub fn named(&self, text: &str, dialect: Dialect) -> BTreeSet<&str> {
+        let package = ModuleSource::parse(text, false, dialect).ok().and_then(|source| source.package());
+        let is_meant = |source: &str| source == text || package.as_deref() == Some(source);
+        self.0.keys().map(|key| key.source.as_str()).filter(|source| is_meant(source)).collect()
+    }
+}
+
+impl ModuleKey {
+    /// The package without its `ref` and other parameters: what stays when somebody moves on to another tag.
+    pub fn repository(&self) -> &str {
+        self.source.split_once('?').map_or(self.source.as_str(), |(repository, _)| repository)
+    }
+}
+
+/// The package, and its version behind a space.
+impl fmt::Display for ModuleKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)?;
+        self.version.as_ref().map_or(Ok(()), |version| write!(f, " {}", version.canonical()))
+    }
+}
+
+impl Ord for ModuleKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let versions = match (&self.version, &other.version) {
+            (Some(one), Some(other)) => one.precedence(other).then_with(|| one.canonical().cmp(&other.canonical())),
+            (one, other) => one.is_some().cmp(&other.is_some()),
+        };
+        self.source.cmp(&other.source).then(versions)
+    }
+}
+
+impl PartialOrd for ModuleKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ModuleKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for ModuleKey {}

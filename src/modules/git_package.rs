@@ -1,0 +1,160 @@
+//! A package from git: one commit of a repository, with the submodules that belong to it.
+//!
+//! Source: `github.com/hashicorp/go-getter` v1, `get_git.go`, `fetchSubmodules`; git's own rules for relative addresses.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use url::Url;
+
+use super::address::{Method, RemoteAddress};
+use super::git::{Extent, Repository, Submodule, refused};
+use super::reference::Resolved;
+use super::store::{PackageRecord, Store, StoredPackage};
+use super::unpack::Builder;
+use super::wanted::ModuleHosts;
+use crate::error::{Error, ErrorKind};
+
+/// The most submodules of a package, those of submodules counted.
+const MAX_SUBMODULES: usize = 100;
+
+/// What is fetched.
+#[derive(Debug, Clone)]
+pub(super) struct GitPackage {
+    /// From where; its `ref` says which commit.
+    pub(super) address: RemoteAddress,
+    /// Which files of it.
+    pub(super) extent: Extent,
+}
+
+impl GitPackage {
+    /// By what a commit of the repository is found again.
+    fn key(&self, commit: &str) -> String {
+        let whole = if self.extent == Extent::Whole { "whole " } else { "" };
+        format!("git {whole}{} {commit}", self.address.plain_url())
+    }
+}
+
+/// Fetches a package, unless the store has that commit.
+pub(super) fn fetch(store: &Store, package: &GitPackage, hosts: &ModuleHosts) -> Result<StoredPackage, Error> {
+    let staging = store.staging()?;
+    let bare = staging.path().join("repository");
+    let address = &package.address;
+    let repository = open(&bare, address)?;
+    let resolved = repository.resolve(address.parameter("ref").as_deref())?;
+    if let Some(known) = store.package(&package.key(&resolved.commit)) {
+        return Ok(known);
+    }
+    let commit = repository.fetch(&resolved)?;
+    let mut layout = Layout { top: staging.path(), extent: package.extent, hosts, from: BTreeSet::new(), count: 0 };
+    let mut builder = Builder::new(&staging.path().join("tree"));
+    let submodules = repository.lay_out(&commit, package.extent, (&mut builder, ""))?;
+    for submodule in submodules {
+        layout.submodule(address, &submodule, (&mut builder, ""))?;
+    }
+    let from = layout.from;
+    let contents = builder.finish().map_err(|error| refused(&address.package(), &error))?;
+    drop(repository);
+    let _ = std::fs::remove_dir_all(&bare);
+    let record = PackageRecord::of(address.package(), contents);
+    // Of a part there is no hash.
+    let hash = record.hash.clone().filter(|_| package.extent == Extent::Whole);
+    let record = PackageRecord { commit: Some(commit.clone()), hash, hosts: from, ..record };
+    store.keep(&package.key(&commit), staging, record)
+}
+
+/// The commit that the `ref` of an address means now, and whether that goes on.
+pub(super) fn resolve(store: &Store, address: &RemoteAddress) -> Result<Resolved, Error> {
+    let staging = store.staging()?;
+    open(&staging.path().join("repository"), address)?.resolve(address.parameter("ref").as_deref())
+}
+
+fn open(bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {
+    std::fs::create_dir(bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(bare))?;
+    Repository::open(bare, address)
+}
+
+/// Submodules on their way into a package.
+struct Layout<'a> {
+    /// Where repositories are put for as long as that takes.
+    top: &'a Path,
+    extent: Extent,
+    hosts: &'a ModuleHosts,
+    /// The hosts that they came from.
+    from: BTreeSet<String>,
+    count: usize,
+}
+
+impl Layout<'_> {
+    fn submodule(
+        &mut self,
+        parent: &RemoteAddress,
+        submodule: &Submodule,
+        (builder, below): (&mut Builder, &str),
+    ) -> Result<(), Error> {
+        self.count += 1;
+        if self.count > MAX_SUBMODULES {
+            let message =
+                format!("the module package from {} has more than {MAX_SUBMODULES} submodules", parent.package());
+            return Err(Error::new(ErrorKind::Package, message));
+        }
+        let address = address_of(parent, submodule)?;
+        let host = address.host().unwrap_or_default();
+        self.hosts.allow(&host)?;
+        self.from.insert(host);
+        let bare = self.top.join(format!("submodule-{}", self.count));
+        let repository = open(&bare, &address)?;
+        let commit = repository.fetch(&Resolved::exactly(&submodule.commit))?;
+        let below = if below.is_empty() { submodule.path.clone() } else { format!("{below}/{}", submodule.path) };
+        let inner = repository.lay_out(&commit, self.extent, (builder, &below))?;
+        drop(repository);
+        let _ = std::fs::remove_dir_all(&bare);
+        inner.iter().try_for_each(|inner| self.submodule(&address, inner, (builder, &below)))
+    }
+}
+
+/// Where a submodule is; relative addresses are relative to the repository as a directory.
+fn address_of(parent: &RemoteAddress, submodule: &Submodule) -> Result<RemoteAddress, Error> {
+    let unusable = |reason: &dyn std::fmt::Display| {
+        let message = format!("the submodule {:?} of {} cannot be fetched: {reason}", submodule.path, parent.package());
+        Error::new(ErrorKind::Package, message)
+    };
+    if submodule.url.starts_with("./") || submodule.url.starts_with("../") {
+        let mut base = parent.plain_url();
+        base.set_path(&format!("{}/", base.path().trim_end_matches('/')));
+        let url: Url = base.join(&submodule.url).map_err(|reason| unusable(&reason))?;
+        return Ok(RemoteAddress { method: Method::Git, url, subdir: String::new() });
+    }
+    RemoteAddress::parse(&format!("git::{}", submodule.url))
+        .or_else(|_| RemoteAddress::parse(&submodule.url))
+        .map(|address| RemoteAddress { subdir: String::new(), ..address })
+        .map_err(|reason| unusable(&reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(url: &str) -> Result<String, String> {
+        let parent = RemoteAddress::parse("git::https://me:pw@h.example/a/b.git?ref=v1").unwrap();
+        let submodule = Submodule { path: "m".to_owned(), commit: "1".repeat(40), url: url.to_owned() };
+        let address = address_of(&parent, &submodule);
+        address.map(|address| address.plain_url().to_string()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn addresses_of_submodules() {
+        for (url, expected) in [
+            ("../c.git", "https://me:pw@h.example/a/c.git"),
+            ("./c", "https://me:pw@h.example/a/b.git/c"),
+            ("../../x/c", "https://me:pw@h.example/x/c"),
+            ("https://o.example/c.git", "https://o.example/c.git"),
+            ("git@o.example:a/c.git", "ssh://git@o.example/a/c.git"),
+        ] {
+            assert_eq!(placed(url).as_deref(), Ok(expected), "{url}");
+        }
+        for url in ["http://o.example/c", "file:///etc", "/etc", "ext::sh", "git://o.example/c"] {
+            assert!(placed(url).is_err(), "{url} {:?}", placed(url));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Whole packages, copied from the cache to where they are used.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::store::PackageRecord;
+use super::unpack::make_link;
+use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
+
+/// Copies a package of the cache, whose `tree` was given by a fetch, into a directory that is not there yet. Each file is
+/// held to the digest that was taken when the package was fetched.
+///
+/// # Errors
+///
+/// [`ErrorKind::Unavailable`] if the package of the cache is damaged; it is removed, so that the next run fetches it anew.
+/// [`ErrorKind::Disk`].
+pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
+    let record = record(tree)?;
+    let copy = |name: &String, digest: &String| -> io::Result<bool> {
+        let (from, place) = (tree.join(name), to.join(name));
+        let bytes = fs::read(&from)?;
+        if Sha256Digest::of(&bytes).to_hex() != *digest {
+            return Ok(false);
+        }
+        fs::create_dir_all(place.parent().unwrap_or(to))?;
+        fs::write(&place, bytes)?;
+        fs::set_permissions(&place, fs::metadata(&from)?.permissions())?;
+        Ok(true)
+    };
+    let failed = |reason: io::Error| unwritable(to, &reason);
+    fs::create_dir_all(to).map_err(failed)?;
+    for (name, digest) in record.files.iter().chain(&record.others) {
+        match copy(name, digest) {
+            Ok(true) => {}
+            Ok(false) => return Err(damaged(tree)),
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Err(damaged(tree)),
+            Err(reason) => return Err(failed(reason)),
+        }
+    }
+    for (name, target) in &record.links {
+        let place = to.join(name);
+        let parent = place.parent().unwrap_or(to);
+        fs::create_dir_all(parent).and_then(|()| make_link(target, &place)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// True if a directory holds a package of the cache, all of it and nothing else. What git keeps for itself does not count.
+///
+/// # Errors
+///
+/// As [`copy_package`].
+pub fn is_laid_out(tree: &Path, at: &Path) -> Result<bool, Error> {
+    let record = record(tree)?;
+    let mut names = BTreeSet::new();
+    if list(at, "", &mut names).is_err() {
+        return Ok(false);
+    }
+    let known: BTreeMap<&String, &String> = record.files.iter().chain(&record.others).collect();
+    if names.len() != known.len() + record.links.len() {
+        return Ok(false);
+    }
+    Ok(names.iter().all(|name| {
+        let place = at.join(name);
+        match (known.get(name), record.links.get(name)) {
+            (_, Some(target)) => fs::read_link(&place).is_ok_and(|there| there.to_string_lossy() == **target),
+            (Some(digest), None) => {
+                let is_file = fs::symlink_metadata(&place).is_ok_and(|meta| meta.is_file());
+                is_file && fs::read(&place).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == **digest)
+            }
+            (None, None) => false,
+        }
+    }))
+}
+
+/// The names of all files and links below a directory.
+fn list(top: &Path, within: &str, names: &mut BTreeSet<String>) -> io::Result<()> {
+    for entry in fs::read_dir(top.join(within))? {
+        let entry = entry?;
+        let own = entry.file_name().into_string().map_err(|_| io::ErrorKind::InvalidData)?;
+        let name = if within.is_empty() { own } else { format!("{within}/{own}") };
+        if name == ".git" {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            list(top, &name, names)?;
+        } else {
+            names.insert(name);
+        }
+    }
+    Ok(())
+}
+
+fn record(tree: &Path) -> Result<PackageRecord, Error> {
+    let read = fs::read(tree.with_file_name("package.json")).ok();
+    read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| damaged(tree))
+}
+
+fn damaged(tree: &Path) -> Error {
+    // What cannot be removed will be found damaged again.
+    let _ = tree.parent().map(fs::remove_dir_all);
+    Error::new(ErrorKind::Unavailable, "a module package in the cache was damaged and has been removed")
+        .hint("run the command again: it fetches the package anew")
+}
+
+fn unwritable(path: &Path, reason: &io::Error) -> Error {
+    Error::new(ErrorKind::Disk, format!("cannot write {}: {reason}", path.display())).in_file(path)
+}

@@ -1,0 +1,92 @@
+//! What the sources of locked packages serve now, whatever was learnt about them before.
+
+use super::address::{Method, RemoteAddress};
+use super::archive;
+use super::fetch::{Fetcher, address_of, blocking};
+use super::git_package;
+use super::wanted::Wanted;
+use crate::config::ModuleSource;
+use crate::error::{Error, ErrorKind};
+use crate::hash::PackageHash;
+use crate::modulelock::{Pin, Served};
+
+impl Fetcher {
+    /// What the source of a call serves now in the place of what is locked for it.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be known, or is refused: [`Error::kind`] says which.
+    pub async fn served(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+        let wanted = Wanted { pin: None, whole: true, ..wanted.clone() };
+        let address = match (&wanted.source, &pin.version) {
+            (ModuleSource::Registry(module), Some(version)) => {
+                wanted.hosts.allow(module.host.as_ascii())?;
+                self.online(&format!("{module} {}", version.canonical()))?;
+                self.registry().location(module, version, wanted.dialect).await?
+            }
+            (ModuleSource::Remote(module), _) => address_of(module, wanted.dialect)?,
+            _ => return Ok(Served::Locked { goes_on: false }),
+        };
+        self.online(&address.package())?;
+        match address.method {
+            Method::Git => self.commit_served(address, &wanted, pin).await,
+            // What the address itself is held to cannot change.
+            Method::Archive if address.parameter("checksum").is_some() => Ok(Served::Locked { goes_on: false }),
+            Method::Archive => self.archive_served(address, &wanted, pin).await,
+        }
+    }
+
+    async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+        wanted.hosts.allow(&address.host().unwrap_or_default())?;
+        let (store, asked) = (self.store(), address.clone());
+        let resolved = blocking(move || git_package::resolve(&store, &asked)).await?;
+        let goes_on = resolved.goes_on();
+        if pin.content.commit.as_ref() == Some(&resolved.commit) {
+            return Ok(Served::Locked { goes_on });
+        }
+        let package = self.git(&address.at_commit(&resolved.commit), wanted).await?;
+        let hash = hash_of(package.record.hash.as_deref())?;
+        if hash == pin.content.hash {
+            return Ok(Served::Locked { goes_on });
+        }
+        Ok(Served::Other { commit: package.record.commit, hash, goes_on })
+    }
+
+    async fn archive_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+        let (address, kind) = self.followed(address, wanted).await?;
+        let package = match kind {
+            Some(kind) => self.archive(&address, kind).await?,
+            None => return Box::pin(self.commit_served(address, wanted, pin)).await,
+        };
+        let hash = hash_of(package.record.hash.as_deref())?;
+        if hash == pin.content.hash {
+            return Ok(Served::Locked { goes_on: false });
+        }
+        Ok(Served::Other { commit: None, hash, goes_on: false })
+    }
+
+    /// The address that an address without extension leads to in the end.
+    async fn followed(
+        &self,
+        mut address: RemoteAddress,
+        wanted: &Wanted,
+    ) -> Result<(RemoteAddress, Option<archive::ArchiveKind>), Error> {
+        for _ in 0..super::fetch::HOPS {
+            wanted.hosts.allow(&address.host().unwrap_or_default())?;
+            if address.method == Method::Git {
+                return Ok((address, None));
+            }
+            match archive::kind_of(&address)? {
+                Some(kind) => return Ok((address, Some(kind))),
+                None => address = archive::forwarded(self.client(), &address).await?,
+            }
+        }
+        let message = format!("{} leads from one address to the next", address.package());
+        Err(Error::new(ErrorKind::Package, message))
+    }
+}
+
+fn hash_of(text: Option<&str>) -> Result<PackageHash, Error> {
+    let unhashed = || Error::new(ErrorKind::Package, "the module package has names that cannot be hashed");
+    text.and_then(|text| text.parse().ok()).ok_or_else(unhashed)
+}

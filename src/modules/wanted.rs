@@ -1,0 +1,102 @@
+//! What is asked of a fetcher, and what an answer is held to.
+
+use std::collections::BTreeSet;
+
+use super::fetch::{Fetched, Placed};
+use super::store::{PackageRecord, StoredPackage};
+use super::subdir::expand;
+use crate::addr::Hostname;
+use crate::config::{ModuleConstraints, ModuleSource};
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::hash::PackageHash;
+use crate::modulelock::{ModuleContent, Pin};
+
+/// What a call asks for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The source, which is not local.
+    pub source: ModuleSource,
+    /// Which versions will do.
+    pub constraints: Option<ModuleConstraints>,
+    /// What it must get.
+    pub pin: Option<Pin>,
+    /// True if the whole package is wanted, and not only its configuration.
+    pub whole: bool,
+    /// True if what was learnt a while ago does not count.
+    pub fresh: bool,
+    /// The tool of the root module.
+    pub dialect: Dialect,
+    /// The hosts that modules may come from.
+    pub hosts: ModuleHosts,
+}
+
+/// The hosts that modules may come from, by policy; none for any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleHosts(pub Option<BTreeSet<Hostname>>);
+
+impl Wanted {
+    /// What tells apart what is fetched from one place.
+    pub(super) fn kind(&self) -> String {
+        let whole = if self.whole { " whole" } else { "" };
+        let locked = self.pin.as_ref().map(|pin| format!(" {}", pin.content.hash));
+        format!("{whole}{}", locked.unwrap_or_default())
+    }
+
+    /// The commit that is locked.
+    pub(super) fn commit(&self) -> Option<&str> {
+        self.pin.as_ref()?.content.commit.as_deref()
+    }
+
+    /// True if a package is the one that is locked, if one is.
+    pub(super) fn is_content(&self, package: &StoredPackage) -> bool {
+        let locked = self.pin.as_ref().filter(|_| self.whole).map(|pin| pin.content.hash.as_str());
+        locked.is_none_or(|locked| package.record.hash.as_deref() == Some(locked))
+    }
+
+    /// Refuses a package that is not the one that is locked.
+    pub(super) fn held(&self, package: &StoredPackage) -> Result<(), Error> {
+        if self.is_content(package) {
+            return Ok(());
+        }
+        let locked = self.pin.as_ref().map(|pin| pin.content.hash.to_string()).unwrap_or_default();
+        let PackageRecord { source, hash, .. } = &package.record;
+        let served = hash.clone().unwrap_or_default();
+        let message = format!(
+            "the module package from {source} is not the one that is locked: served is {served}, locked {locked}"
+        );
+        Err(Error::new(ErrorKind::Trust, message)
+            .about_url(source)
+            .hint("ask its publisher why; `tflock upgrade --modules` locks what is served now"))
+    }
+
+    /// A module in a package.
+    pub(super) fn fetched(&self, placed: &Placed, subdir: &str, shown: String) -> Result<Fetched, Error> {
+        let Placed { package, hosts, location, .. } = placed;
+        hosts.iter().chain(&package.record.hosts).try_for_each(|host| self.hosts.allow(host))?;
+        let dir = expand(&package.tree, subdir, &shown)?;
+        let hash = package.record.hash.as_ref().and_then(|hash| hash.parse::<PackageHash>().ok());
+        // What is locked stays as it is recorded, wherever a registry places it now.
+        let locked = self.pin.as_ref().map(|pin| pin.content.clone());
+        let served = || {
+            let commit = package.record.commit.clone();
+            hash.filter(|_| self.whole).map(|hash| ModuleContent { location: location.clone(), commit, hash })
+        };
+        let content = locked.or_else(served);
+        Ok(Fetched { dir, package: package.tree.clone(), version: None, shown, content })
+    }
+}
+
+impl ModuleHosts {
+    /// Refuses hosts that policy does not name.
+    pub(super) fn allow(&self, host: &str) -> Result<(), Error> {
+        let is_host = |allowed: &Hostname| allowed.as_ascii() == host;
+        match &self.0 {
+            Some(allowed) if !allowed.iter().any(is_host) => {
+                let message = format!("modules must not come from {host}: the settings do not name it in module_hosts");
+                Err(Error::new(ErrorKind::Trust, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

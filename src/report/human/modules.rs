@@ -1,0 +1,88 @@
+//! Locked modules for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::modulelock::{ModuleChange, ModuleChangeKind};
+use crate::outcome::{Changes, InstalledModules, UsedModule};
+use crate::report::paint::Paint;
+use crate::report::table::Table;
+use crate::report::{Style, printable, slashed};
+
+/// One line for each package whose lock changed.
+pub(in crate::report) fn changes(changes: &[ModuleChange], style: Style) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let (sign, paint) = match change.kind {
+            ModuleChangeKind::ContentReplaced => ('!', Paint::Bad),
+            ModuleChangeKind::Added => ('+', Paint::Good),
+            ModuleChangeKind::Removed => ('-', Paint::Bad),
+            ModuleChangeKind::Downgraded => ('~', Paint::Bad),
+            ModuleChangeKind::Upgraded | ModuleChangeKind::Moved | ModuleChangeKind::CallsChanged => {
+                ('~', Paint::Careful)
+            }
+        };
+        let about = match change.kind {
+            ModuleChangeKind::Upgraded | ModuleChangeKind::Downgraded => change.key.source.clone(),
+            _ => change.key.to_string(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{} module {}  {}",
+            style.paint(paint, sign),
+            printable(&about),
+            printable(&change.sentence())
+        );
+    }
+    text
+}
+
+/// The same of many root modules: equal lines once, with their count.
+pub(super) fn many<'a>(all: impl Iterator<Item = &'a Changes>, style: Style) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for changes in all {
+        for change in &changes.modules {
+            *counts.entry(self::changes(std::slice::from_ref(change), style)).or_default() += 1;
+        }
+    }
+    let line = |(line, count): (String, usize)| match count {
+        1 => line,
+        count => format!("{}  ({count} root modules)\n", line.trim_end()),
+    };
+    counts.into_iter().map(line).collect()
+}
+
+/// One line for each call: who, what, and where the call stands.
+pub(super) fn list(used: &[UsedModule], style: Style) -> String {
+    if used.is_empty() {
+        return "no module from elsewhere is called\n".to_owned();
+    }
+    let row = |module: &UsedModule| {
+        let commit = module.commit.as_deref().map(|commit| commit.get(..12).unwrap_or(commit));
+        let locked = match (module.locked, commit) {
+            (Some(true), Some(commit)) => commit,
+            (Some(true), None) => "yes",
+            (Some(false), _) => "no",
+            (None, _) => "-",
+        };
+        let place = format!("{}:{}", slashed(&module.file), module.position);
+        let version = module.version.as_deref().unwrap_or("-");
+        [&*module.call, &*module.source, version, locked, &*place].map(|cell| printable(cell).into_owned())
+    };
+    let rows: Vec<[String; 5]> = used.iter().map(row).collect();
+    Table { headings: ["CALL", "SOURCE", "VERSION", "LOCKED", "AT"], rows }.text(style)
+}
+
+/// How many modules are where.
+pub(super) fn installed(installed: &InstalledModules) -> String {
+    let new = installed.modules.iter().filter(|module| module.changed).count();
+    let count = installed.modules.len();
+    let modules = if count == 1 { "module" } else { "modules" };
+    let place = slashed(&installed.path);
+    let place = printable(&place);
+    match new {
+        0 => format!("{count} {modules} in {place}, all as locked; nothing to do\n"),
+        _ => format!("{count} {modules} in {place}, all as locked; {new} installed now\n"),
+    }
+}

@@ -1,0 +1,136 @@
+//! `get`: what is locked comes where the tools look for it.
+
+use super::git::{Repository, needs_widget, workspace};
+use super::{CALL, NEEDS_WIDGET, world};
+use crate::support::registry::{Endpoint, Registry};
+use crate::support::workspace::Workspace;
+use crate::support::worlds::widget;
+
+const LOCK_MODULES: [&str; 4] = ["lock", "--platform", "linux_amd64", "--lock-modules"];
+const LIST: &str = ".terraform/modules/modules.json";
+
+#[test]
+fn without_a_lock_nothing_is_installed() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
+    let refused = workspace.tflock(&registry, ["get"]).ended_with(2);
+    assert!(refused.stderr.contains("tflock lock --lock-modules"), "{refused}");
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    workspace.write("main.tf", &format!("{CALL}{}", CALL.replace("\"net\"", "\"other\"")));
+    let refused = workspace.tflock(&registry, ["get"]).ended_with(2);
+    assert!(refused.stderr.contains("nothing is locked for module other"), "{refused}");
+    assert!(!workspace.has(".terraform"));
+}
+
+/// A tree with modules of each kind: of a registry, of git with a directory and parameters, local ones within both.
+fn tree() -> (Registry, Workspace) {
+    let (registry, repository) = (widget(), Repository::new());
+    let inner = [
+        ("main.tf", "module \"inner\" {\n  source = \"./inner\"\n}\n"),
+        ("inner/main.tf", NEEDS_WIDGET),
+        (".hidden", "kept"),
+    ];
+    let registry = registry.module("acme/net/lab", "1.0.0", &inner).module("acme/net/lab", "1.1.0", &inner);
+    repository.commit("sub/main.tf", &needs_widget(&registry));
+    let registry = repository.served_by(registry);
+    let git = workspace(&registry, "//sub?ref=v1");
+    repository.0.git(["tag", "v1"]);
+    let registry = repository.served_by(registry);
+    let text = git.read("main.tf").replace("\"net\"", "\"git\"");
+    git.write("main.tf", &format!("{text}{CALL}module \"here\" {{\n  source = \"./here\"\n}}\n"));
+    git.write("here/main.tf", &CALL.replace("~> 1.0", "1.0.0"));
+    git.tflock(&registry, LOCK_MODULES).ended_with(0);
+    (registry, git)
+}
+
+#[test]
+fn terraform_leaves_what_was_installed_as_it_is() {
+    let (registry, workspace) = tree();
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    for file in ["net/inner/main.tf", "net/.hidden", "here.net/main.tf", "git/sub/main.tf"] {
+        assert!(workspace.has(&format!(".terraform/modules/{file}")), "{file}");
+    }
+    let before = texts(&workspace, ".terraform/modules");
+    registry.forget_requests();
+    let Some(init) = workspace.terraform(&registry, ["init", "-input=false", "-backend=false"]) else { return };
+    init.ended_with(0);
+    assert_eq!(texts(&workspace, ".terraform/modules"), before);
+    for endpoint in [Endpoint::ModuleVersions, Endpoint::ModuleDownload, Endpoint::ModuleArchive] {
+        assert_eq!(registry.count(endpoint), 0, "{endpoint:?}");
+    }
+    // And what terraform installs is what `get` would.
+    std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
+    workspace.terraform(&registry, ["init", "-input=false", "-backend=false"]).unwrap().ended_with(0);
+    let list = workspace.read(LIST);
+    let again = workspace.tflock(&registry, ["get"]).ended_with(0);
+    assert_eq!(workspace.read(LIST), list, "{again}");
+    assert!(again.stdout.contains("nothing to do"), "{again}");
+}
+
+/// All files below a directory with their texts.
+fn texts(workspace: &Workspace, below: &str) -> Vec<(String, Vec<u8>)> {
+    let (mut folders, mut found) = (vec![workspace.path(below)], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn what_is_wrong_or_old_is_replaced() {
+    let (registry, workspace) = tree();
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    let before = texts(&workspace, ".terraform/modules");
+    registry.forget_requests();
+    workspace.write(".terraform/modules/net/inner/main.tf", "# doctored\n");
+    workspace.write(".terraform/modules/net/more.tf", "# more\n");
+    workspace.write(".terraform/modules/.tflock-left/x", "left by a run that was killed");
+    std::fs::remove_dir_all(workspace.path(".terraform/modules/git")).unwrap();
+    let again = workspace.tflock(&registry, ["get"]).ended_with(0);
+    assert!(again.stdout.contains("2 installed now"), "{again}");
+    assert_eq!(texts(&workspace, ".terraform/modules"), before);
+    // All of it came from the cache.
+    assert!(registry.requests().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_written_through() {
+    let (registry, workspace) = tree();
+    let elsewhere = tempfile::tempdir().unwrap();
+    for link in [".terraform", ".terraform/modules"] {
+        let place = workspace.path(link);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &place).unwrap();
+        let refused = workspace.tflock(&registry, ["get"]).ended_with(2);
+        assert!(refused.stderr.contains("is a symbolic link"), "{refused}");
+        assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+        std::fs::remove_file(&place).unwrap();
+    }
+}
+
+#[test]
+fn a_commit_that_is_gone_is_said_to_be() {
+    let (registry, repository) = (widget(), Repository::new());
+    repository.commit("main.tf", &needs_widget(&registry));
+    repository.0.git(["tag", "v1"]);
+    let registry = repository.served_by(registry);
+    let workspace = workspace(&registry, "?ref=v1");
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    // Another history under the same address.
+    let other = Repository::new();
+    other.commit("main.tf", "");
+    other.0.git(["tag", "v1"]);
+    let registry = other.served_by(registry);
+    let gone = workspace.tflock(&registry, ["get", "--no-cache"]).ended_with(4);
+    assert!(gone.stderr.contains("the locked commit") && gone.stderr.contains("no longer in"), "{gone}");
+    assert!(!workspace.has(LIST));
+    // From the cache it is still to be had.
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+}
