@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::tree::kind;
-use super::{Git, GitError, Kind, Tree, slashed, worktree};
+use super::{Answer, Git, GitError, Kind, Tree, slashed, worktree};
 use crate::hash::git_blob;
 
 /// Files larger than this count as changed; none that is read for a root module may be larger.
@@ -31,7 +31,7 @@ pub struct Changes {
 
 /// What git lists of the work tree.
 #[derive(Debug, Default)]
-struct Listed {
+pub(super) struct Listed {
     /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse work tree.
     tracked: BTreeMap<String, (Kind, String, bool)>,
     /// What is neither tracked nor ignored.
@@ -92,8 +92,14 @@ impl Git {
     /// What is in the work tree, tracked or not; what is ignored is not.
     fn listed(&self) -> Result<Listed, GitError> {
         let args = ["ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", "--full-name"];
-        let answer = self.launcher.run(args)?.checked("ls-files")?;
-        let mut listed = Listed::default();
+        Ok(Listed::of(&self.launcher.run(args)?.checked("ls-files")?))
+    }
+}
+
+impl Listed {
+    /// Reads what `ls-files -z -t --stage` answers.
+    pub(super) fn of(answer: &Answer) -> Self {
+        let mut listed = Self::default();
         for line in answer.texts() {
             let Some((tag, rest)) = line.split_once(' ') else { continue };
             if tag == "?" {
@@ -104,7 +110,7 @@ impl Git {
                 listed.tracked.insert(path.to_owned(), (kind(mode), id.to_owned(), tag == "S"));
             }
         }
-        Ok(listed)
+        listed
     }
 }
 

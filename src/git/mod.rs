@@ -112,6 +112,15 @@ fn slashed(path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
+/// Reads bytes as git's answers about objects, trees and the work tree, for the fuzzer.
+#[doc(hidden)]
+pub fn read_answers(bytes: &[u8]) {
+    let answer = Answer { code: Some(0), stdout: bytes.to_vec(), stderr: bytes.to_vec() };
+    let _ = (changes::Listed::of(&answer), answer.said());
+    let _ = answer.texts().filter_map(|line| tree::entry(&line)).count();
+    let _ = objects::objects(bytes, 3);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

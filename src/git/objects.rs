@@ -87,7 +87,7 @@ impl Git {
 }
 
 /// All objects of the answer of `cat-file --batch`.
-fn objects(answer: &[u8], count: usize) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+pub(super) fn objects(answer: &[u8], count: usize) -> Result<Vec<Option<Vec<u8>>>, GitError> {
     let failed = |CutOff| GitError::Failed { task: "cat-file", reason: "its answer was cut off".to_owned() };
     let mut rest = answer;
     (0..count).map(|_| next_object(&mut rest).map_err(failed)).collect()

@@ -64,7 +64,7 @@ impl Git {
 }
 
 /// A line such as `100644 blob ID\tPATH`.
-fn entry(line: &str) -> Option<(String, Entry)> {
+pub(super) fn entry(line: &str) -> Option<(String, Entry)> {
     let (head, path) = line.split_once('\t')?;
     let [mode, _, id] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
     let kind = kind(mode);

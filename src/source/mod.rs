@@ -47,3 +47,15 @@ pub fn speaks_supported_protocol(protocols: &[String]) -> bool {
     let major = |text: &String| text.split('.').next().and_then(|number| number.parse::<u64>().ok());
     protocols.is_empty() || protocols.iter().filter_map(major).any(|major| (5..7).contains(&major))
 }
+
+/// Reads bytes as each answer of registries and mirrors, for the fuzzer.
+#[doc(hidden)]
+pub fn read_answers(bytes: &[u8]) {
+    let _ = wire::read::<wire::Versions>(bytes).and_then(wire::Versions::offers);
+    let _ = wire::read::<wire::MirrorIndex>(bytes);
+    let _ = wire::read::<wire::MirrorVersion>(bytes);
+    let _ = wire::read::<wire::About>(bytes);
+    if let Ok(download) = wire::read::<wire::Download>(bytes) {
+        let _ = (download.keys(), download.reported());
+    }
+}

@@ -12,6 +12,7 @@ mod diff;
 mod diff_online;
 mod example;
 mod fixture;
+mod fuzzed;
 mod kept;
 mod killed;
 mod lock;

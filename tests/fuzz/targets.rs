@@ -1,0 +1,178 @@
+//! What is fuzzed: each target reads any bytes, and says what must hold of them.
+//!
+//! The fuzzer calls them with bytes of its own; a test of the suite calls them with the corpora.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tflock::config::{Module, SourceFile, decode_variables};
+use tflock::dialect::Dialect;
+use tflock::disk::cli_config::CliConfig;
+use tflock::hash::archive::{ArchiveError, ArchiveHasher, Limits, hash_by_directory};
+use tflock::hash::sums::Sums;
+use tflock::lockfile::{self, LockFile};
+use tflock::merge::{Document, MergeOptions, Three, is_readable, merge_decided, merge_texts, split, textconv};
+use tflock::settings::{self, Variables};
+use tflock::trust::{openpgp, pins};
+use tflock::version::Version;
+
+/// All targets by their names.
+pub const TARGETS: [(&str, fn(&[u8])); 9] = [
+    ("archive", archive),
+    ("config", config),
+    ("git", git),
+    ("lock", lock),
+    ("merge", merge),
+    ("registry", registry),
+    ("settings", settings),
+    ("signature", signature),
+    ("sums", sums),
+];
+
+const DIALECTS: [Dialect; 2] = [Dialect::Terraform, Dialect::OpenTofu];
+
+/// An archive, read in one pass: in pieces of any size alike, and as its central directory has it.
+pub fn archive(bytes: &[u8]) {
+    let limits = Limits { entries: 64, name: 256, directory: 1 << 16, unpacked: 1 << 20, ratio: 1100 };
+    let hashed = |size: usize| {
+        let mut hasher = ArchiveHasher::new(limits);
+        for piece in bytes.chunks(size) {
+            if hasher.update(piece).is_err() {
+                break;
+            }
+        }
+        hasher.finish()
+    };
+    let whole = hashed(bytes.len().max(1));
+    let by_directory = |zh| hash_by_directory(&mut Cursor::new(bytes), zh, limits);
+    match &whole {
+        Ok(hashes) => {
+            assert_eq!(hashed(7).as_ref(), Ok(hashes));
+            assert_eq!(by_directory(hashes.zh).as_ref().ok(), Some(hashes));
+        }
+        Err(refusal) => {
+            let again = hashed(7).unwrap_err();
+            assert_eq!(again.error, refusal.error);
+            let read = by_directory(refusal.zh);
+            assert!(matches!(refusal.error, ArchiveError::Spool(_)) || read.is_err());
+        }
+    }
+}
+
+/// Configuration: the first byte says in which syntax.
+pub fn config(bytes: &[u8]) {
+    let Some((first, text)) = bytes.split_first() else { return };
+    let text = String::from_utf8_lossy(text).into_owned();
+    let name = ["main.tf", "main.tf.json", "main_override.tf", "x.tfvars", "x.tfvars.json"][usize::from(*first) % 5];
+    if name.contains("tfvars") {
+        decode_variables(Path::new(name), &text);
+        return;
+    }
+    let file = [SourceFile { path: PathBuf::from(name), text }];
+    for dialect in DIALECTS {
+        let primary = Module::decode(&file, &[], dialect);
+        let with_itself = Module::decode(&file, &file, dialect);
+        // What cannot be read alone cannot be read with more beside it.
+        assert!(primary.is_ok() || with_itself.is_err());
+    }
+}
+
+/// What git answers about objects and trees.
+pub fn git(bytes: &[u8]) {
+    tflock::git::read_answers(bytes);
+}
+
+/// A lock file: what can be read can be written, and is read again as what it was.
+pub fn lock(bytes: &[u8]) {
+    for dialect in DIALECTS {
+        lockfile::salvage(bytes, dialect);
+        textconv(bytes);
+        let Ok(decoded) = lockfile::decode(bytes, dialect) else { continue };
+        let text = decoded.lock.encode(dialect);
+        let again = lockfile::decode(text.as_bytes(), dialect).expect("what is written can be read");
+        assert_eq!((again.lock, again.canonical), (decoded.lock, true));
+        assert!(!decoded.canonical || text.as_bytes() == bytes || decoded.header != Some(dialect));
+    }
+}
+
+/// Three texts, between zero bytes.
+pub fn merge(bytes: &[u8]) {
+    let mut texts = bytes.splitn(3, |byte| *byte == 0);
+    let (base, ours) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+    let theirs = texts.next().unwrap_or_default();
+    let three = Three { base, ours, theirs };
+    for document in [Document::LockFile, Document::TrustFile] {
+        for from_markers in [false, true] {
+            let options = MergeOptions { from_markers, ..MergeOptions::default() };
+            let merged = merge_texts(document, three, options);
+            merge_decided(document, three, [ours, theirs], options);
+            let readable = [ours, theirs].iter().all(|text| is_readable(document, text, options.dialect));
+            if readable && !merged.conflicts {
+                assert!(is_readable(document, &merged.text, options.dialect));
+            }
+            if readable && document == Document::LockFile {
+                let sides = split(&merged.text).expect("markers in order");
+                let sides = sides.map_or([merged.text.clone(), merged.text], |sides| [sides.ours, sides.theirs]);
+                sides.iter().for_each(|side| of_one_release(side, [ours, theirs]));
+            }
+        }
+    }
+    let _ = split(base);
+}
+
+/// Each hash of a merged text stands in one of the others, under the same version.
+fn of_one_release(merged: &[u8], sides: [&[u8]; 2]) {
+    let read = |text: &[u8]| -> LockFile {
+        let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
+        lockfile::decode(text, dialect).expect("a side can be read").lock
+    };
+    let sides = sides.map(read);
+    for (addr, entry) in read(merged).iter() {
+        let has = |hash| {
+            let of = sides.iter().filter_map(|side| side.get(addr)).filter(|side| side.version == entry.version);
+            of.into_iter().any(|side| side.hashes.contains(hash))
+        };
+        assert!(entry.hashes.iter().all(has));
+    }
+}
+
+/// The answers of registries and mirrors.
+pub fn registry(bytes: &[u8]) {
+    tflock::source::read_answers(bytes);
+}
+
+/// Settings, trust files, and users' CLI configuration.
+pub fn settings(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let file = Path::new("x.hcl");
+    let _ = settings::decode(&text, file);
+    for dialect in DIALECTS {
+        let _ = CliConfig::decode(&text, dialect, &Variables::default());
+    }
+    if let Ok(read) = pins::decode(&text, file) {
+        let written = pins::decode(&read.encode(), file).expect("what is written can be read");
+        assert_eq!(written.pins, read.pins);
+    }
+}
+
+/// A signature, with its length before it, and the key blocks that may have made it.
+pub fn signature(bytes: &[u8]) {
+    let Some((length, rest)) = bytes.split_first_chunk::<2>() else { return };
+    let (signature, keys) = rest.split_at(usize::from(u16::from_be_bytes(*length)).min(rest.len()));
+    let keys = String::from_utf8_lossy(keys);
+    let keys: Vec<&str> = keys.split('\0').collect();
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
+    let _ = openpgp::verify(b"checksums\n", signature, &keys, now);
+}
+
+/// A list of checksums.
+pub fn sums(bytes: &[u8]) {
+    let sums = Sums::decode(bytes);
+    for (name, digest) in sums.lines() {
+        assert!(sums.digest_of(name).is_err() || sums.lines().any(|line| line == (name, digest)));
+    }
+    let version = Version::new(1, 2, 3);
+    assert!(sums.archives("x", &version).count() <= sums.lines().count());
+    assert!(sums.harvest().len() <= bytes.split(|byte| *byte == b'\n').count());
+}
