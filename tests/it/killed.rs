@@ -7,10 +7,14 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::support::keys;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
-const FEW: u32 = 24;
+const FEW: u32 = 40;
+
+/// The commands below share the runs.
+const COMMANDS: u32 = 5;
 
 const TRUST: &str = ".tflock.trust.hcl";
 const LOCK: &str = ".terraform.lock.hcl";
@@ -66,8 +70,8 @@ enum Moment {
     Writing(Duration),
 }
 
-/// Starts a run and kills it; true if it came to its end before.
-fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Moment) -> bool {
+/// Starts a run and kills it, unless it comes to its end before.
+fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Moment) {
     let mut command = workspace.tflock_command(registry, args);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     match moment {
@@ -83,10 +87,13 @@ fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Mome
             std::thread::sleep(*delay);
         }
     }
-    let ended = child.try_wait().unwrap().is_some();
     let _ = child.kill();
     child.wait().unwrap();
-    ended
+}
+
+/// A file that was to take the place of another one; the next `lock` in its directory takes it away.
+fn is_leftover(name: &str) -> bool {
+    name.rsplit('.').next().unwrap().starts_with("tflock-")
 }
 
 /// Kills runs of a command in a work tree, each begun from the same files.
@@ -98,7 +105,7 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
     let new = files(workspace);
     assert_ne!(old, new);
     let (mut dice, mut mixed) = (Dice(0x5eed_0fd1_ce00_0001), 0);
-    for round in 0..kills() / 2 {
+    for round in 0..kills() / COMMANDS {
         restore(workspace, &old);
         let moment = if round % 4 == 0 {
             Moment::After(usual * u32::try_from(dice.below(120)).unwrap() / 100)
@@ -113,12 +120,12 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
         }
         // What else is there was to become one of them, and no program takes it for one.
         for name in now.keys().filter(|name| !old.contains_key(*name) && !new.contains_key(*name)) {
-            let extension = name.rsplit('.').next().unwrap();
-            assert!(extension.starts_with("tflock-"), "{name}");
+            assert!(is_leftover(name), "{name}");
         }
         mixed += u32::from(now != old && now != new);
         workspace.tflock(registry, args).ended_with(0);
-        assert_eq!(files(workspace), new, "round {round}");
+        let left = files(workspace).into_iter().filter(|(name, _)| new.contains_key(name) || !is_leftover(name));
+        assert_eq!(left.collect::<BTreeMap<_, _>>(), new, "round {round}");
     }
     let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{mixed} runs died between two files\n"));
 }
@@ -169,4 +176,43 @@ fn add() {
     let gadget = format!("{}/acme/gadget", registry.host());
     killed_at_any_moment(&workspace, &registry, &["add", &gadget, "--platform", "linux_amd64"]);
     assert!(workspace.read("main.tf").contains("~> 1.1") && workspace.lock_file().contains("acme/gadget"));
+}
+
+#[test]
+fn lock() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", &requires(&[("gadget", "1.0.0"), ("widget", "1.0.0")]))]);
+    workspace.git(["init", "--quiet"]);
+    // A new lock file, and a new trust file.
+    killed_at_any_moment(&workspace, &registry, &["lock", "--platform", "linux_amd64"]);
+    assert!(workspace.read(TRUST).contains("acme/gadget") && workspace.lock_file().contains("acme/widget"));
+}
+
+#[test]
+fn merge() {
+    let block = |name: &str, version: &str| {
+        format!(
+            "\nprovider \"registry.terraform.io/acme/{name}\" {{\n  version = \"{version}\"\n  hashes = [\n    \"zh:{version}\",\n  ]\n}}\n"
+        )
+    };
+    let lock = |versions: &[&str]| {
+        let names = (0..200).map(|at| format!("p{at:03}"));
+        let blocks = names.zip(versions.iter().cycle()).map(|(name, version)| block(&name, version));
+        blocks.collect::<String>()
+    };
+    let [base, ours, theirs] = [&["1.0.0"][..], &["1.1.0", "1.0.0"], &["1.0.0", "1.2.0"]].map(lock);
+    let workspace = Workspace::with_files(&[("base", &base), ("ours", &ours), ("theirs", &theirs)]);
+    killed_at_any_moment(&workspace, &Registry::start(), &["merge", "base", "ours", "theirs"]);
+    assert!(workspace.read("ours").contains("1.1.0") && workspace.read("ours").contains("1.2.0"));
+}
+
+#[test]
+fn trust_rotate() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", &requires(&[("gadget", "1.0.0"), ("widget", "1.0.0")]))]);
+    workspace.git(["init", "--quiet"]);
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let (widget, key) = (format!("{}/acme/widget", registry.host()), keys::OTHER.fingerprint());
+    killed_at_any_moment(&workspace, &registry, &["trust", "rotate", &widget, &key, "--reason", "a new key"]);
+    assert!(workspace.read(TRUST).contains("retired_signer"));
 }
