@@ -108,12 +108,13 @@ impl Finding {
             return remedy.to_string();
         }
         let help = self.rule.help();
-        match (&self.address, &self.version) {
-            (Some(address), Some(version)) => help.replace("ADDR@VERSION", &format!("{address}@{version}")),
-            (Some(_), None) if help.contains("ADDR@VERSION") => help.to_owned(),
-            (Some(address), None) => help.replace(" ADDR", &format!(" {address}")),
-            (None, _) => help.to_owned(),
+        let Some(address) = &self.address else { return help.to_owned() };
+        match &self.version {
+            Some(version) => help.replace("ADDR@VERSION", &format!("{address}@{version}")),
+            None if help.contains("ADDR@VERSION") => return help.to_owned(),
+            None => help.to_owned(),
         }
+        .replace(" ADDR", &format!(" {address}"))
     }
 
     /// The same finding at a place in its file.
@@ -150,6 +151,8 @@ mod tests {
         assert_eq!(finding.clone().about(&addr).help(), Rule::Republished.help());
         let help = finding.about(&addr).of_version(&Version::new(1, 0, 0)).help();
         assert!(help.contains("--accept-republished registry.terraform.io/acme/widget@1.0.0 --reason"), "{help}");
+        let withdrawn = Finding::new(Rule::VersionWithdrawn, "x").about(&addr).of_version(&Version::new(1, 0, 0));
+        assert!(withdrawn.help().contains("`tflock upgrade registry.terraform.io/acme/widget`"));
         let help = Finding::new(Rule::SignerNotPinned, "x").about(&addr).help();
         assert!(help.contains("`tflock trust add registry.terraform.io/acme/widget FINGERPRINT`"), "{help}");
     }

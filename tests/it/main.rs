@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and looks at files itself")]
 
 mod add;
+mod advised;
 mod altered;
 mod at_once;
 mod attack;
