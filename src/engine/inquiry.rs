@@ -41,6 +41,7 @@ impl Inquiry {
     pub fn join(&mut self, other: Self) {
         self.rules.signature = self.rules.signature.max(other.rules.signature);
         self.rules.expiry = self.rules.expiry.stricter(other.rules.expiry);
+        self.rules.reported = self.rules.reported.max(other.rules.reported);
         self.believe &= other.believe;
         self.platforms.extend(other.platforms);
         self.h1.extend(other.h1);

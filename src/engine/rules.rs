@@ -65,7 +65,7 @@ impl Exclusion {
 }
 
 /// What is made of the origin's `packages`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReportedRule {
     /// Nothing, as Terraform does.
     Ignore,

@@ -75,6 +75,9 @@ impl Shelf<'_> {
             (Selection::Newest(_), _) if step.rules.exclusions.asks_for_age() => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
+            (Selection::Newest(criteria), _) if criteria.constraints.is_empty() => {
+                format!("the mirror has no release of provider {addr} that may be selected")
+            }
             (Selection::Newest(criteria), _) => format!(
                 "no release of provider {addr} in {place} matches the version constraint \"{}\"",
                 criteria.constraints

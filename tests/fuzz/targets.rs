@@ -17,8 +17,11 @@ use tflock::settings::{self, Variables};
 use tflock::trust::{openpgp, pins};
 use tflock::version::Version;
 
-/// All targets by their names.
-pub const TARGETS: [(&str, fn(&[u8])); 9] = [
+/// A name, and what is called with any bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 9] = [
     ("archive", archive),
     ("config", config),
     ("git", git),
@@ -35,27 +38,27 @@ const DIALECTS: [Dialect; 2] = [Dialect::Terraform, Dialect::OpenTofu];
 /// An archive, read in one pass: in pieces of any size alike, and as its central directory has it.
 pub fn archive(bytes: &[u8]) {
     let limits = Limits { entries: 64, name: 256, directory: 1 << 16, unpacked: 1 << 20, ratio: 1100 };
-    let hashed = |size: usize| {
-        let mut hasher = ArchiveHasher::new(limits);
+    let in_pieces = |size: usize| {
+        let mut reading = ArchiveHasher::new(limits);
         for piece in bytes.chunks(size) {
-            if hasher.update(piece).is_err() {
+            if reading.update(piece).is_err() {
                 break;
             }
         }
-        hasher.finish()
+        reading.finish()
     };
-    let whole = hashed(bytes.len().max(1));
+    let whole = in_pieces(bytes.len().max(1));
     let by_directory = |zh| hash_by_directory(&mut Cursor::new(bytes), zh, limits);
     match &whole {
         Ok(hashes) => {
-            assert_eq!(hashed(7).as_ref(), Ok(hashes));
+            assert_eq!(in_pieces(7).as_ref(), Ok(hashes));
             assert_eq!(by_directory(hashes.zh).as_ref().ok(), Some(hashes));
         }
         Err(refusal) => {
-            let again = hashed(7).unwrap_err();
+            let again = in_pieces(7).unwrap_err();
             assert_eq!(again.error, refusal.error);
-            let read = by_directory(refusal.zh);
-            assert!(matches!(refusal.error, ArchiveError::Spool(_)) || read.is_err());
+            let is_open = matches!(refusal.error, ArchiveError::Spool(_));
+            assert!(is_open || by_directory(refusal.zh).is_err());
         }
     }
 }
@@ -114,7 +117,9 @@ pub fn merge(bytes: &[u8]) {
             if readable && document == Document::LockFile {
                 let sides = split(&merged.text).expect("markers in order");
                 let sides = sides.map_or([merged.text.clone(), merged.text], |sides| [sides.ours, sides.theirs]);
-                sides.iter().for_each(|side| of_one_release(side, [ours, theirs]));
+                for side in &sides {
+                    of_one_release(side, [ours, theirs]);
+                }
             }
         }
     }

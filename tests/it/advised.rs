@@ -50,9 +50,7 @@ fn edit(workspace: &Workspace, file: &str, change: impl FnOnce(String) -> String
 
 /// Takes the lines with a text out of the lock file.
 fn without(workspace: &Workspace, part: &str) {
-    edit(workspace, LOCK, |text| {
-        text.lines().filter(|line| !line.contains(part)).map(|line| format!("{line}\n")).collect()
-    });
+    edit(workspace, LOCK, |text| text.split_inclusive('\n').filter(|line| !line.contains(part)).collect());
 }
 
 fn constrain(workspace: &Workspace, constraint: &str) {
@@ -76,7 +74,7 @@ const ADVICE: &[Advice] = &[
                 LOCK,
                 &block(registry, "acme/widget", "  version = \"1.4.0\"\n", &[])
                     .replace("  hashes = [\n    \"\",\n  ]\n", ""),
-            )
+            );
         },
         ..PLAIN
     },
@@ -130,7 +128,7 @@ const ADVICE: &[Advice] = &[
     Advice {
         rule: Rule::SignerChanged,
         world: |registry, it| {
-            it.write(TRUST, &pinned(registry).replacen(&keys::GOOD.fingerprint(), &keys::OTHER.fingerprint(), 1))
+            it.write(TRUST, &pinned(registry).replacen(&keys::GOOD.fingerprint(), &keys::OTHER.fingerprint(), 1));
         },
         fill: &[REASON],
         ..PLAIN
@@ -217,7 +215,7 @@ const ADVICE: &[Advice] = &[
             it.write(
                 ".tflock.hcl",
                 "ban \"{{registry}}/acme/widget\" {\n  versions = \"1.4.0\"\n  reason = \"broken\"\n}\n",
-            )
+            );
         },
         ..PLAIN
     },

@@ -1,6 +1,7 @@
 //! The corpora of the fuzzer, and the test data it begins with, replayed without it.
 
 #[path = "../fuzz/targets.rs"]
+#[expect(unreachable_pub, reason = "the programs of the fuzzer are other crates")]
 mod targets;
 
 use std::path::{Path, PathBuf};

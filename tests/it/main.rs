@@ -45,6 +45,7 @@ mod trust;
 mod upgrade;
 mod verify;
 mod verify_base;
+mod written;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.
 #[test]
