@@ -3,6 +3,7 @@
 mod broken;
 mod get;
 mod git;
+mod honest;
 mod hostile;
 mod locked_tree;
 mod locks;
