@@ -7,13 +7,13 @@ mod gate;
 mod installed;
 mod modules;
 pub mod opening;
+#[cfg(feature = "online")]
+mod recall;
 mod root;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::LockOptions;
-use super::lock::RuleBook;
 use super::rotation::explained;
 use super::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
@@ -22,13 +22,14 @@ use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
 use crate::release::altered::{self, Witness};
-use crate::release::cached;
 use crate::release::{Knowledge, Known, Release};
 use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
 
 #[cfg(feature = "online")]
 pub use gate::{Request, verify};
+#[cfg(feature = "online")]
+pub use recall::recalled;
 pub use root::Root;
 
 /// What the command was asked.
@@ -42,20 +43,6 @@ pub struct VerifyOptions {
 
 /// Root modules as reports name them, each with what was read for it or why that failed.
 pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
-
-/// What earlier runs left about the locked releases; nobody is asked.
-pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Known {
-    let mut known = Known::new();
-    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
-        let rules = RuleBook::new(root.settings(), &LockOptions::default());
-        for (addr, entry) in root.lock().iter() {
-            known
-                .entry((addr.clone(), entry.version.clone()))
-                .or_insert_with(|| cached::release(cache, addr, &entry.version, rules.check(addr)));
-        }
-    }
-    known
-}
 
 /// Judges each root module by what is known; what is wrong with one does not stop the others. Beside the results what
 /// people should know.
