@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::edit_requirements::{self, Addition, History};
+use super::edit_requirements::{self, History};
+use super::lock::Addition;
 use super::lock::Root;
 use super::locking::{Locking, run};
 use super::suggest_provider::suggest_near;

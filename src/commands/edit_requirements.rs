@@ -5,76 +5,22 @@
 use std::collections::BTreeMap;
 
 use super::git_history::{self, Earlier};
-use super::lock::Root;
+use super::lock::{Addition, Pending, Root, is_entry, require};
 use crate::addr::ProviderAddr;
 use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
-use crate::dialect::Dialect;
 use crate::disk::{roots, text};
 use crate::engine::held_back;
 use crate::engine::plan::Reselect;
 use crate::error::{Error, ErrorKind};
-use crate::requirements::{Origin, OriginKind, Requirement, Requirements};
+use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
 /// The versions on offer, by provider.
 pub type Offered = BTreeMap<ProviderAddr, Vec<Version>>;
 
-/// What `add` is asked for one provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addition {
-    /// The source address as typed.
-    pub source: String,
-    /// The constraint as typed.
-    pub constraint: Option<String>,
-    /// The local name, if one was given.
-    pub name: Option<String>,
-    /// One exact version is required.
-    pub pin: bool,
-    /// A requirement that is there is changed.
-    pub replace: bool,
-    /// Only the lock file changes.
-    pub lock_only: bool,
-}
-
-impl Addition {
-    /// The provider.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the address.
-    pub fn address(&self, dialect: Dialect) -> Result<ProviderAddr, Error> {
-        ProviderAddr::parse(&self.source, dialect)
-            .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))
-            .map_err(|error| error.hint("write it as in required_providers, such as hashicorp/aws"))
-    }
-
-    /// True if the constraint depends on the version that is selected.
-    fn wants_version(&self) -> bool {
-        self.pin || self.constraint.is_none() && !self.lock_only
-    }
-
-    /// The constraint that goes with a version.
-    fn constraint_for(&self, version: &Version) -> String {
-        // Only an exact constraint allows a pre-release.
-        let exact = self.pin || version.is_prerelease();
-        if exact { version.to_string() } else { Constraints::compatible_with(version).to_string() }
-    }
-
-    fn request(&self, addr: &ProviderAddr, constraint: Option<&str>) -> AddRequest {
-        // A bare type is an address to the tools, but not one that people write.
-        let source = if self.source.contains('/') {
-            self.source.clone()
-        } else {
-            format!("{}/{}", addr.namespace(), addr.type_name())
-        };
-        let constraint = constraint.map(str::to_owned);
-        AddRequest { name: self.name.clone(), source, constraint, replace: self.replace }
-    }
-}
-
-/// What `add` is asked beside that.
+/// Whether what git's history recorded counts for `add`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
     /// A release that git's history recorded is held to the hashes there.
@@ -105,39 +51,6 @@ pub struct Bump<'a> {
     pub prereleases: bool,
     /// The versions on offer.
     pub offered: &'a Offered,
-}
-
-/// Requirements that cannot be written before versions are selected.
-#[derive(Debug, Clone)]
-pub struct Pending {
-    files: Vec<SourceFile>,
-    dialect: Dialect,
-    additions: Vec<(ProviderAddr, Addition)>,
-}
-
-impl Pending {
-    /// The edits of configuration for the selected versions, and what is required then.
-    ///
-    /// # Errors
-    ///
-    /// A provider that is required otherwise already.
-    pub fn complete(
-        &self,
-        requirements: &Requirements,
-        selected: &BTreeMap<&ProviderAddr, &Version>,
-    ) -> Result<(Vec<FileEdit>, Requirements), Error> {
-        let (mut edited, mut requirements) = (self.files.clone(), requirements.clone());
-        for (addr, addition) in &self.additions {
-            let version = selected.get(addr).filter(|_| addition.wants_version());
-            let constraint = version.map(|version| addition.constraint_for(version)).or(addition.constraint.clone());
-            if !addition.lock_only {
-                let edits = edit::add(&edited, self.dialect, &addition.request(addr, constraint.as_deref()))?;
-                edited = edit::apply(&edited, &edits);
-            }
-            require(&mut requirements, addr, addition, constraint)?;
-        }
-        Ok((edit::edits_between(&self.files, &edited), requirements))
-    }
 }
 
 /// Writes requirements into the configuration of a root module, and has the run lock them and nothing else.
@@ -223,23 +136,6 @@ fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr, history: Hi
         // Without git there is no history.
         _ => Ok(root),
     }
-}
-
-/// Puts what is asked for in the place of an entry of the root module.
-fn require(
-    requirements: &mut Requirements,
-    addr: &ProviderAddr,
-    addition: &Addition,
-    constraint: Option<String>,
-) -> Result<(), Error> {
-    let terms = constraint.as_deref().map(Constraints::parse_config).transpose();
-    let terms =
-        terms.map_err(|reason| EditError::Constraint { text: constraint.clone().unwrap_or_default(), reason })?;
-    if !addition.lock_only {
-        requirements.remove_origins(addr, is_entry);
-    }
-    requirements.add(addr, &terms.unwrap_or_default(), origin(addition, addr, constraint));
-    Ok(())
 }
 
 /// Takes requirements out of the configuration of a root module, and entries that nobody else requires out of its lock
@@ -348,23 +244,6 @@ fn bumped(text: &str, target: &Version) -> String {
             format!("~> {}.{}.{}", target.major(), target.minor(), target.patch())
         }
         _ => Constraints::compatible_with(target).to_string(),
-    }
-}
-
-/// True for an entry of `required_providers` in the root module.
-fn is_entry(origin: &Origin) -> bool {
-    origin.module.is_empty() && origin.kind == OriginKind::RequiredProviders
-}
-
-fn origin(addition: &Addition, addr: &ProviderAddr, constraint: Option<String>) -> Origin {
-    Origin {
-        module: String::new(),
-        file: std::path::PathBuf::new(),
-        position: crate::finding::Position::default(),
-        kind: OriginKind::RequiredProviders,
-        local_name: addition.name.clone().unwrap_or_else(|| addr.type_name().to_owned()),
-        constraint,
-        in_tests: false,
     }
 }
 

@@ -73,7 +73,7 @@ struct Way {
 /// A root module without a lock file, and configuration that cannot be edited.
 fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
-    let Some(bytes) = &root.bytes else {
+    let Some(bytes) = &root.file.bytes else {
         let message = format!("there is no dependency lock file to migrate: {}", settings.lock_file_shown().display());
         let hint = format!("`tflock lock --tool {}` writes one", to.program());
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));

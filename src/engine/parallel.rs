@@ -1,7 +1,7 @@
 //! The same work for many things, side by side on plain threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 /// What the work gives for each number below `count`, in that order.
@@ -34,6 +34,17 @@ pub fn each<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + S
     all.into_iter().map(|(_, result)| result).collect()
 }
 
+/// What the work makes of each of some things, in their order; as [`each`].
+pub fn consume<T: Send, R: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let things: Vec<Mutex<Option<T>>> = things.into_iter().map(|thing| Mutex::new(Some(thing))).collect();
+    let done = each(things.len(), threads, |at| {
+        let thing = things[at].lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Each number comes once.
+        thing.map(&work)
+    });
+    done.into_iter().flatten().collect()
+}
+
 /// As many threads as there are cores, for work that computes.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
@@ -49,5 +60,12 @@ mod tests {
             assert_eq!(each(50, threads, |at| at * at), (0..50).map(|at| at * at).collect::<Vec<_>>());
         }
         assert_eq!(each(0, 4, |at| at), [0; 0]);
+    }
+
+    #[test]
+    fn things_are_worked_on_once_each() {
+        let things: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+        assert_eq!(consume(things.clone(), 3, |thing| thing + "!").len(), 50);
+        assert_eq!(consume(things.clone(), 3, |thing| thing), things);
     }
 }

@@ -1,7 +1,8 @@
 //! The options of `add` and `remove`.
 
 use super::{Locking, Modules, Within};
-use crate::commands::edit_requirements::{Addition, History, Removal};
+use crate::commands::edit_requirements::{History, Removal};
+use crate::commands::lock::Addition;
 use crate::commands::{LockOptions, add, remove};
 
 /// Require a provider and lock it.

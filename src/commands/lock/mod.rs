@@ -3,21 +3,23 @@
 //! Root modules are opened side by side. Those that local facts answer are done at once and forgotten; the others wait
 //! until everything has been asked, each question once for all of them.
 
+mod decision;
+mod intent;
+mod job;
 mod kept;
 mod locked_for;
 mod modules;
-mod prepared;
+mod pending;
 mod root;
 mod rules;
 mod same_versions;
-mod settlement;
 mod trust_stores;
 mod unknown_provider;
+mod writing;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::sources::{Asked, Sources};
 use crate::addr::ProviderAddr;
@@ -28,11 +30,14 @@ use crate::engine::{parallel, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
+use decision::Decision;
+use job::{Finished, Job, Learning, Means, Place};
 use kept::KeptReleases;
-use prepared::{Finished, Learning, Prepared, Settled};
 use same_versions::SameVersions;
 use trust_stores::{Stored, TrustStores};
 
+pub use pending::{Addition, Pending};
+pub(super) use pending::{is_entry, require};
 pub use root::Root;
 pub(super) use rules::RuleBook;
 
@@ -129,161 +134,103 @@ impl Shared {
     }
 }
 
-/// A root module on its way.
-enum State {
-    Waiting(Box<Prepared>),
-    Finished(Finished),
+/// A root module that was begun.
+enum Begun {
+    Finished(usize, Finished),
+    Job(Box<Job>),
 }
 
-/// One attempt at the root modules with these numbers.
+/// A job with what is known of its providers, or why nobody knows.
+struct Answered {
+    job: Job,
+    answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
+}
+
+/// A job with what was decided: none where an earlier one has failed, and that counts.
+struct Decided {
+    job: Job,
+    decision: Option<Result<Decision, Error>>,
+}
+
+/// What was decided for all jobs, with the trust files written, and how far to go from there.
+struct Decisions {
+    decided: Vec<Decided>,
+    stored: Stored,
+    mode: Mode,
+}
+
+/// One attempt at the root modules with these numbers, in any order.
 fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, Finished)> {
-    let mut states = parallel::each(numbers.len(), parallel::cores(), |at| {
-        begin(run, roots.open, (numbers[at], &roots.paths[numbers[at]]), shared)
-    });
-    shared.same_versions.join(states.iter_mut().filter_map(State::waiting_mut).collect());
-    let waiting: Vec<(usize, &Prepared)> =
-        numbers.iter().zip(&states).filter_map(|(number, state)| Some((*number, state.waiting()?))).collect();
-    let answers = if shared.is_halted(run) { Ok(Vec::new()) } else { ask(roots.sources, &waiting) };
-    let (waiting, answers, outgrown) = outgrown(run, waiting, answers);
-    let begun_well = !states.iter().any(State::is_failure);
-    let (settled, stored, mode) = decide(run, &waiting, &answers, (shared, begun_well));
-    let threads = if run.fail_fast { 1 } else { WRITERS };
-    let cells: Vec<Mutex<Option<Result<Settled, Error>>>> = settled.into_iter().map(Mutex::new).collect();
-    let answered = parallel::each(waiting.len(), threads, |at| {
-        let (number, prepared) = waiting[at];
-        let path = &roots.paths[number];
-        match cells[at].lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(Ok(settled)) => shared.note(prepared.finish(path, settled, &stored, Run { mode, ..run })),
-            Some(Err(error)) => shared.note(Finished::failed(path.clone(), error)),
-            None => Finished::NotBegun,
+    let begun = parallel::each(numbers.len(), parallel::cores(), |at| begin(run, roots, numbers[at], shared));
+    let (mut finished, mut jobs) = (Vec::new(), Vec::new());
+    for begun in begun {
+        match begun {
+            Begun::Finished(number, how) => finished.push((number, how)),
+            Begun::Job(job) => jobs.push(*job),
         }
-    });
-    let mut answered = answered.into_iter();
-    let finished = numbers.iter().zip(states).map(|(number, state)| match state {
-        State::Finished(finished) => finished,
-        State::Waiting(_) if outgrown.contains(number) => Finished::Overtaken,
-        State::Waiting(_) => answered.next().unwrap_or(Finished::NotBegun),
-    });
-    numbers.iter().copied().zip(finished).collect()
-}
-
-/// Sets aside the root modules that are to begin anew, since the answers tell of more platforms that they were locked
-/// for. That happens once at most, with an index that knew nothing and a registry that reports hashes.
-fn outgrown<'a>(
-    run: Run<'_>,
-    waiting: Vec<(usize, &'a Prepared)>,
-    answers: Answers,
-) -> (Vec<(usize, &'a Prepared)>, Answers, BTreeSet<usize>) {
-    let is_outgrown =
-        |prepared: &Prepared| prepared.root.asks_origin() && !run.all_or_none && prepared.is_outgrown(run.cache);
-    let outgrown: BTreeSet<usize> =
-        waiting.iter().filter(|(_, prepared)| is_outgrown(prepared)).map(|(number, _)| *number).collect();
-    let kept = |number: &usize| !outgrown.contains(number);
-    let answers = answers.map(|answers| {
-        let answered = waiting.iter().zip(answers).filter(|((number, _), _)| kept(number));
-        answered.map(|(_, answers)| answers).collect()
-    });
-    (waiting.into_iter().filter(|(number, _)| kept(number)).collect(), answers, outgrown)
+    }
+    let begun_well = !finished.iter().any(|(_, finished)| finished.is_failure());
+    if shared.is_halted(run) {
+        finished.extend(jobs.into_iter().map(|job| (job.number, Finished::NotBegun)));
+        return finished;
+    }
+    shared.same_versions.join(&mut jobs);
+    // Answers may tell of more platforms that a root module was locked for. That happens once at most, with an index that
+    // knew nothing and a registry that reports hashes.
+    let outgrown = |it: &Answered| it.job.root.asks_origin() && !run.all_or_none && it.job.is_outgrown(run.cache);
+    let (overtaken, answered): (Vec<Answered>, Vec<Answered>) =
+        ask(roots.sources, jobs).into_iter().partition(outgrown);
+    finished.extend(overtaken.into_iter().map(|it| (it.job.number, Finished::Overtaken)));
+    let Decisions { decided, stored, mode } = decide(run, answered, shared, begun_well);
+    let threads = if run.fail_fast { 1 } else { WRITERS };
+    finished.extend(parallel::consume(decided, threads, |Decided { job, decision }| {
+        let how = match decision {
+            Some(Ok(decision)) => shared.note(job.finish(decision, &stored, Run { mode, ..run })),
+            Some(Err(error)) => shared.note(Finished::failed(job.path.clone(), error)),
+            None => Finished::NotBegun,
+        };
+        (job.number, how)
+    }));
+    finished
 }
 
 /// Opens a root module. One that local facts answer is done at once, unless all or none are to be written.
-fn begin(run: Run<'_>, open: Opener<'_>, (number, path): (usize, &Path), shared: &Shared) -> State {
+fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Begun {
+    let path = &roots.paths[number];
     if shared.is_halted(run) {
-        return State::Finished(Finished::NotBegun);
+        return Begun::Finished(number, Finished::NotBegun);
     }
-    match open(number).and_then(|root| Prepared::new(root, run, shared)) {
-        Ok(prepared) if prepared.open.is_empty() && !run.all_or_none => {
+    match (roots.open)(number).and_then(|root| Job::new(Place { number, path }, root, run, shared)) {
+        Ok(job) if job.open.is_empty() && !run.all_or_none => {
             // Nothing can be learned where nothing was asked.
-            let settled = prepared.settle(&BTreeMap::new(), (&shared.stores, run.cache), Learning::Everything);
-            State::Finished(shared.note(prepared.finish(path, settled, &BTreeMap::new(), run)))
+            let means = Means { stores: &shared.stores, cache: run.cache, learning: Learning::Everything };
+            let decision = job.decide(&BTreeMap::new(), means);
+            Begun::Finished(number, shared.note(job.finish(decision, &BTreeMap::new(), run)))
         }
-        Ok(prepared) => State::Waiting(Box::new(prepared)),
-        Err(error) => State::Finished(shared.note(Finished::failed(path.to_owned(), error))),
+        Ok(job) => Begun::Job(Box::new(job)),
+        Err(error) => Begun::Finished(number, shared.note(Finished::failed(path.clone(), error))),
     }
 }
 
-/// What is known of the providers of each root module, or why nobody knows.
-type Answers = Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error>;
-
-/// What was decided for each root module: none where an earlier one has failed, and that counts.
-type Decided = Vec<Option<Result<Settled, Error>>>;
-
-/// Decides all entries and writes the trust files, and says how far to go from there.
-fn decide(
-    run: Run<'_>,
-    waiting: &[(usize, &Prepared)],
-    answers: &Answers,
-    (shared, begun_well): (&Shared, bool),
-) -> (Decided, Stored, Mode) {
-    let halted = || shared.is_halted(run);
-    let mut settled = settle(waiting, answers, ((&shared.stores, run.cache), Learning::Everything), halted);
-    let refused =
-        |settled: &Option<Result<Settled, Error>>| !matches!(settled, Some(Ok(settled)) if !settled.is_refused());
-    shared.stop.fetch_or(settled.iter().flatten().flatten().any(Settled::is_refused), Ordering::Relaxed);
-    if run.all_or_none && (!begun_well || settled.iter().any(refused)) {
-        // As if it had not been: of releases that are not written nothing is learned.
-        let stores = TrustStores::default();
-        for (_, prepared) in waiting {
-            // It could be read before.
-            let _ = prepared.load(&stores);
+/// Asks what the jobs need to know, each question once.
+fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
+    match answers(sources, &jobs) {
+        Ok(answers) => {
+            jobs.into_iter().zip(answers).map(|(job, answers)| Answered { job, answers: Ok(answers) }).collect()
         }
-        let settled = settle(waiting, answers, ((&stores, run.cache), Learning::Revocations), || false);
-        let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
-        return (settled, stores.commit(run.mode), mode);
-    }
-    shared.same_versions.tell(waiting, &mut settled);
-    // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
-    (settled, shared.stores.commit(run.mode), run.mode)
-}
-
-/// Decides the entries of each, one after the other: what is learned from one counts for the next.
-fn settle(
-    waiting: &[(usize, &Prepared)],
-    answers: &Answers,
-    (known, learning): ((&TrustStores, &Cache), Learning),
-    halted: impl Fn() -> bool,
-) -> Decided {
-    let answers = match answers {
-        Ok(answers) => answers,
-        Err(error) => return waiting.iter().map(|_| Some(Err(error.clone()))).collect(),
-    };
-    let mut answers = answers.iter();
-    let decided = waiting.iter().map(|(_, prepared)| {
-        let answers = answers.next().filter(|_| !halted())?;
-        Some(Ok(prepared.settle(answers, known, learning)))
-    });
-    decided.collect()
-}
-
-impl State {
-    fn is_failure(&self) -> bool {
-        matches!(self, State::Finished(finished) if finished.is_failure())
-    }
-
-    fn waiting_mut(&mut self) -> Option<&mut Prepared> {
-        match self {
-            State::Waiting(prepared) => Some(prepared),
-            State::Finished(_) => None,
-        }
-    }
-
-    fn waiting(&self) -> Option<&Prepared> {
-        match self {
-            State::Waiting(prepared) => Some(prepared),
-            State::Finished(_) => None,
-        }
+        Err(error) => jobs.into_iter().map(|job| Answered { job, answers: Err(error.clone()) }).collect(),
     }
 }
 
-/// Asks for all root modules, those of the same sources together.
-fn ask(sources: &Sources<'_>, waiting: &[(usize, &Prepared)]) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
+/// The answers for each job, in the order of the jobs; those of the same sources are asked for together.
+fn answers(sources: &Sources<'_>, jobs: &[Job]) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
     let mut groups: BTreeMap<Asked, Vec<usize>> = BTreeMap::new();
-    for (at, (_, prepared)) in waiting.iter().enumerate().filter(|(_, (_, prepared))| !prepared.open.is_empty()) {
-        groups.entry(sources.of(&prepared.root.source, prepared.open.keys())?).or_default().push(at);
+    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty()) {
+        groups.entry(sources.of(&job.root.source, job.open.keys())?).or_default().push(at);
     }
-    let mut answers: Vec<BTreeMap<ProviderAddr, Answer>> = waiting.iter().map(|_| BTreeMap::new()).collect();
+    let mut answers: Vec<BTreeMap<ProviderAddr, Answer>> = jobs.iter().map(|_| BTreeMap::new()).collect();
     for (asked, members) in groups {
-        let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &waiting[*at].1.open).collect();
+        let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &jobs[*at].open).collect();
         let given = match sources.open(&asked)? {
             Some(options) => run::gather(options, &steps)?,
             None => steps.iter().map(|steps| steps.keys().map(offline).collect()).collect(),
@@ -293,6 +240,53 @@ fn ask(sources: &Sources<'_>, waiting: &[(usize, &Prepared)]) -> Result<Vec<BTre
         }
     }
     Ok(answers)
+}
+
+/// Decides all entries and writes the trust files.
+fn decide(run: Run<'_>, answered: Vec<Answered>, shared: &Shared, begun_well: bool) -> Decisions {
+    let means = Means { stores: &shared.stores, cache: run.cache, learning: Learning::Everything };
+    let decisions = each_decided(&answered, means, || shared.is_halted(run));
+    let refused = |decision: &Option<Result<Decision, Error>>| !matches!(decision, Some(Ok(it)) if !it.is_refused());
+    shared.stop.fetch_or(decisions.iter().flatten().flatten().any(Decision::is_refused), Ordering::Relaxed);
+    if run.all_or_none && (!begun_well || decisions.iter().any(refused)) {
+        // As if it had not been: of releases that are not written nothing is learned.
+        let stores = TrustStores::default();
+        for it in &answered {
+            // It could be read before.
+            let _ = it.job.load(&stores);
+        }
+        let means = Means { stores: &stores, learning: Learning::Revocations, ..means };
+        let decided = together(answered, |answered| each_decided(answered, means, || false));
+        let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
+        return Decisions { decided, stored: stores.commit(run.mode), mode };
+    }
+    let mut decided = together(answered, |_| decisions);
+    shared.same_versions.tell(&mut decided);
+    // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
+    Decisions { decided, stored: shared.stores.commit(run.mode), mode: run.mode }
+}
+
+/// Decides the entries of each, one after the other: what is learned from one counts for the next.
+fn each_decided(
+    answered: &[Answered],
+    means: Means<'_>,
+    halted: impl Fn() -> bool,
+) -> Vec<Option<Result<Decision, Error>>> {
+    let decided = answered.iter().map(|Answered { job, answers }| match answers {
+        Ok(_) if halted() => None,
+        Ok(answers) => Some(Ok(job.decide(answers, means))),
+        Err(error) => Some(Err(error.clone())),
+    });
+    decided.collect()
+}
+
+/// The jobs with what was decided for each.
+fn together(
+    answered: Vec<Answered>,
+    decide: impl FnOnce(&[Answered]) -> Vec<Option<Result<Decision, Error>>>,
+) -> Vec<Decided> {
+    let decisions = decide(&answered);
+    answered.into_iter().zip(decisions).map(|(it, decision)| Decided { job: it.job, decision }).collect()
 }
 
 fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {

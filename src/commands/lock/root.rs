@@ -1,30 +1,31 @@
 //! One root module, with all that is read for it before anybody is asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::LockOptions;
-use super::super::edit_requirements::Pending;
 use super::super::git_history::Earlier;
 use super::super::trust_store::TrustPlace;
+use super::intent::{intent, named_platforms};
 use super::kept::KeptReleases;
 use super::locked_for::LockedFor;
 use super::modules::LockedModules;
+use super::pending::Pending;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
+use crate::disk::lock_file;
 use crate::disk::roots::{self, MissingModules};
-use crate::disk::{lock_file, state};
 use crate::engine::plan::{self, Intent, Reselect, Selection, Step};
 use crate::engine::rules::Rules;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::finding::{Finding, Level};
 use crate::lockfile::{self, Decoded, LockFile};
 use crate::platform::Platform;
 use crate::release::signers::FirstUseRule;
-use crate::requirements::{Requirements, providers_in_state};
+use crate::requirements::Requirements;
 use crate::settings::{Date, SourceChoice};
 use crate::version::Version;
 use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, absent};
@@ -32,15 +33,9 @@ use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, abse
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
 pub struct Root {
-    /// The lock file, to be written.
-    pub(super) path: PathBuf,
-    /// The same, as reports name it.
-    pub(super) shown: PathBuf,
-    /// The directory that a symbolic link at `path` must not lead out of.
-    pub(super) boundary: PathBuf,
-    /// The bytes of the lock file, if there is one.
-    pub(in crate::commands) bytes: Option<Vec<u8>>,
-    /// What they say; empty if there is none.
+    /// The lock file.
+    pub(in crate::commands) file: FileAsRead,
+    /// What it says; nothing if there is none.
     pub(super) lock: LockFile,
     /// What is needed: by the configuration, or by the lock file itself.
     pub(super) requirements: Requirements,
@@ -52,20 +47,12 @@ pub struct Root {
     pub(super) locked_for: Option<LockedFor>,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
-    /// Where the signers are remembered.
-    pub(super) trust: TrustPlace,
     /// Where packages come from.
     pub(in crate::commands) source: RootSource,
-    /// What happens when nobody is remembered for a provider.
-    pub(super) first_use: FirstUseRule,
-    /// The day of the run, UTC.
-    pub(super) today: Date,
-    /// Why another release is accepted under a recorded version.
-    pub(super) reason: String,
+    /// What signers are judged by, and how it is remembered.
+    pub(super) terms: Terms,
     /// What is written to configuration, together with the lock file.
-    pub(super) edits: Vec<Edit>,
-    /// What is written to configuration as soon as versions are selected, in place of `edits`.
-    pub(super) pending: Option<Pending>,
+    pub(super) edits: Edits,
     /// What git's history recorded of providers that have no entry, or that are to have that one again.
     pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     /// Warnings about what was read.
@@ -78,6 +65,41 @@ pub struct Root {
     pub(in crate::commands) missing_modules: Vec<String>,
     /// True if the lock file stays as it is, whether or not it is canonical.
     pub(in crate::commands) untouched: bool,
+}
+
+/// A lock file as it was read.
+#[derive(Debug, Clone)]
+pub(in crate::commands) struct FileAsRead {
+    /// To be written.
+    pub(super) path: PathBuf,
+    /// The same, as reports name it.
+    pub(super) shown: PathBuf,
+    /// The directory that a symbolic link at `path` must not lead out of.
+    pub(super) boundary: PathBuf,
+    /// Its bytes, if there is one.
+    pub(in crate::commands) bytes: Option<Vec<u8>>,
+}
+
+/// What signers are judged by, and how what is new of them is remembered.
+#[derive(Debug, Clone)]
+pub(super) struct Terms {
+    /// Where the signers are remembered.
+    pub(super) trust: TrustPlace,
+    /// What happens when nobody is remembered for a provider.
+    pub(super) first_use: FirstUseRule,
+    /// The day of the run, UTC.
+    pub(super) today: Date,
+    /// Why another release is accepted under a recorded version.
+    pub(super) reason: String,
+}
+
+/// What is written to configuration.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Edits {
+    /// What is known before versions are selected.
+    pub(super) ready: Vec<Edit>,
+    /// What is made of the selected versions, in the place of the others.
+    pub(super) pending: Option<Pending>,
 }
 
 /// An edit of a configuration file.
@@ -119,23 +141,29 @@ impl Root {
         let named = named_platforms(settings, options);
         let locked_for = named.is_none().then(|| LockedFor::of(&lock, cache));
         Ok(Self {
-            path: settings.lock_file(),
-            shown: settings.lock_file_shown(),
-            boundary: settings.boundary.clone(),
+            file: FileAsRead {
+                path: settings.lock_file(),
+                shown: settings.lock_file_shown(),
+                boundary: settings.boundary.clone(),
+                bytes,
+            },
             intent: Intent { prune: options.prune && configured, platforms: named.unwrap_or_default(), ..intent },
             locked_for,
             rules: RuleBook::new(settings, options),
-            trust: settings.trust.clone(),
             source: settings.source(),
-            first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
-            today: Date::of(settings.now),
-            reason: options.reason.clone().unwrap_or_default(),
+            terms: Terms {
+                trust: settings.trust.clone(),
+                first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
+                today: Date::of(settings.now),
+                reason: options.reason.clone().unwrap_or_default(),
+            },
             configured,
-            bytes,
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
-            pending: None,
+            edits: Edits {
+                ready: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
+                pending: None,
+            },
             earlier: BTreeMap::new(),
             findings: findings.into_iter().chain(modules.findings.iter().cloned()).collect(),
             modules,
@@ -176,22 +204,22 @@ impl Root {
     #[must_use]
     pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
         let placed: Vec<Edit> = edits.into_iter().map(|texts| self.placed(texts)).collect();
-        self.edits.extend(placed);
+        self.edits.ready.extend(placed);
         self
     }
 
     /// The same, with edits of configuration that depend on the versions that are selected.
     #[must_use]
     pub fn editing_later(mut self, pending: Pending) -> Self {
-        self.pending = Some(pending);
+        self.edits.pending = Some(pending);
         self
     }
 
     /// An edit with the file that it is for.
     pub(super) fn placed(&self, texts: FileEdit) -> Edit {
-        let folder = self.shown.parent().unwrap_or(Path::new(""));
+        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
         let shown = roots::join(folder, &texts.path.to_string_lossy());
-        Edit { place: self.path.with_file_name(&texts.path), shown, texts }
+        Edit { place: self.file.path.with_file_name(&texts.path), shown, texts }
     }
 
     /// The same, where the version of a provider is selected anew.
@@ -230,12 +258,12 @@ impl Root {
             return findings;
         }
         // What cannot be read any more is told elsewhere.
-        let bytes = lock_file::read(&self.path).ok().flatten().unwrap_or_default();
+        let bytes = lock_file::read(&self.file.path).ok().flatten().unwrap_or_default();
         let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
         let place = |finding: Finding| {
             let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };
             match spans.entries.get(&addr) {
-                Some(spans) => finding.in_file(&self.shown).at(spans.block),
+                Some(spans) => finding.in_file(&self.file.shown).at(spans.block),
                 None => self.at_requirement(finding, &addr),
             }
         };
@@ -245,10 +273,10 @@ impl Root {
     /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.
     fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
-        let folder = self.shown.parent().unwrap_or(Path::new(""));
+        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
         match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
             Some(origin) => finding.in_file(roots::join(folder, &origin.file.to_string_lossy())).at(origin.position),
-            None => finding.in_file(&self.shown),
+            None => finding.in_file(&self.file.shown),
         }
     }
 
@@ -366,40 +394,4 @@ fn read(settings: &RunSettings, options: &LockOptions) -> Result<RootModule, Err
 fn kept(decoded: Decoded, settings: &RunSettings) -> (LockFile, Vec<Finding>) {
     let kept = decoded.warnings.into_iter().filter(|finding| finding.rule == crate::finding::Rule::LockModules);
     (decoded.lock, kept.map(|finding| finding.in_file(settings.lock_file_shown())).collect())
-}
-
-fn intent(settings: &RunSettings, options: &LockOptions, names: Names<'_>) -> Result<Intent, Error> {
-    let parse = |text: &String| names.resolve(text);
-    let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
-    let republished = options.accept_republished.iter();
-    let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
-    let state = match &options.state {
-        Some(path) => Some(state_providers(path, settings)?),
-        None => None,
-    };
-    Ok(Intent {
-        only: (!only.is_empty()).then_some(only),
-        lenient: options.found,
-        dropped: BTreeSet::new(),
-        upgrade: options.upgrade.clone(),
-        moves: BTreeMap::new(),
-        platforms: Vec::new(),
-        prune: options.prune,
-        state,
-        reselected: BTreeMap::new(),
-        republished: republished.collect::<Result<_, Error>>()?,
-    })
-}
-
-fn state_providers(path: &std::path::Path, settings: &RunSettings) -> Result<BTreeSet<ProviderAddr>, Error> {
-    let text = state::read(path)?;
-    providers_in_state(&text, settings.dialect)
-        .map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).in_file(path))
-}
-
-/// The platforms that were asked for, else those of the settings; none if nobody named any.
-fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
-    let stated = || settings.settings.platforms.clone().unwrap_or_default();
-    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
-    (!named.is_empty()).then_some(named)
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::prepared::{Prepared, Settled};
+use super::Decided;
+use super::job::Job;
 use crate::addr::ProviderAddr;
 use crate::disk::roots;
 use crate::engine::criteria::Criteria;
 use crate::engine::plan::{OneForAll, Selection, Step};
 use crate::engine::same_version::SameVersion;
-use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::version::Version;
 
@@ -22,18 +22,18 @@ pub(super) struct SameVersions(BTreeMap<ProviderAddr, SameVersion>);
 
 impl SameVersions {
     /// Has the steps of all root modules look for a version that suits all of them.
-    pub(super) fn join(&mut self, roots: Vec<&mut Prepared>) {
-        let mut roots: Vec<_> = roots.into_iter().filter(|prepared| wanted(prepared).is_some()).collect();
-        for prepared in &roots {
-            for (addr, step) in &prepared.plan.steps {
+    pub(super) fn join(&mut self, jobs: &mut [Job]) {
+        let mut roots: Vec<&mut Job> = jobs.iter_mut().filter(|job| wanted(job).is_some()).collect();
+        for job in &roots {
+            for (addr, step) in &job.plan.steps {
                 if let Some(criteria) = criteria(step) {
-                    let places = places(prepared, addr).into_iter().map(|(file, at)| match at {
+                    let places = places(job, addr).into_iter().map(|(file, at)| match at {
                         Some(position) => format!("{}:{position}", file.display()),
                         None => file.display().to_string(),
                     });
                     let same = self.0.entry(addr.clone()).or_default();
                     same.add(step, criteria, places);
-                    if wanted(prepared) == Some(OneForAll::NotLower) {
+                    if wanted(job) == Some(OneForAll::NotLower) {
                         same.keep_up(step, criteria);
                     }
                 }
@@ -41,8 +41,8 @@ impl SameVersions {
         }
         let shared: BTreeMap<&ProviderAddr, Arc<SameVersion>> =
             self.0.iter().map(|(addr, same)| (addr, Arc::new(same.clone()))).collect();
-        for prepared in &mut roots {
-            for (addr, step) in prepared.plan.steps.iter_mut().chain(&mut prepared.open) {
+        for job in &mut roots {
+            for (addr, step) in job.plan.steps.iter_mut().chain(&mut job.open) {
                 if let Selection::Newest(criteria) = &mut step.selection {
                     criteria.same = shared.get(addr).cloned();
                 }
@@ -51,29 +51,31 @@ impl SameVersions {
     }
 
     /// Says of which providers there are several versions nevertheless, and whose constraints disagree.
-    pub(super) fn tell(&self, waiting: &[(usize, &Prepared)], settled: &mut [Option<Result<Settled, Error>>]) {
+    pub(super) fn tell(&self, decided: &mut [Decided]) {
         for (addr, same) in &self.0 {
-            let own: Vec<Option<Version>> =
-                settled.iter().map(|settled| settled.as_ref()?.as_ref().ok()?.version(addr).cloned()).collect();
-            let versions: Vec<&Version> = own.iter().flatten().collect::<BTreeSet<_>>().into_iter().collect();
+            let own = |it: &Decided| it.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
+            let versions: BTreeSet<Version> = decided.iter().filter_map(own).collect();
+            let versions: Vec<&Version> = versions.iter().collect();
             if versions.len() < 2 {
                 continue;
             }
             let why = against(same, &versions);
-            for (((_, prepared), settled), own) in waiting.iter().zip(settled.iter_mut()).zip(&own) {
-                if let (Some(Ok(settled)), Some(own)) = (settled, own) {
-                    settled.add(differs(prepared, addr, (own, &versions), &why));
+            for it in decided.iter_mut() {
+                let Some(own) = own(it) else { continue };
+                let finding = differs(&it.job, addr, (&own, &versions), &why);
+                if let Some(Ok(decision)) = &mut it.decision {
+                    decision.findings.push(finding);
                 }
             }
         }
     }
 }
 
-fn differs(prepared: &Prepared, addr: &ProviderAddr, (own, versions): (&Version, &[&Version]), why: &str) -> Finding {
+fn differs(job: &Job, addr: &ProviderAddr, (own, versions): (&Version, &[&Version]), why: &str) -> Finding {
     let others: Vec<String> = versions.iter().filter(|version| **version != own).map(ToString::to_string).collect();
     let message = format!("{addr} is {own} here and {} in other root modules: {why}", others.join(", "));
     let finding = Finding::new(Rule::VersionsDiffer, message).about(addr);
-    match places(prepared, addr).into_iter().next() {
+    match places(job, addr).into_iter().next() {
         Some((file, Some(position))) => finding.in_file(&file).at(position),
         Some((file, None)) => finding.in_file(&file),
         None => finding,
@@ -97,8 +99,8 @@ fn against(same: &SameVersion, versions: &[&Version]) -> String {
     }
 }
 
-fn wanted(prepared: &Prepared) -> Option<OneForAll> {
-    prepared.root.intent.upgrade.as_ref()?.same
+fn wanted(job: &Job) -> Option<OneForAll> {
+    job.root.intent.upgrade.as_ref()?.same
 }
 
 fn criteria(step: &Step) -> Option<&Criteria> {
@@ -109,10 +111,10 @@ fn criteria(step: &Step) -> Option<&Criteria> {
 }
 
 /// Where the constraints of a root module on a provider stand: in configuration, or only in the lock file.
-fn places(prepared: &Prepared, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
-    let lock_file = &prepared.root.shown;
+fn places(job: &Job, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
+    let lock_file = &job.root.file.shown;
     let directory = lock_file.parent().map(PathBuf::from).unwrap_or_default();
-    let origins = prepared.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
+    let origins = job.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
     let constrained = origins.filter(|origin| origin.constraint.is_some());
     let places: Vec<_> = constrained
         .map(|origin| (roots::join(&directory, &origin.file.to_string_lossy()), Some(origin.position)))

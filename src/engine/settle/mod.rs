@@ -27,7 +27,7 @@ use crate::trust::pins::Signer;
 
 /// A provider whose entry is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct EntryDecision {
     /// The entry to write.
     pub entry: LockEntry,
     /// The hashes that are new in it, each with all reasons to believe it.
@@ -42,6 +42,14 @@ pub struct Settled {
     pub identical: bool,
     /// Notes and warnings; at level deny only what the settings raise to it.
     pub findings: Vec<Finding>,
+}
+
+impl EntryDecision {
+    /// An entry that stays as it was recorded.
+    pub fn kept(entry: LockEntry) -> Self {
+        let (added, findings) = (Vec::new(), Vec::new());
+        Self { entry, added, signer: None, first_use: false, republished: false, identical: false, findings }
+    }
 }
 
 /// What settling a provider may look up.
@@ -59,7 +67,7 @@ pub struct Surroundings<'a> {
 ///
 /// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
 /// may be written.
-pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result<Settled, Vec<Refusal>> {
+pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result<EntryDecision, Vec<Refusal>> {
     let (addr, leveled) = (&facts.release.address, around.leveled);
     let mut findings = facts.release.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
@@ -109,7 +117,7 @@ pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result
     hashes.extend(added.iter().map(|added| added.hash.clone()));
     findings.extend(fewer(addr, step, &hashes));
     let entry = LockEntry { version: facts.version().clone(), constraints: step.constraints.clone(), hashes };
-    Ok(Settled { entry, added, signer, first_use, republished, identical: identical.is_some(), findings })
+    Ok(EntryDecision { entry, added, signer, first_use, republished, identical: identical.is_some(), findings })
 }
 
 /// A warning where only a mirror vouches for what is new: for a release that is new to the file, or for packages none of

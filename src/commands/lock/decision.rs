@@ -1,0 +1,143 @@
+//! What is decided for one root module: its entries, or all that was said against them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::root::Edit;
+use super::{Root, is_denied};
+use crate::addr::ProviderAddr;
+use crate::commands::rotation::explained;
+use crate::commands::witnesses::Witnesses;
+use crate::disk::cache::Cache;
+use crate::engine::facts::{Answer, Refusal};
+use crate::engine::plan::Step;
+use crate::engine::settle::{self, EntryDecision, Surroundings};
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::lockfile::LockEntry;
+use crate::release::Release;
+use crate::release::signers::{self, Signed};
+use crate::trust::pins::{Pins, Republication};
+use crate::trust::update::TrustUpdate;
+use crate::version::Version;
+
+/// Entries, and all that was said against them.
+#[derive(Default)]
+pub(super) struct Decision {
+    pub(super) entries: BTreeMap<ProviderAddr, EntryDecision>,
+    /// Those of them whose signer was remembered before.
+    pub(super) pinned: BTreeSet<ProviderAddr>,
+    /// What may be remembered from now on; at the end what is new of it.
+    pub(super) updates: Vec<TrustUpdate>,
+    /// What is written to configuration.
+    pub(super) edits: Vec<Edit>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) errors: Vec<Error>,
+}
+
+impl Decision {
+    /// True if nothing may be written.
+    pub(super) fn is_refused(&self) -> bool {
+        !self.errors.is_empty() || is_denied(&self.findings)
+    }
+
+    /// The version that was decided on for a provider.
+    pub(super) fn version(&self, addr: &ProviderAddr) -> Option<&Version> {
+        self.entries.get(addr).map(|decided| &decided.entry.version)
+    }
+
+    /// The entry is complete: only its constraints may be others.
+    pub(super) fn keep(&mut self, addr: &ProviderAddr, step: &Step) {
+        let Some(recorded) = &step.recorded else { return };
+        let entry = LockEntry { constraints: step.constraints.clone(), ..recorded.clone() };
+        self.entries.insert(addr.clone(), EntryDecision::kept(entry));
+    }
+}
+
+/// Decides the steps of one root module, one after the other.
+pub(super) struct Deciding<'a> {
+    pub(super) root: &'a Root,
+    pub(super) cache: &'a Cache,
+    /// Who is remembered.
+    pub(super) pins: Pins,
+    pub(super) decision: Decision,
+}
+
+impl Deciding<'_> {
+    /// Settles a step by its answer.
+    pub(super) fn take(&mut self, addr: &ProviderAddr, step: &Step, answer: &Answer) {
+        let root = self.root;
+        let facts = match answer {
+            Ok(facts) => facts,
+            Err(refusal) => return self.refuse(addr, refusal.clone()),
+        };
+        let leveled = |finding| root.rules.leveled(finding, Some(facts.version()));
+        let known = self.witnesses();
+        let witnesses = |release: &Release| known.of(release);
+        let mut settled = settle::settle(step, facts, Surroundings { leveled: &leveled, witnesses: &witnesses });
+        if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
+            // Not a first use, but new to the file all the same.
+            settled.signer.clone_from(&facts.release.signer);
+        }
+        let is_new = settled.as_ref().is_ok_and(|settled| settled.first_use || settled.signer.is_some());
+        let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
+        let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
+        let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
+            self.decision.updates.push(update);
+            Ok(Signed::Pinned)
+        } else {
+            signers::remembered(&self.pins, &facts.release, root.terms.first_use, is_new)
+        };
+        match judged {
+            Ok(Signed::Pinned) => {
+                self.decision.pinned.insert(addr.clone());
+            }
+            Ok(Signed::First(update)) => self.decision.updates.push(*update),
+            Ok(Signed::Unknown) => {}
+            Err(finding) => self.decision.findings.push(leveled(finding)),
+        }
+        match settled {
+            Ok(settled) => {
+                if settled.republished {
+                    let republication = Republication {
+                        address: addr.clone(),
+                        version: facts.version().clone(),
+                        date: root.terms.today,
+                    };
+                    self.decision
+                        .updates
+                        .push(TrustUpdate::Republished { republication, reason: root.terms.reason.clone() });
+                }
+                self.decision.findings.extend(settled.findings.iter().cloned());
+                self.decision.entries.insert(addr.clone(), settled);
+            }
+            Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(addr, refusal)),
+        }
+    }
+
+    /// Tells of a signer that was refused whether remembered ones certify it.
+    pub(super) fn explain_signer(&mut self, addr: &ProviderAddr, answer: &Answer) {
+        let signer = answer.as_ref().ok().and_then(|facts| facts.release.signer.as_ref());
+        for finding in self.decision.findings.iter_mut().filter(|finding| finding.address.as_ref() == Some(addr)) {
+            *finding = explained(finding.clone(), signer, &self.pins, self.cache);
+        }
+    }
+
+    fn refuse(&mut self, addr: &ProviderAddr, refusal: Refusal) {
+        let decision = &mut self.decision;
+        match refusal {
+            Refusal::Error(error) => decision.errors.push(error),
+            Refusal::Finding(finding) => decision.findings.push(finding),
+            Refusal::Revoked(finding, key) => {
+                decision.findings.push(*finding);
+                decision.updates.push(TrustUpdate::of_revoked(key, addr, self.root.terms.today));
+            }
+        }
+    }
+
+    /// Where to look for what else recorded the releases of the root module.
+    fn witnesses(&self) -> Witnesses<'_> {
+        let root = self.root.file.path.parent().unwrap_or(Path::new(""));
+        Witnesses { root, dialect: self.root.dialect(), lock: &self.root.lock, cache: self.cache }
+    }
+}

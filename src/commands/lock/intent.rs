@@ -1,0 +1,50 @@
+//! What is asked of a root module, by the options of the command and the settings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::super::LockOptions;
+use crate::addr::ProviderAddr;
+use crate::disk::state;
+use crate::engine::plan::Intent;
+use crate::error::{Error, ErrorKind};
+use crate::platform::Platform;
+use crate::requirements::providers_in_state;
+use crate::workspace::{Names, RunSettings};
+
+/// What the options ask, by what names of providers mean there.
+pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names<'_>) -> Result<Intent, Error> {
+    let parse = |text: &String| names.resolve(text);
+    let only: BTreeSet<ProviderAddr> = options.providers.iter().map(parse).collect::<Result<_, _>>()?;
+    let republished = options.accept_republished.iter();
+    let republished = republished.map(|(text, version)| Ok((parse(text)?, version.clone())));
+    let state = match &options.state {
+        Some(path) => Some(state_providers(path, settings)?),
+        None => None,
+    };
+    Ok(Intent {
+        only: (!only.is_empty()).then_some(only),
+        lenient: options.found,
+        dropped: BTreeSet::new(),
+        upgrade: options.upgrade.clone(),
+        moves: BTreeMap::new(),
+        platforms: Vec::new(),
+        prune: options.prune,
+        state,
+        reselected: BTreeMap::new(),
+        republished: republished.collect::<Result<_, Error>>()?,
+    })
+}
+
+fn state_providers(path: &Path, settings: &RunSettings) -> Result<BTreeSet<ProviderAddr>, Error> {
+    let text = state::read(path)?;
+    providers_in_state(&text, settings.dialect)
+        .map_err(|problem| Error::new(ErrorKind::Usage, problem.to_string()).in_file(path))
+}
+
+/// The platforms that were asked for, else those of the settings; none if nobody named any.
+pub(super) fn named_platforms(settings: &RunSettings, options: &LockOptions) -> Option<Vec<Platform>> {
+    let stated = || settings.settings.platforms.clone().unwrap_or_default();
+    let named = if options.platforms.is_empty() { stated() } else { options.platforms.clone() };
+    (!named.is_empty()).then_some(named)
+}

@@ -1,0 +1,308 @@
+//! One root module whose plan is made: what is still to be asked for it, and its end.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::super::git_history::Earlier;
+use super::decision::{Deciding, Decision};
+use super::root::Edit;
+use super::trust_stores::{Stored, TrustStores};
+use super::unknown_provider;
+use super::{Root, Run, Shared, failed, is_denied};
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::cache::Cache;
+use crate::engine::facts::Answer;
+use crate::engine::plan::{self, Plan, Step};
+use crate::engine::{complete, held_back};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::HashScheme;
+use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
+use crate::release::cached;
+use crate::trust::pins::Pins;
+use crate::trust::update::TrustUpdate;
+
+/// How an attempt at a root module ended.
+pub(super) enum Finished {
+    /// There is a result.
+    Done(Box<RootOutcome>),
+    /// The lock file, or configuration to be edited, is another one than was read: nothing was written.
+    Overtaken,
+    /// Another root module has failed before.
+    NotBegun,
+}
+
+impl Finished {
+    pub(super) fn failed(path: PathBuf, error: Error) -> Self {
+        Self::Done(Box::new(failed(path, error)))
+    }
+
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self, Self::Done(outcome) if outcome.body.is_err() || is_denied(&outcome.findings))
+    }
+}
+
+/// What may be learned about signers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Learning {
+    /// All of it, if the root module is not refused.
+    Everything,
+    /// What is true whatever becomes of the run.
+    Revocations,
+}
+
+/// What a decision may use.
+#[derive(Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) stores: &'a TrustStores,
+    pub(super) cache: &'a Cache,
+    pub(super) learning: Learning,
+}
+
+/// Which root module of the run a job is about.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) number: usize,
+    pub(super) path: &'a Path,
+}
+
+/// A root module whose plan is made.
+pub(super) struct Job {
+    /// Its number among the root modules of the run.
+    pub(super) number: usize,
+    /// Its path, as reports name it.
+    pub(super) path: PathBuf,
+    pub(super) root: Root,
+    pub(super) plan: Plan,
+    /// What the settings say of providers before anybody is asked about them.
+    against: BTreeMap<ProviderAddr, Vec<Finding>>,
+    /// The steps of the plan that local facts do not answer and the settings do not forbid.
+    pub(super) open: BTreeMap<ProviderAddr, Step>,
+}
+
+impl Job {
+    pub(super) fn new(place: Place<'_>, root: Root, run: Run<'_>, shared: &Shared) -> Result<Self, Error> {
+        shared.stores.load(&root.terms.trust)?;
+        let rules = |addr: &ProviderAddr| root.rules_of(addr);
+        let mut lock = Cow::Borrowed(&root.lock);
+        for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
+            lock.to_mut().insert(addr.clone(), earlier.entry.clone());
+        }
+        let mut plan = plan::plan(&root.requirements, &lock, &root.intent, (root.rules.dialect(), &rules))
+            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
+        for (addr, step) in &mut plan.steps {
+            step.platforms = root.platforms_of(addr, root.locked_for.as_ref());
+            // If this very version is selected, it is not a first use.
+            let earlier = || root.earlier.get(addr).map(|earlier| earlier.entry.clone());
+            step.recorded = step.recorded.take().or_else(earlier);
+        }
+        let answered = |addr: &ProviderAddr, step: &Step| {
+            let release = step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version));
+            root.asks_origin() && release.is_some_and(|release| complete::is_complete(step, &release))
+        };
+        let (mut against, mut open) = (BTreeMap::new(), BTreeMap::new());
+        for (addr, step) in &plan.steps {
+            let mut findings = root.against(addr, step);
+            if !is_denied(&findings) {
+                match answered(addr, step).then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten() {
+                    Some(of_kept) => findings.extend(of_kept),
+                    None => drop(open.insert(addr.clone(), step.clone())),
+                }
+            }
+            against.insert(addr.clone(), findings);
+        }
+        Ok(Self { number: place.number, path: place.path.to_owned(), root, plan, against, open })
+    }
+
+    /// Reads the trust file, unless that is done.
+    pub(super) fn load(&self, stores: &TrustStores) -> Result<(), Error> {
+        stores.load(&self.root.terms.trust)
+    }
+
+    /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
+    /// they are wanted, since nobody named any.
+    pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
+        let Some(now) = self.root.recognised(cache) else { return false };
+        let is_outgrown = |(addr, step): (&ProviderAddr, &Step)| {
+            self.root.platforms_of(addr, Some(&now)).iter().any(|platform| !step.platforms.contains(platform))
+        };
+        self.plan.steps.iter().any(is_outgrown)
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.root.rules.dialect()
+    }
+
+    /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
+    /// after this one.
+    pub(super) fn decide(&self, answers: &BTreeMap<ProviderAddr, Answer>, means: Means<'_>) -> Decision {
+        let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
+        let pins = if answers.is_empty() { Pins::default() } else { means.stores.pins(&self.root.terms.trust) };
+        let findings = self.root.findings.iter().cloned().map(leveled);
+        let findings = findings.chain(self.against.values().flatten().cloned()).collect();
+        let decision = Decision { findings, ..Decision::default() };
+        let mut deciding = Deciding { root: &self.root, cache: means.cache, pins, decision };
+        for (addr, step) in &self.plan.steps {
+            let Some(answer) = answers.get(addr) else {
+                deciding.decision.keep(addr, step);
+                continue;
+            };
+            deciding.take(addr, step, answer);
+            deciding.explain_signer(addr, answer);
+            if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
+                let decision = &mut deciding.decision;
+                let requirement = self.root.requirements.get(addr);
+                decision.findings.extend(held_back::held_back(addr, step, requirement, facts).map(leveled));
+                let new = decision.entries.get(addr).map(|decided| &decided.entry);
+                let dropped = new.and_then(|new| held_back::platforms_dropped(addr, step, new));
+                decision.findings.extend(dropped.map(leveled));
+            }
+        }
+        let mut decision = deciding.decision;
+        decision.findings.extend(self.unrequired().into_iter().map(leveled));
+        decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
+        decision.edits = self.complete(&mut decision);
+        self.learn(&mut decision, means);
+        decision
+    }
+
+    /// Takes in what was learned of signers: a revocation is true whatever else is wrong; everything else is learned from
+    /// what is written only.
+    fn learn(&self, decision: &mut Decision, means: Means<'_>) {
+        let refused = decision.is_refused() || means.learning == Learning::Revocations;
+        let updates = std::mem::take(&mut decision.updates).into_iter();
+        let updates = updates.filter(|update| !refused || matches!(update, TrustUpdate::Revoked { .. })).collect();
+        match means.stores.learn(&self.root.terms.trust, updates) {
+            Ok(new) => decision.updates = new,
+            Err(error) => decision.errors.push(error),
+        }
+    }
+
+    /// What is written to configuration, now that versions are selected.
+    fn complete(&self, decision: &mut Decision) -> Vec<Edit> {
+        let Some(pending) = &self.root.edits.pending else { return self.root.edits.ready.clone() };
+        if decision.is_refused() {
+            return Vec::new();
+        }
+        let selected = decision.entries.iter().map(|(addr, settled)| (addr, &settled.entry.version)).collect();
+        match pending.complete(&self.root.requirements, &selected) {
+            Ok((edits, requirements)) => {
+                let of_modules = self.root.edits.ready.iter().cloned();
+                for (addr, settled) in &mut decision.entries {
+                    if let Some(requirement) = requirements.get(addr) {
+                        settled.entry.constraints = requirement.constraints.clone();
+                    }
+                }
+                of_modules.chain(edits.into_iter().map(|texts| self.root.placed(texts))).collect()
+            }
+            Err(error) => {
+                decision.errors.push(error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Notes on entries that providers had before.
+    fn earlier(&self, decision: &Decision) -> Vec<Finding> {
+        let note = |(addr, earlier): (&ProviderAddr, &Earlier)| {
+            let selected = decision.entries.get(addr).map(|settled| &settled.entry.version);
+            earlier.finding(addr, selected, self.dialect())
+        };
+        let is_told = |addr: &ProviderAddr| {
+            let republished =
+                |finding: &Finding| finding.rule == Rule::Republished && finding.address.as_ref() == Some(addr);
+            decision.entries.contains_key(addr) || decision.findings.iter().any(republished)
+        };
+        self.root.earlier.iter().filter(|(addr, _)| is_told(addr)).map(note).collect()
+    }
+
+    /// Writes what was decided, once the trust files are written.
+    pub(super) fn finish(&self, mut decision: Decision, stored: &Stored, run: Run<'_>) -> Finished {
+        let path = self.path.clone();
+        let written = match stored.get(&self.root.terms.trust) {
+            Some(Ok(written)) => *written,
+            Some(Err(error)) if !decision.updates.is_empty() => {
+                decision.errors.push(error.clone());
+                false
+            }
+            _ => false,
+        };
+        if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
+            let folder = self.root.file.shown.parent().unwrap_or(Path::new(""));
+            let error = unknown_provider::placed(error, self.root.requirements(), folder, self.dialect());
+            let findings = self.root.placed_findings(decision.findings);
+            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
+        }
+        let body = if decision.is_refused() {
+            Ok(Some(Changes { path: self.root.file.shown.clone(), ..Changes::default() }))
+        } else {
+            self.write(&decision, run)
+        };
+        let body = match body {
+            Ok(None) => return Finished::Overtaken,
+            Ok(Some(changes)) => {
+                Ok(Body::Changes(Changes { trust: trust_change(&self.root, &decision.updates, written), ..changes }))
+            }
+            Err(error) => Err(error),
+        };
+        let findings = self.root.placed_findings(decision.findings);
+        Finished::Done(Box::new(RootOutcome { path, body, findings }))
+    }
+
+    /// Notes on entries that the configuration does not require, and on what else `init` will change.
+    fn unrequired(&self) -> Vec<Finding> {
+        let program = self.dialect().program();
+        let state = self.root.intent.state.as_ref();
+        let note = |addr: &ProviderAddr| {
+            if state.is_some() {
+                let message = format!(
+                    "neither the configuration nor the state needs {addr}; kept, but `{program} init` removes its entry"
+                );
+                return Finding::new(Rule::InitChanges, message).about(addr);
+            }
+            let message = format!(
+                "{addr} is not required by the configuration, possibly from state; kept, but `{program} init` removes it \
+                 unless the state needs it",
+            );
+            Finding::new(Rule::PossiblyFromState, message).about(addr)
+        };
+        let only_in_state = state.into_iter().flatten().filter(|addr| {
+            let has_entry = self.root.lock.get(addr).is_some();
+            !has_entry && self.root.requirements().get(addr).is_none()
+        });
+        let added = only_in_state.map(|addr| {
+            let message =
+                format!("the state needs {addr}, which the configuration does not require: `{program} init` adds it");
+            Finding::new(Rule::InitChanges, message).about(addr)
+        });
+        let kept = self.root.lock.iter().filter(|(addr, _)| !self.plan.pruned.contains(addr));
+        let foreign = kept.filter(|(_, entry)| entry.hashes.of(HashScheme::Other).next().is_some());
+        let dropped = foreign.map(|(addr, entry)| {
+            let message = format!(
+                "`{program} init` drops the hashes of {addr} {} whose scheme it does not know when it installs the package",
+                entry.version
+            );
+            Finding::new(Rule::InitChanges, message).about(addr)
+        });
+        let noted = self.plan.unrequired.iter().map(note).chain(added);
+        noted.filter(|_| self.root.configured).chain(dropped).collect()
+    }
+}
+
+fn trust_change(root: &Root, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
+    let mut change = TrustChange { path: root.terms.trust.shown.clone(), written, ..TrustChange::default() };
+    for update in updates {
+        match update {
+            TrustUpdate::FirstUse { address, signer, .. } | TrustUpdate::Carried { address, signer, .. } => {
+                change.pinned.push((address.clone(), signer.clone()));
+            }
+            TrustUpdate::Revoked { key, .. } => change.denied.push(key.clone()),
+            TrustUpdate::Republished { republication, .. } => {
+                change.republished.push((republication.address.clone(), republication.version.clone()));
+            }
+        }
+    }
+    (!updates.is_empty()).then_some(change)
+}

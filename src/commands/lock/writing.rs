@@ -1,0 +1,110 @@
+//! What a decision changes in the files of a root module, and its writing.
+
+use std::path::Path;
+
+use super::decision::Decision;
+use super::job::Job;
+use super::root::Edit;
+use super::{Mode, Run};
+use crate::diff;
+use crate::disk::directory_lock::DirectoryLock;
+use crate::disk::lock_file;
+use crate::engine::commit::{self, Write};
+use crate::engine::settle::EntryDecision;
+use crate::error::Error;
+use crate::evidence::Evidence;
+use crate::hash::PackageHash;
+use crate::lockfile::{self, LockEntry};
+use crate::outcome::{AddedHash, Changes, Standing};
+use crate::report::diff::unified;
+
+impl Job {
+    /// What changes, and as the mode says, its writing; none if the files changed since they were read.
+    pub(super) fn write(&self, decision: &Decision, run: Run<'_>) -> Result<Option<Changes>, Error> {
+        let Decision { entries, edits, .. } = decision;
+        let mode = run.mode;
+        let mut new = self.root.lock.clone();
+        for addr in &self.plan.pruned {
+            new.remove(addr);
+        }
+        for (addr, settled) in entries {
+            new.insert(addr.clone(), settled.entry.clone());
+        }
+        let mut list = diff::changes(&self.root.lock, &new);
+        for change in &mut list {
+            let Some(settled) = entries.get(&change.address) else { continue };
+            change.signer.clone_from(&settled.signer);
+            change.identical = settled.identical;
+            if decision.pinned.contains(&change.address) {
+                change.standing = Standing::Pinned;
+            }
+            change.hashes_added.clone_from(&settled.added);
+            if self.root.earlier.contains_key(&change.address) {
+                change.hashes_added.extend(remembered(settled, self.root.lock.get(&change.address)));
+            }
+        }
+        let text = new.encode(self.dialect());
+        let old = self.root.file.bytes.as_deref();
+        // Where nothing is required `providers lock` writes a file without entries; `init` neither writes nor misses one.
+        let unmissed = mode == Mode::Check && old.is_none() && new.is_empty() && edits.is_empty();
+        let needless = self.root.untouched || unmissed;
+        let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
+        let mut outcome = Changes { changed, path: self.root.file.shown.clone(), changes: list, ..Changes::default() };
+        outcome.modules.clone_from(&self.root.modules.changes);
+        outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
+        match mode {
+            Mode::Check => {}
+            Mode::DryRun | Mode::Write if needless => {}
+            Mode::DryRun => outcome.diff = Some(self.diff(&text, edits)),
+            Mode::Write => match self.store(&text, edits)? {
+                Some(written) => outcome.written = written,
+                None => return Ok(None),
+            },
+        }
+        if mode == Mode::Write {
+            for (addr, decided) in entries.iter().filter(|(_, decided)| !decided.added.is_empty()) {
+                run.cache.note_locked(addr, &decided.entry.version);
+            }
+        }
+        Ok(Some(outcome))
+    }
+
+    /// The diff of all files that would be written.
+    fn diff(&self, text: &str, edits: &[Edit]) -> String {
+        let mut diff = String::new();
+        for Edit { shown, texts, .. } in edits {
+            diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &shown.to_string_lossy());
+        }
+        let old = String::from_utf8_lossy(self.root.file.bytes.as_deref().unwrap_or_default());
+        diff + &unified(&old, text, lockfile::FILE_NAME)
+    }
+
+    /// Writes the lock file and the configuration with it, if both are still what was read.
+    fn store(&self, text: &str, edits: &[Edit]) -> Result<Option<bool>, Error> {
+        let directory = self.root.file.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let _lock = DirectoryLock::acquire(directory.unwrap_or(Path::new(".")))?;
+        if lock_file::read(&self.root.file.path)? != self.root.file.bytes {
+            return Ok(None);
+        }
+        let edits: Vec<commit::Edit<'_>> = edits
+            .iter()
+            .map(|edit| commit::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
+            .collect();
+        let write = Write {
+            path: self.root.file.path.clone(),
+            text: text.to_owned(),
+            boundary: self.root.file.boundary.clone(),
+        };
+        commit::commit(&write, &edits)
+    }
+}
+
+/// The hashes of an entry that were taken from one that the provider had before.
+fn remembered(settled: &EntryDecision, old: Option<&LockEntry>) -> Vec<AddedHash> {
+    let is_new = |hash: &&PackageHash| {
+        settled.added.iter().all(|added| added.hash != **hash) && old.is_none_or(|old| !old.hashes.contains(hash))
+    };
+    let added =
+        |hash: &PackageHash| AddedHash { hash: hash.clone(), platform: None, evidence: vec![Evidence::Recorded] };
+    settled.entry.hashes.iter().filter(is_new).map(added).collect()
+}
