@@ -7,6 +7,8 @@
 //! `internal/providercache/installer.go`; what is refused beyond that is our own.
 
 mod claims;
+#[cfg(test)]
+mod tests;
 
 use claims::Claims;
 
