@@ -172,8 +172,10 @@ fn is_opentofu_registry(host: &Hostname) -> bool {
 }
 
 impl Ban {
-    /// True if a release is banned. Ranges hold pre-releases too, unlike in constraints: a ban leaves nothing out.
+    /// True if a release is banned. A ban leaves nothing out: unlike in constraints, ranges hold pre-releases too, and a
+    /// version stands for all builds of it.
     pub fn covers(&self, addr: &ProviderAddr, version: &Version) -> bool {
-        self.providers.covers(addr) && self.versions.terms().iter().all(|term| term.contains(version))
+        let holds = |version: &Version| self.versions.terms().iter().all(|term| term.contains(version));
+        self.providers.covers(addr) && (holds(version) || holds(&version.without_build()))
     }
 }

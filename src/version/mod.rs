@@ -107,6 +107,12 @@ impl Version {
         !self.pre.is_empty()
     }
 
+    /// The same version without build metadata.
+    #[must_use]
+    pub fn without_build(&self) -> Self {
+        Self { build: String::new(), ..self.clone() }
+    }
+
     /// `0.0.0`, which the tools never select.
     pub fn is_unspecified(&self) -> bool {
         *self == Self::new(0, 0, 0)
