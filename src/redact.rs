@@ -1,5 +1,44 @@
 //! What may be shown of addresses that can hold a password or a token.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// The tokens that this process came to know. A server may send back in any field what it was sent, so that only the last
+/// step before printing can take them out.
+static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Shorter texts are no tokens, and would be found everywhere.
+const SHORTEST: usize = 8;
+
+/// Keeps in mind a text that must not be printed.
+pub(crate) fn remember(secret: &str) {
+    if secret.len() >= SHORTEST {
+        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(secret.to_owned());
+    }
+}
+
+/// A text as it may be printed: without the tokens that are known by now, also in the form that URLs and JSON give them.
+pub(crate) fn secrets(text: &str) -> Cow<'_, str> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shown = Cow::Borrowed(text);
+    for secret in known.iter() {
+        for form in forms(secret).iter().filter(|form| form.len() >= SHORTEST) {
+            if shown.contains(form.as_str()) {
+                shown = Cow::Owned(shown.replace(form.as_str(), "…"));
+            }
+        }
+    }
+    shown
+}
+
+/// A secret as it is, in a URL, and in a JSON string.
+fn forms(secret: &str) -> [String; 3] {
+    let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let quoted = serde_json::Value::from(secret).to_string();
+    [secret.to_owned(), in_url, quoted.trim_matches('"').to_owned()]
+}
+
 /// Parameters whose values help people and hide nothing.
 const HARMLESS: [&str; 6] = ["archive", "checksum", "depth", "ref", "sshkey_fingerprint", "version"];
 
@@ -65,6 +104,16 @@ pub(crate) fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn known_secrets_are_taken_out() {
+        remember("s3cr3t/to\"ken");
+        remember("1.4.0");
+        let text = r#"{"version": "s3cr3t/to\"ken", "url": "https://h/s3cr3t%2Fto%22ken/1.4.0"}"#;
+        assert_eq!(secrets(text), r#"{"version": "…", "url": "https://h/…/1.4.0"}"#);
+        assert_eq!(secrets("is s3cr3t/to\"ken here"), "is … here");
+        assert!(matches!(secrets("nothing of it"), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn what_programs_say_shows_no_secret() {

@@ -22,6 +22,7 @@ pub use environment::{Environment, Streams};
 use crate::commands::{Services, module_fetch};
 use crate::error::Error;
 use crate::outcome::Outcome;
+use crate::redact;
 use crate::report::{self, Format, Style};
 use args::Arguments;
 use progress::{Mode, Progress};
@@ -91,7 +92,7 @@ fn unwritten(streams: &mut Streams<'_>, reports: Result<(), Error>, style: Style
 
 /// Writes the result. A reader that has seen enough is no failure.
 fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
-    match streams.stdout.write_all(text.as_bytes()).and_then(|()| streams.stdout.flush()) {
+    match streams.stdout.write_all(redact::secrets(text).as_bytes()).and_then(|()| streams.stdout.flush()) {
         Ok(()) => ExitCode::Done,
         Err(problem) if problem.kind() == ErrorKind::BrokenPipe => ExitCode::Done,
         Err(problem) => {
@@ -106,7 +107,7 @@ fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
 
 /// Writes beside the result. Where nobody listens, nothing is lost.
 fn write(stream: &mut dyn Write, text: &str) {
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    let _ = stream.write_all(redact::secrets(text).as_bytes()).and_then(|()| stream.flush());
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ impl Screen {
     fn line(&self, text: &str) {
         let write = || {
             // Nobody is left to be told that nobody reads this.
-            let _ = writeln!(locked(&self.lines), "{text}");
+            let _ = writeln!(locked(&self.lines), "{}", crate::redact::secrets(text));
         };
         match &self.bars {
             Some(bars) => bars.suspend(write),

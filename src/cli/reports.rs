@@ -7,6 +7,7 @@ use super::Environment;
 use super::args::Global;
 use crate::disk::report_file;
 use crate::error::{Error, ErrorKind};
+use crate::redact;
 use crate::report::{Format, Style};
 
 /// Writes the reports of a run. `render` gives one form of its result, or of its failure.
@@ -24,10 +25,18 @@ pub(super) fn write(
     let asked = global.report.iter().map(|(format, file)| (format.format(), environment.directory.join(file)));
     let mut errors = Vec::new();
     for (format, file) in asked {
-        errors.extend(report_file::write(&file, &render(format, plain)).err().map(|reason| unwritable(&file, &reason)));
+        errors.extend(
+            report_file::write(&file, &redact::secrets(&render(format, plain)))
+                .err()
+                .map(|reason| unwritable(&file, &reason)),
+        );
     }
     if let Some(file) = step_summary(global, environment) {
-        errors.extend(append(&file, &render(Format::Markdown, plain)).err().map(|reason| unwritable(&file, &reason)));
+        errors.extend(
+            append(&file, &redact::secrets(&render(Format::Markdown, plain)))
+                .err()
+                .map(|reason| unwritable(&file, &reason)),
+        );
     }
     Error::all(errors).map_or(Ok(()), Err)
 }

@@ -8,8 +8,12 @@ pub struct Secret(String);
 
 impl Secret {
     /// A secret, or none if the text is empty: an empty token is an absent one.
+    ///
+    /// From here on [`crate::redact::secrets`] takes it out of whatever is printed.
     pub fn new(text: impl Into<String>) -> Option<Self> {
-        Some(text.into()).filter(|text: &String| !text.is_empty()).map(Self)
+        let text = Some(text.into()).filter(|text: &String| !text.is_empty())?;
+        crate::redact::remember(&text);
+        Some(Self(text))
     }
 
     /// The text itself. Must not reach a message, a log or a file.
