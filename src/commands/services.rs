@@ -91,6 +91,10 @@ pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
         let directory = worktree::absolute(directory);
         if !work_trees.iter().any(|tree| directory.starts_with(tree)) {
             work_trees.push(worktree::boundary(&directory));
+            // A submodule lies in a work tree as well.
+            while let Some(outer) = work_trees.last().and_then(|tree| worktree::top(tree.parent()?)) {
+                work_trees.push(outer);
+            }
         }
     }
     Cache::open(CacheOptions {

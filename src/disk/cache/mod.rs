@@ -25,6 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use etcetera::BaseStrategy as _;
 
 use crate::error::{Error, ErrorKind};
+use crate::git::worktree::lexical;
 use crate::hash::{PackageHash, Sha256Digest};
 pub use index::{IndexEntry, Origin};
 pub use prune::{Prune, Pruned, Stats};
@@ -221,8 +222,14 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
             .cache_dir()
             .join("tflock"),
     };
+    // `missing/..` would lead elsewhere as soon as `missing` is made.
+    let place = lexical(Path::new(""), &place);
     if place.exists() && !place.is_dir() {
         return Err(format!("no cache is used: {} is not a directory", place.display()));
+    }
+    if let Some(open) = [place.clone(), place.join(LAYOUT)].iter().find(|folder| belongs_to_others(folder)) {
+        let message = "can be written by other users, who could forge it; set TFLOCK_CACHE_DIR";
+        return Err(format!("no cache is used: {} {message}", open.display()));
     }
     let real = real_path(&place);
     match work_trees.iter().find(|tree| real.starts_with(real_path(tree))) {
@@ -233,6 +240,21 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
         )),
         None => Ok(place),
     }
+}
+
+/// True for a folder that everybody may write to, or that is neither ours nor the administrator's. An administrator
+/// works in containers with folders that are given into them.
+#[cfg(unix)]
+fn belongs_to_others(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = rustix::process::geteuid().as_raw();
+    std::fs::metadata(folder)
+        .is_ok_and(|meta| meta.mode() & 0o002 != 0 || (own != 0 && meta.uid() != own && meta.uid() != 0))
+}
+
+#[cfg(not(unix))]
+fn belongs_to_others(_: &Path) -> bool {
+    false
 }
 
 /// A path without symbolic links, as far as it exists.

@@ -239,7 +239,8 @@ fn places_where_no_cache_can_be() {
             disabled: false,
         })
     };
-    for place in [tree.join("a/b"), tree.clone(), directory.path().join("file")] {
+    let spelt = directory.path().join("missing/../tree/c");
+    for place in [tree.join("a/b"), tree.clone(), directory.path().join("file"), spelt] {
         let cache = at(place);
         assert_eq!(cache.dir(), None);
         assert!(cache.note().is_some());
@@ -259,6 +260,21 @@ fn places_where_no_cache_can_be() {
     cache.record(computed(1));
     let error = Error::from(cache.flush().unwrap_err());
     assert_eq!((error.kind, error.hints.len()), (ErrorKind::Disk, 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_others_may_write_is_not_believed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for below in ["", LAYOUT] {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(directory.path().join(LAYOUT)).unwrap();
+        let mode = |mode| std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(directory.path().join(below), mode(0o775)).unwrap();
+        assert!(open(directory.path()).dir().is_some());
+        std::fs::set_permissions(directory.path().join(below), mode(0o777)).unwrap();
+        assert!(open(directory.path()).note().is_some_and(|note| note.contains("other users")));
+    }
 }
 
 #[cfg(unix)]
