@@ -1,6 +1,6 @@
 //! Which directories below one are root modules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::dialect::Dialect;
@@ -15,7 +15,7 @@ use crate::error::Error;
 pub struct Discovered {
     /// The directories to work on, relative to where the search began, in the order of their paths.
     pub roots: Vec<PathBuf>,
-    /// Directories with a backend that nobody calls, that require a provider and have no lock file, unless they are among
+    /// Directories with a backend that are called from no root module, that require a provider and have no lock file, unless they are among
     /// the others.
     pub without_lock: Vec<PathBuf>,
     /// Trust files, relative to where the search began.
@@ -40,7 +40,9 @@ pub fn discover(start: &Path, create: bool) -> Result<Discovered, BelowError> {
         let candidates: Vec<(&Place, &Calls)> =
             others.iter().zip(&asked).filter(|(_, calls)| create || calls.has_backend).collect();
         if !candidates.is_empty() {
-            let called = called(start, &locked, &asked);
+            // A caller counts for what `init` would lock: one that is reached from a root module. Where everything is to
+            // get a lock file, each caller will be.
+            let called = called(start, &locked, (&others, &asked), create);
             for (place, _) in candidates.into_iter().filter(|(place, _)| !called.contains(&place.path)) {
                 if create {
                     roots.insert(place.path.clone());
@@ -78,19 +80,42 @@ fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
 }
 
 /// The directories that something calls, relative to where the search began: from there, or from elsewhere in the work
-/// tree.
-fn called(start: &Path, locked: &[Place], others: &[Calls]) -> BTreeSet<PathBuf> {
-    let calls = read(start, locked);
-    let mut called: BTreeSet<PathBuf> =
-        calls.iter().chain(others).flat_map(|calls| calls.local_modules.iter().cloned()).collect();
+/// tree. `of_all` says whether callers count that no root module reaches.
+fn called(start: &Path, locked: &[Place], others: (&[Place], &[Calls]), of_all: bool) -> BTreeSet<PathBuf> {
+    let mut calls: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
+    let mut add = |place: &Place, of: &Calls| calls.push((place.path.clone(), of.local_modules.clone()));
+    let of_locked = read(start, locked);
+    locked.iter().zip(&of_locked).chain(others.0.iter().zip(others.1)).for_each(|(place, of)| add(place, of));
+    let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
     if let Some((top, prefix)) = worktree::above(start) {
         // What cannot be searched up there calls nothing.
         let Survey { places, .. } = below::survey(&top).unwrap_or_default();
         let outside: Vec<Place> = places.into_iter().filter(|place| !place.path.starts_with(&prefix)).collect();
-        let modules = read(&top, &outside).into_iter().flat_map(|calls| calls.local_modules);
-        called.extend(modules.filter_map(|path| path.strip_prefix(&prefix).ok().map(Path::to_owned)));
+        let up: PathBuf = prefix.components().map(|_| "..").collect();
+        let from_start = |path: &PathBuf| path.strip_prefix(&prefix).map_or_else(|_| up.join(path), Path::to_owned);
+        for (place, of) in outside.iter().zip(read(&top, &outside)) {
+            roots.extend(place.has_lock.then(|| from_start(&place.path)));
+            calls.push((from_start(&place.path), of.local_modules.iter().map(from_start).collect()));
+        }
     }
-    called
+    if of_all {
+        return calls.into_iter().flat_map(|(_, modules)| modules).collect();
+    }
+    reached(roots, &calls.into_iter().collect())
+}
+
+/// What some directories call, and what that calls.
+fn reached(roots: BTreeSet<PathBuf>, calls: &BTreeMap<PathBuf, Vec<PathBuf>>) -> BTreeSet<PathBuf> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<PathBuf> = roots.into_iter().collect();
+    while let Some(place) = next.pop() {
+        for module in calls.get(&place).into_iter().flatten() {
+            if reached.insert(module.clone()) {
+                next.push(module.clone());
+            }
+        }
+    }
+    reached
 }
 
 #[cfg(test)]
@@ -139,6 +164,25 @@ mod tests {
         let found = discover(folder.path(), true).unwrap();
         assert_eq!(texts(&found.roots), ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "terragrunt"]);
         assert_eq!(texts(&found.without_lock), [""; 0]);
+    }
+
+    #[test]
+    fn a_caller_that_is_no_root_module_hides_nothing() {
+        let calls = |path: &str| format!("module \"m\" {{\n  source = \"{path}\"\n}}\n");
+        let folder = tree(&[
+            ("prod/main.tf", BACKEND),
+            ("unused/main.tf", &calls("../prod")),
+            ("one/main.tf", &format!("{BACKEND}{}", calls("../two"))),
+            ("two/main.tf", &format!("{BACKEND}{}", calls("../one"))),
+            ("env/main.tf", &calls("../middle")),
+            ("env/.terraform.lock.hcl", ""),
+            ("middle/main.tf", &calls("../deep")),
+            ("deep/main.tf", BACKEND),
+        ]);
+        assert_eq!(texts(&discover(folder.path(), false).unwrap().without_lock), ["one", "prod", "two"]);
+        write(&folder.path().join(".git/HEAD"), "");
+        assert_eq!(texts(&discover(&folder.path().join("deep"), false).unwrap().without_lock), [""; 0]);
+        assert_eq!(texts(&discover(&folder.path().join("prod"), false).unwrap().without_lock), [""]);
     }
 
     #[test]
