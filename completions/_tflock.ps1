@@ -103,6 +103,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;verify' {
+            [CompletionResult]::new('--max-download', '--max-download', [CompletionResultType]::ParameterName, 'Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep as much as there is')
             [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed')
             [CompletionResult]::new('--inconclusive', '--inconclusive', [CompletionResultType]::ParameterName, 'What it means that a registry does not answer; with --base never a note for entries that changed')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')

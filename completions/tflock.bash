@@ -1863,12 +1863,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__verify)
-            opts="-r -C -q -v -h --recursive --installed --no-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-r -C -q -v -h --recursive --installed --no-download --max-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --max-download)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --base)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -153,6 +153,7 @@ impl<'a> Sources<'a> {
             sources.push((method.filter.clone(), self.source(method, asked.dialect)?));
         }
         let equipment = Equipment {
+            allowance: Arc::default(),
             cache: Arc::clone(&self.cache),
             events: self.events.clone(),
             now: self.scope.environment.now,

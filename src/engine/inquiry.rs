@@ -11,6 +11,8 @@ use crate::platform::Platform;
 pub struct Depth {
     /// Packages may be downloaded where nobody vouches for a hash.
     pub download: bool,
+    /// How many bytes of packages the run may download in sum.
+    pub most: u64,
     /// Neither the index nor what the origin reports is believed: each `h1:` is computed from its archive.
     pub recompute: bool,
     /// Every archive in the checksums is looked at.

@@ -29,6 +29,10 @@ pub(in crate::cli) struct VerifyArgs {
     /// Download nothing; an h1 that neither index nor registry know stays unknown.
     #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
     no_download: bool,
+    /// Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
+    /// as much as there is.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download")]
+    max_download: Option<u64>,
     /// Believe neither the index nor what registries report: compute each recorded h1 from its archive.
     #[arg(long)]
     deep: bool,
@@ -54,6 +58,9 @@ pub(in crate::cli) struct VerifyArgs {
     pub(super) within: Within,
 }
 
+/// What a gate downloads at most, unless it is told.
+const MOST: u64 = 2 << 30;
+
 /// The values of `--inconclusive`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Inconclusive {
@@ -73,10 +80,37 @@ impl VerifyArgs {
                 installed: self.installed,
                 tolerate_inconclusive: self.inconclusive == Inconclusive::Warn,
             },
-            depth: Depth { download: !self.no_download, recompute: self.deep, all_platforms: self.all_platforms },
+            depth: Depth {
+                download: !self.no_download,
+                most: self.max_download.unwrap_or(if self.deep { u64::MAX } else { MOST }),
+                recompute: self.deep,
+                all_platforms: self.all_platforms,
+            },
             base: self.base.clone().map(|revision| AskedBase { revision, trust_change_allowed }),
         }
     }
+}
+
+/// A number of bytes, with or without a unit.
+fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 9] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("B", 1),
+    ];
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = match unit.trim_start() {
+        "" => Some(1),
+        unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, bytes)| *bytes),
+    };
+    let bytes = unit.and_then(|unit| number.parse::<u64>().ok()?.checked_mul(unit));
+    bytes.ok_or_else(|| "a number of bytes is wanted, such as 500MiB or 2GiB".to_owned())
 }
 
 /// Explain a rule, a hash or a provider.
@@ -103,5 +137,21 @@ impl ExplainArgs {
     /// What was asked for.
     pub(in crate::cli) fn request(&self) -> explain::Request {
         explain::Request { topic: self.topic.clone(), recursive: self.recursive }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes() {
+        for (text, wanted) in [("0", 0), ("12", 12), ("500MiB", 500 << 20), ("2 gib", 2 << 30), ("1GB", 1_000_000_000)]
+        {
+            assert_eq!(bytes(text), Ok(wanted), "{text}");
+        }
+        for text in ["", "GiB", "-1", "1.5GiB", "3 x", "99999999999TiB"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
     }
 }

@@ -71,7 +71,7 @@ fn ask(
     compared: &[Compared],
     sources: &Sources<'_>,
 ) -> Result<Known, Error> {
-    let depth = Depth { download: !request.no_download, recompute: false, all_platforms: false };
+    let depth = Depth { download: !request.no_download, most: u64::MAX, recompute: false, all_platforms: false };
     let mut wanted = Questions::new(depth, true);
     let (mut first, mut forbidden) = (None, Known::new());
     for comparison in compared.iter().filter_map(|(_, found)| found.as_ref().ok()) {

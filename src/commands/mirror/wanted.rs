@@ -29,7 +29,7 @@ pub(super) enum Need {
 }
 
 /// Nothing is downloaded to judge: the packages that are wanted are hashed when they come.
-const DEPTH: Depth = Depth { download: false, recompute: false, all_platforms: false };
+const DEPTH: Depth = Depth { download: false, most: u64::MAX, recompute: false, all_platforms: false };
 
 /// What is to be asked about the locked releases of all root modules. Hosts that their settings forbid are not asked.
 pub(super) fn inquiries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Request) -> BTreeMap<ReleaseKey, Inquiry> {

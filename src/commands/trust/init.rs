@@ -119,7 +119,7 @@ fn question(rules: Rules) -> Inquiry {
         platforms: BTreeSet::new(),
         h1: BTreeSet::new(),
         zh: BTreeSet::new(),
-        depth: Depth { download: false, recompute: true, all_platforms: false },
+        depth: Depth { download: false, most: u64::MAX, recompute: true, all_platforms: false },
         link: false,
     }
 }

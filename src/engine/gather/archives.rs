@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use url::Url;
 
+use super::allowance::Allowance;
 use super::{Gatherer, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::disk::atomic::StoreError;
@@ -59,6 +60,8 @@ pub(super) struct Downloads {
     pub(super) cache: Arc<Cache>,
     pub(super) events: Events,
     pub(super) threads: Threads,
+    /// How much may be downloaded.
+    pub(super) allowance: Arc<Allowance>,
 }
 
 /// Who gives a digest: what is signed.
@@ -145,7 +148,11 @@ impl Downloads {
         let mut download = self.client.download_as(&package.url, package.authorization.clone());
         let mut spool = false;
         loop {
+            let _alone = if spool { self.allowance.alone_on_disk().await } else { None };
             let mut body = download.open().await.map_err(failed)?;
+            if !self.allowance.take(body.length().unwrap_or_default()) {
+                return Err(Refusal::Error(self.allowance.used_up(key)));
+            }
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
             let sink = if spool {
                 Sink::Spool(Spool::new().map_err(|error| Refusal::Error(error.into()))?)
@@ -178,6 +185,9 @@ impl Downloads {
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
             page.get_or_insert_with(|| body.is_page(&bytes));
             let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            if body.length().is_none() && !self.allowance.take(arrived) {
+                return Err(Pass::Refused(Refusal::Error(self.allowance.used_up(key))));
+            }
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
             let copied = package.copy.iter().try_for_each(|copy| copy.write(&bytes));
             copied.map_err(|error| Pass::Refused(unwritten(error)))?;

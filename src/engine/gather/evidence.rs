@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::archives::Hashed;
 use super::signed::SignedSums;
-use super::{Gatherer, Miss, NoOffers, binding};
+use super::{Gatherer, LOOKED_AT, Miss, NoOffers, binding};
 use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ReleasePackage};
 use crate::engine::facts::Refusal;
@@ -79,13 +79,9 @@ impl Gatherer {
         let common = COMMON.iter().filter_map(|text| text.parse::<Platform>().ok());
         let likely = [self.host.clone()].into_iter().chain(inquiry.platforms.iter().cloned()).chain(common);
         let offered = |platform: &Platform| offer.platforms.is_empty() || offer.platforms.contains(platform);
-        let mut platforms: Vec<Platform> = Vec::new();
-        for platform in likely.filter(offered).chain(offer.platforms.iter().cloned()) {
-            if !platforms.contains(&platform) {
-                platforms.push(platform);
-            }
-        }
-        platforms
+        let mut seen = BTreeSet::new();
+        let each_once = |platform: &Platform| seen.insert(platform.clone());
+        likely.filter(offered).chain(offer.platforms.iter().cloned()).filter(each_once).collect()
     }
 
     /// Any package of the release: each of them names the checksums.
@@ -95,7 +91,7 @@ impl Gatherer {
         version: &Version,
         platforms: &[Platform],
     ) -> Result<Arc<Package>, Refusal> {
-        for platform in platforms {
+        for platform in platforms.iter().take(LOOKED_AT) {
             match self.package(addr, version, platform).await {
                 Ok(package) => return Ok(package),
                 Err(Miss::Absent) => {}
@@ -148,13 +144,17 @@ impl Gatherer {
 
     /// Ends a search, and leaves what it found to later runs.
     fn found(&self, search: Search<'_>, signed: &SignedSums) -> Release {
-        let Search { inquiry, mut release, listed, known, .. } = search;
+        let Search { inquiry, mut release, listed, known, passed_over, .. } = search;
         let archives = listed.iter().map(|(platform, zh)| (platform.clone(), *zh));
         let against = self.against_reports(&release.address, &release.version, archives);
         release.findings.extend(against);
         release.complete = !listed.is_empty() && listed.keys().all(|platform| known.contains(platform));
-        if inquiry.depth.download && !release.complete && release.inconclusive.is_none() {
-            release.inconclusive = unattributed(inquiry, &release);
+        if inquiry.depth.download && !release.complete {
+            let unattributed = unattributed(inquiry, &release);
+            if passed_over > 0 && (unattributed.is_some() || inquiry.depth.all_platforms) {
+                release.inconclusive = Some(too_many(&release, passed_over));
+            }
+            release.inconclusive = release.inconclusive.or(unattributed);
         }
         let reported = |platform: &Platform| {
             let by_origin = release.h1.iter().find(|(_, vouched)| {
@@ -186,6 +186,17 @@ fn unattributed(inquiry: &Inquiry, release: &Release) -> Option<Error> {
     Some(Error::new(ErrorKind::Unavailable, message).hint(format!("`git log -S {first}` finds who recorded it")))
 }
 
+/// What is said where a release has more platforms than are looked at.
+fn too_many(release: &Release, passed_over: usize) -> Error {
+    let message = format!(
+        "{} {} has {} platforms; {LOOKED_AT} of them were looked at, which no real release has",
+        release.address,
+        release.version,
+        passed_over + LOOKED_AT
+    );
+    Error::new(ErrorKind::Unavailable, message)
+}
+
 /// The search for the archives that recorded hashes belong to.
 struct Search<'a> {
     inquiry: &'a Inquiry,
@@ -199,6 +210,8 @@ struct Search<'a> {
     computed: BTreeSet<Platform>,
     /// Platforms that can still be looked at, the likeliest last.
     left: Vec<Platform>,
+    /// How many platforms are not looked at, since nobody has so many.
+    passed_over: usize,
 }
 
 impl<'a> Search<'a> {
@@ -208,7 +221,10 @@ impl<'a> Search<'a> {
         let mut left = platforms;
         // Where files have names of their own, only the registry knows which is which.
         left.retain(|platform| listed.is_empty() || listed.contains_key(platform));
-        left.extend(listed.keys().filter(|platform| !left.contains(platform)).cloned().collect::<Vec<_>>());
+        let asked: BTreeSet<Platform> = left.iter().cloned().collect();
+        left.extend(listed.keys().filter(|platform| !asked.contains(*platform)).cloned());
+        let passed_over = left.len().saturating_sub(LOOKED_AT);
+        left.truncate(LOOKED_AT);
         left.reverse();
         Self {
             inquiry,
@@ -218,6 +234,7 @@ impl<'a> Search<'a> {
             known: BTreeSet::new(),
             computed: BTreeSet::new(),
             left,
+            passed_over,
         }
     }
 

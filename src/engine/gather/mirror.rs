@@ -54,7 +54,13 @@ impl MirrorGatherer {
     pub(super) fn new(mirror: Mirror, equipment: &Equipment) -> Self {
         let (cache, events) = (Arc::clone(&equipment.cache), equipment.events.clone());
         Self {
-            downloads: Downloads { client: mirror.client(), cache, events, threads: Threads::One },
+            downloads: Downloads {
+                client: mirror.client(),
+                cache,
+                events,
+                threads: Threads::One,
+                allowance: Arc::clone(&equipment.allowance),
+            },
             mirror,
             equipment: equipment.clone(),
             hashing: Semaphore::new(parallel::cores()),

@@ -5,6 +5,7 @@
 //! between two arrivals: inflating and hashing never outrun the download, nothing is queued, and memory stays flat
 //! however many packages are in flight.
 
+mod allowance;
 mod archives;
 mod binding;
 mod choose;
@@ -42,10 +43,14 @@ use crate::settings::SignatureRule;
 use crate::source::{Filter, Offer, Package, Registry, SignedUrls, Source, SourceError};
 use crate::version::Version;
 
+pub use allowance::Allowance;
 use archives::{Downloads, Hashed};
 pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
 use signed::SignedSums;
 pub use sources::Sources;
+
+/// How many packages of one release are looked at: real ones have some twenty.
+pub(super) const LOOKED_AT: usize = 64;
 
 /// Asks the origin registries.
 #[derive(Debug)]
@@ -95,6 +100,8 @@ pub struct Equipment {
     pub cache: Arc<Cache>,
     /// Where progress goes.
     pub events: Events,
+    /// How much may be downloaded.
+    pub allowance: Arc<Allowance>,
     /// The time of the run, at which keys are judged.
     pub now: SystemTime,
     /// The tool whose records are made.
@@ -110,6 +117,7 @@ impl Gatherer {
                 cache: Arc::clone(&equipment.cache),
                 events: equipment.events.clone(),
                 threads,
+                allowance: Arc::clone(&equipment.allowance),
             },
             registry,
             cache: Arc::clone(&equipment.cache),

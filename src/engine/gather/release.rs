@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::choose::Choice;
 use super::signed::SignedSums;
-use super::{Gatherer, Miss, binding, not_offered};
+use super::{Gatherer, LOOKED_AT, Miss, binding, not_offered};
 use crate::addr::ProviderAddr;
 use crate::engine::facts::{Answer, PackageFacts, PassedOver, Refusal, Selected};
 use crate::engine::plan::{Moved, Selection, Step};
@@ -235,7 +235,7 @@ impl Gatherer {
             candidates.into_iter().map(|platform| (said(&platform), platform)).collect();
         candidates
             .sort_by_key(|(said, platform)| (!said, *platform != self.host, !facts.step.platforms.contains(platform)));
-        for (_, platform) in candidates {
+        for (_, platform) in candidates.into_iter().take(LOOKED_AT) {
             if known.release.computed().any(|(h1, _)| entry.hashes.contains(h1)) {
                 return Ok(());
             }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::allowance::Allowance;
 use super::mirror::MirrorGatherer;
 use super::several;
 use super::{CopyAnswer, CopyOrder, GatherOptions, Gatherer, Miss, NoOffers, each};
@@ -26,8 +27,9 @@ use crate::version::Version;
 /// All sources of a run.
 #[derive(Debug)]
 pub struct Sources {
-    sources: Vec<(Filter, Asker)>,
+    askers: Vec<(Filter, Asker)>,
     answers: Shared<(ProviderAddr, Step), Answer>,
+    allowance: Arc<Allowance>,
 }
 
 /// One source, with what it was asked already.
@@ -49,7 +51,7 @@ impl Sources {
             Source::Mirror(mirror) => Asker::Mirror(Arc::new(MirrorGatherer::new(mirror, &equipment))),
         };
         let sources = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
-        Self { sources, answers: Shared::new() }
+        Self { askers: sources, answers: Shared::new(), allowance: equipment.allowance }
     }
 
     /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
@@ -68,6 +70,9 @@ impl Sources {
         self: &Arc<Self>,
         inquiries: BTreeMap<ReleaseKey, Inquiry>,
     ) -> BTreeMap<ReleaseKey, Knowledge> {
+        if let Some(most) = inquiries.values().map(|inquiry| inquiry.depth.most).max() {
+            self.allowance.limit(most);
+        }
         let inquire = |sources: Arc<Self>, key: ReleaseKey, inquiry: Inquiry| async move {
             sources.knowledge(&key, &inquiry).await.unwrap_or_else(|refusal| match refusal {
                 Refusal::Error(error) => Knowledge::Inconclusive(error),
@@ -108,7 +113,7 @@ impl Sources {
 
     /// The sources that take a provider, in their order.
     fn taking(&self, addr: &ProviderAddr) -> Vec<&Asker> {
-        self.sources.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, asker)| asker).collect()
+        self.askers.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, asker)| asker).collect()
     }
 
     async fn release(&self, addr: &ProviderAddr, step: &Step) -> Answer {
