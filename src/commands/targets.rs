@@ -1,5 +1,6 @@
 //! The root modules that a run is about: those that were named, or those found below.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -106,10 +107,11 @@ impl<'a> Targets<'a> {
         if nothing && unlocked != Unlocked::Opened {
             return Err(none_below(start, unlocked));
         }
+        let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
         for path in found.roots {
             let shown = prefix.join(&path);
             // Of two searches one may lie in the other.
-            if !self.paths.contains(&shown) {
+            if known.insert(shown.clone()) {
                 self.places.push(Place::Found(start.join(path)));
                 self.paths.push(shown);
             }
