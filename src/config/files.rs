@@ -16,6 +16,8 @@ pub struct ConfigFiles {
     pub overrides: Vec<String>,
     /// Test files.
     pub tests: Vec<String>,
+    /// True if the other tool would read other files.
+    pub differs_by_tool: bool,
 }
 
 /// The two syntaxes.
@@ -47,6 +49,7 @@ impl ConfigFiles {
     pub fn select(names: impl IntoIterator<Item = String>, dialect: Dialect) -> Self {
         let mut files = Self::default();
         for name in names.into_iter().filter(|name| !is_ignored(name)) {
+            files.differs_by_tool |= CONFIGURATION.iter().chain(&TESTS).any(|(_, tofu)| name.ends_with(tofu));
             if suffix(&name, &TESTS, dialect).is_some() {
                 files.tests.push(name);
             } else if let Some(suffix) = suffix(&name, &CONFIGURATION, dialect) {

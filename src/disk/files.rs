@@ -19,7 +19,7 @@ pub const LIMIT: u64 = 16 << 20;
 const MAX_LINKS: usize = 40;
 
 /// The folder of a root module in which the tools keep what they install.
-const DATA: &str = ".terraform";
+pub const DATA: &str = ".terraform";
 
 /// Why something that is there is not read. It comes inside of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -53,12 +53,16 @@ impl Git {
         let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };
         let mut paths = BTreeSet::new();
         let mut read: Vec<(&str, &str)> = Vec::new();
+        // A link by a name that counts may lead to a file by any.
+        let linked: BTreeSet<String> = tree.targets.keys().filter_map(|path| tree.resolve(path)).collect();
         for (path, entry) in &tree.entries {
             let now = listed.tracked.get(path);
             match (entry.kind, disk.kind(path)) {
                 // Outside of a sparse work tree is what git says.
                 (_, None) if now.is_some_and(|(.., skipped)| *skipped) => {}
-                (Kind::File, Some(Found::File)) if matters(path) => read.push((path, &entry.id)),
+                (Kind::File, Some(Found::File)) if matters(path) || linked.contains(path) => {
+                    read.push((path, &entry.id));
+                }
                 (Kind::File, Some(Found::File)) => {}
                 (Kind::Link, Some(Found::Link)) if disk.leads(path) == tree.targets.get(path).cloned() => {}
                 // Where links cannot be made, git writes a file in their place.

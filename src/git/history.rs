@@ -1,6 +1,9 @@
 //! What a file held before.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use super::{Commit, Git, GitError};
+use crate::lockfile;
 
 /// A file as it was when it last held something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +32,22 @@ impl Git {
         let Some((parent, until)) = self.taken_out(path, text)? else { return Ok(None) };
         let bytes = self.file_with(&parent, path, text)?;
         Ok(bytes.map(|bytes| Last { bytes, commit: shown(&parent), until: Some(until) }))
+    }
+
+    /// When a text first came into a lock file, as the history of a commit records it; none if it never did, as far as
+    /// the clone reaches.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`].
+    pub fn first_with(&self, commit: &Commit, text: &str) -> Result<Option<SystemTime>, GitError> {
+        let (text, pattern) = (format!("-S{text}"), format!(":(top,glob)**/{}", lockfile::FILE_NAME));
+        let args =
+            ["log", "--no-textconv", "--no-ext-diff", "--no-color", "--format=%ct", &text, &commit.id, "--", &pattern];
+        let answer = self.launcher.run(args)?.checked("log")?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        let seconds = text.lines().last().and_then(|line| line.trim().parse().ok());
+        Ok(seconds.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)))
     }
 
     fn file_with(&self, commit: &Commit, path: &str, text: &str) -> Result<Option<Vec<u8>>, GitError> {

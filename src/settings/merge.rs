@@ -1,5 +1,7 @@
 //! How a nested file and the one around it become one.
 
+use std::collections::BTreeSet;
+
 use super::{ExpiredKeyRule, HostRules, Settings, SignatureRule};
 use crate::addr::Hostname;
 use crate::finding::{Level, Rule};
@@ -35,6 +37,18 @@ impl Settings {
             bans: [self.bans, outer.bans].concat(),
             levels,
         }
+    }
+
+    /// The stricter of both in every rule; what is no rule is as it is here. For what was moved from where other settings
+    /// held, and escapes neither.
+    #[must_use]
+    pub fn and_stricter(self, other: &Settings) -> Settings {
+        let rules: BTreeSet<&String> = self.levels.keys().chain(other.levels.keys()).collect();
+        let level = |settings: &Settings, rule: &String| settings.level(rule).unwrap_or_else(|| default(rule));
+        let levels = rules.into_iter().map(|rule| (rule.clone(), level(&self, rule).max(level(other, rule)))).collect();
+        let exemptions = self.exemptions.iter().filter(|own| other.exemptions.contains(own)).cloned().collect();
+        let both = other.clone().over(self.clone());
+        Settings { policy: both.policy, hosts: both.hosts, bans: both.bans, levels, exemptions, ..self }
     }
 
     /// True if the policy or the bans of this file are enforced by a rule.

@@ -7,7 +7,7 @@ use super::hashes::status;
 use crate::diff;
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::lockfile::LockEntry;
+use crate::lockfile::{LockEntry, LockFile};
 use crate::release::hashes::Status;
 
 /// What happened to the hashes of one version, as far as they can match a package.
@@ -20,6 +20,12 @@ impl Judged<'_> {
     /// True if the entry is not what it was at the base.
     pub(super) fn is_changed(&self) -> bool {
         self.subject.before.is_some_and(|before| before.get(self.addr) != Some(self.entry))
+    }
+
+    /// True if the version was not recorded at the base.
+    pub(super) fn is_new(&self) -> bool {
+        let was = |before: &LockFile| before.get(self.addr).is_some_and(|old| old.version == self.entry.version);
+        self.subject.before.is_some_and(|before| !was(before))
     }
 
     /// Replaced if some hashes went and others came, dropped if some went and none came; nothing under another version.

@@ -98,7 +98,9 @@ impl Judged<'_> {
             (true, _) => return None,
             (false, true) if self.all_archives_known() => {
                 let message = format!("{} records the checksums of archives only, and no h1", self.name());
-                return Some(self.find(Rule::H1Missing, message).at(self.hashes_at()));
+                let finding = self.find(Rule::H1Missing, message).at(self.hashes_at());
+                // What a change brings can have one.
+                return Some(if self.is_new() { Finding { level: Level::Deny, ..finding } } else { finding });
             }
             (false, true) => "only checksums of archives, which no installed package is checked against",
             (false, false) if self.entry.hashes.is_empty() => "no hashes",

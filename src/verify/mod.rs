@@ -25,6 +25,7 @@ mod release;
 mod tests;
 mod weakened;
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 pub use facts::Facts;
@@ -32,6 +33,7 @@ pub use levels::leveled;
 pub use pinned::{PinChange, believed, pin_changes};
 pub use weakened::{Weakening, weakenings};
 
+use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::Finding;
 use crate::lockfile::{LockFile, Spans};
@@ -49,6 +51,8 @@ pub struct Subject<'a> {
     pub lock: &'a LockFile,
     /// What it said before the change that is judged; none if no change is judged.
     pub before: Option<&'a LockFile>,
+    /// When each release that is new in it was first recorded elsewhere; none if no change is judged.
+    pub first_seen: Option<&'a BTreeMap<ProviderAddr, SystemTime>>,
     /// Where it says it.
     pub spans: &'a Spans,
     /// What its configuration needs; none without configuration.

@@ -21,6 +21,12 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
     seen.into_iter().chain(forbidden).map(|finding| finding.about(addr)).collect()
 }
 
+/// The bans of all releases of a provider, where it is not known which one is meant.
+pub fn of_all_releases(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
+    let bans = settings.bans.iter().filter(|ban| ban.versions.terms().is_empty() && ban.providers.covers(addr));
+    bans.map(|_| Finding::new(Rule::Banned, format!("{addr} is banned by the settings")).about(addr)).collect()
+}
+
 /// The bans of a release.
 pub fn of_release(addr: &ProviderAddr, version: &Version, settings: &Settings) -> Vec<Finding> {
     let bans = settings.bans.iter().filter(|ban| ban.covers(addr, version));

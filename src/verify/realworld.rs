@@ -102,6 +102,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
     let none = (LockFile::new(), Spans::default());
     let subject = |lock, spans| Subject {
         before: None,
+        first_seen: None,
         lock,
         spans,
         requirements: None,

@@ -1,5 +1,7 @@
 //! What is judged about a release as a whole: is it there, who signed it, how old is it.
 
+use std::time::SystemTime;
+
 use super::Judged;
 use crate::finding::{Finding, Rule};
 use crate::release::signers::verdict;
@@ -52,13 +54,20 @@ impl Judged<'_> {
 
     fn age(&self, release: &Release) -> Option<Finding> {
         let wanted = self.subject.settings.policy.minimum_age?;
+        let first = self.subject.first_seen.and_then(|seen| seen.get(self.addr)).copied();
+        let since = release.signed_at?.max(first.unwrap_or(SystemTime::UNIX_EPOCH));
         // What lies in the future has no age.
-        let age = self.subject.now.duration_since(release.signed_at?).unwrap_or_default();
+        let age = self.subject.now.duration_since(since).unwrap_or_default();
         if age >= wanted.duration() {
             return None;
         }
-        let message =
-            format!("{} was signed {} h ago; the policy wants an age of {wanted}", self.name(), age.as_secs() / 3600);
+        let hours = age.as_secs() / 3600;
+        let what = if first == Some(since) {
+            format!("was first recorded {hours} h ago, by the history of the base")
+        } else {
+            format!("was signed {hours} h ago, which is the signer's word")
+        };
+        let message = format!("{} {what}; the policy wants an age of {wanted}", self.name());
         Some(self.find(Rule::TooYoung, message).at(self.version_at()))
     }
 }

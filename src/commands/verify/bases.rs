@@ -152,8 +152,8 @@ impl Bases {
                 }
                 (Some((base, true)), Some(before)) => {
                     let root = root.and_then(|root| {
-                        let modules = base.module_lock_before(&root)?;
-                        Ok(root.since(base.compared(), before).since_modules(modules))
+                        let (modules, change) = (base.module_lock_before(&root)?, base.change(&root, before)?);
+                        Ok(root.since(change).since_modules(modules))
                     });
                     sifted.changed.push((path, root));
                 }

@@ -7,6 +7,7 @@ mod gate;
 mod installed;
 mod modules;
 pub mod opening;
+mod other_tool;
 #[cfg(feature = "online")]
 mod recall;
 mod root;
@@ -30,7 +31,7 @@ use crate::verify::{self as judgment, Facts};
 pub use gate::{Request, verify};
 #[cfg(feature = "online")]
 pub use recall::recalled;
-pub use root::Root;
+pub use root::{Change, Root};
 
 /// What the command was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

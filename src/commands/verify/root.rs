@@ -1,9 +1,13 @@
 //! One root module, with all that is read for it before anybody is asked.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::modules::{self, LockedModules, ModuleFacts, ServedModules};
+use super::other_tool;
+use crate::addr::ProviderAddr;
 use crate::disk::roots::{MissingModule, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
@@ -31,9 +35,22 @@ pub struct Root {
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Pins>>,
     /// What the change is judged by, and what the lock file said before it.
-    base: Option<(Compared, LockFile)>,
+    change: Option<Change>,
     /// What is known of locked modules beside the tree.
     modules: ModuleFacts,
+}
+
+/// What a root module is judged by as a change.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The base.
+    pub base: Compared,
+    /// What the lock file said before.
+    pub before: LockFile,
+    /// When the history of the base first saw what is new in the lock file, by provider, where the policy wants an age.
+    pub first_seen: BTreeMap<ProviderAddr, SystemTime>,
+    /// What was read though it is not known what it will be where the change is used.
+    pub unseen: Option<Error>,
 }
 
 impl Root {
@@ -56,6 +73,7 @@ impl Root {
             Some(Err(findings)) => text = findings,
             None => text.extend(missing(settings, tree.as_ref())),
         }
+        text.extend(other_tool::findings(settings, tree.as_ref(), decoded.as_ref().map(|decoded| &decoded.lock)));
         text.extend(tracked_packages(settings, packages));
         Ok(Self {
             settings: settings.clone(),
@@ -65,7 +83,7 @@ impl Root {
             nowhere: Spans::default(),
             tree,
             pins,
-            base: None,
+            change: None,
             modules: ModuleFacts::default(),
         })
     }
@@ -88,15 +106,15 @@ impl Root {
 
     /// The same root module, judged as a change of what the lock file said before.
     #[must_use]
-    pub fn since(mut self, base: Compared, before: LockFile) -> Self {
-        if !before.is_empty() {
+    pub fn since(mut self, change: Change) -> Self {
+        if !change.before.is_empty() {
             for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
                 let message = "the dependency lock file that stood here at the base was removed".to_owned();
                 let rule = Rule::LockFileRemoved;
                 *finding = Finding { rule, level: rule.level(), message, ..finding.clone() };
             }
         }
-        self.base = Some((base, before));
+        self.change = Some(change);
         self
     }
 
@@ -132,12 +150,12 @@ impl Root {
     }
 
     pub(super) fn compared(&self) -> Option<&Compared> {
-        self.base.as_ref().map(|(compared, _)| compared)
+        self.change.as_ref().map(|change| &change.base)
     }
 
     /// What the change is judged by, and what the lock file said before it.
     pub(super) fn base(&self) -> Option<(&Compared, &LockFile)> {
-        self.base.as_ref().map(|(compared, before)| (compared, before))
+        self.change.as_ref().map(|change| (&change.base, &change.before))
     }
 
     /// The remembered signers, if there is a trust file.
@@ -157,7 +175,8 @@ impl Root {
     pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
             lock: self.lock(),
-            before: self.base.as_ref().map(|(_, before)| before),
+            before: self.change.as_ref().map(|change| &change.before),
+            first_seen: self.change.as_ref().map(|change| &change.first_seen),
             spans: &self.nowhere,
             requirements: self.tree.as_ref().map(|tree| &tree.requirements),
             complete: self.tree.as_ref().is_none_or(|tree| tree.complete),
@@ -168,7 +187,7 @@ impl Root {
         }
     }
 
-    /// The modules that are missing: what they require is not known.
+    /// The modules that are missing, or not where they seem to be: what they require is not known.
     pub(super) fn unknown_tree(&self) -> Verified {
         // What is not what is locked is a finding.
         let is_known = |module: &&MissingModule| !modules::is_refuted(module);
@@ -176,7 +195,9 @@ impl Root {
         let errors = missing.map(|module| self.settings.not_installed(module));
         let errors = errors.map(|error| Unanswered { error, changed: false });
         let unasked = self.locked_modules().map(|modules| modules.unanswered()).unwrap_or_default();
-        Verified { inconclusive: errors.chain(unasked).collect(), ..Verified::default() }
+        let unseen = self.change.iter().filter_map(|change| change.unseen.as_ref());
+        let unseen = unseen.map(|error| Unanswered { error: error.clone(), changed: true });
+        Verified { inconclusive: errors.chain(unasked).chain(unseen).collect(), ..Verified::default() }
     }
 
     /// Findings with their files as reports name them.

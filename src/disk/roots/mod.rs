@@ -99,8 +99,10 @@ pub struct Tree {
     pub module_lock: Option<Arc<ReadModuleLock>>,
     /// What people should know.
     pub warnings: Vec<TreeWarning>,
-    /// Every configuration file that was read, relative to the root module.
+    /// Every file that was read, relative to the root module: configuration, and values of variables where they count.
     pub files_read: Vec<PathBuf>,
+    /// True if there are files that only one of the tools reads.
+    pub differs_by_tool: bool,
 }
 
 /// A module that is not local, as it is used in a tree.

@@ -73,6 +73,16 @@ pub(super) fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest,
 pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> BTreeMap<String, Option<String>> {
     let mut values: BTreeMap<_, _> =
         environment.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+    for name in variable_files(root) {
+        if let Ok(file) = text(root, PathBuf::from(name)) {
+            values.extend(decode_variables(&file.path, &file.text));
+        }
+    }
+    values
+}
+
+/// The names of the files of variables in the root module, in the order of reading.
+pub(super) fn variable_files(root: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(root)
         .into_iter()
         .flatten()
@@ -83,12 +93,7 @@ pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> 
         })
         .collect();
     names.sort_by_key(|name| (!name.starts_with("terraform.tfvars"), name.clone()));
-    for name in names {
-        if let Ok(file) = text(root, PathBuf::from(name)) {
-            values.extend(decode_variables(&file.path, &file.text));
-        }
-    }
-    values
+    names
 }
 
 /// A path relative to another, by their text: without `.` and inner `..`.

@@ -1,11 +1,13 @@
 //! Lock files that the change took away: with their root modules, to another directory, or from under them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Base, name_of};
+use super::went_on::goes_on;
+use super::{Base, name_of, slashed};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::text;
+use crate::disk::{lock_file, text};
+use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
 
@@ -54,12 +56,38 @@ impl Base {
 
     /// What the lock files said that are no more.
     pub(super) fn moved_away(&self) -> Vec<LockFile> {
-        let texts = self.removed().filter_map(|path| self.locks.get(path));
-        let read = |text: &Vec<u8>| {
-            let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
-            lockfile::salvage(text, dialect).lock
-        };
-        texts.map(read).collect()
+        self.removed().filter_map(|path| self.locks.get(path)).map(|text| salvaged(text)).collect()
+    }
+
+    /// The directory, from the top, in which a root module stood before, if the change moved it: told by its lock file,
+    /// else by the lines of its configuration.
+    ///
+    /// # Errors
+    ///
+    /// What git says of the files of the base.
+    pub(super) fn came_from(&self, place: &Path) -> Result<Option<String>, Error> {
+        let way = slashed(&self.way_to(place).join(FILE_NAME));
+        if self.before.tree().kind(&way).is_some() {
+            return Ok(None);
+        }
+        let directories: Vec<&str> =
+            self.removed().filter(|path| self.locks.contains_key(*path)).map(directory_of).collect();
+        if directories.is_empty() {
+            return Ok(None);
+        }
+        let left = self.moved_away();
+        let now =
+            lock_file::read(&place.join(FILE_NAME)).ok().flatten().map(|text| salvaged(&text)).unwrap_or_default();
+        let by_lock = predecessor(&now, &left).and_then(|old| left.iter().position(|other| std::ptr::eq(old, other)));
+        if let Some(at) = by_lock {
+            return Ok(Some(directories[at].to_owned()));
+        }
+        for directory in directories {
+            if goes_on(&self.lines_before(directory)?, place) {
+                return Ok(Some(directory.to_owned()));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -78,6 +106,16 @@ pub(super) fn predecessor<'a>(new: &LockFile, left: &'a [LockFile]) -> Option<&'
         new.iter().map(of_entry).sum()
     };
     left.iter().filter(near).max_by_key(|old| (shared(old), kept(old)))
+}
+
+fn salvaged(text: &[u8]) -> LockFile {
+    let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
+    lockfile::salvage(text, dialect).lock
+}
+
+/// The directory of a file, from the top.
+pub(super) fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 pub(super) fn is_configuration(name: &str) -> bool {

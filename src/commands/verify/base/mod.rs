@@ -3,6 +3,7 @@
 //! Two commits count. Settings and trust file are believed as the *revision* has them. What the change did is told from
 //! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is held against nobody.
 
+mod age;
 mod gone;
 mod pins;
 mod policy;
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 pub use gone::Gone;
 
-use super::Root;
-use crate::disk::{lock_file, worktree};
+use super::{Change, Root};
+use crate::disk::{files, lock_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{Changes, Commit, Git, GitError, Kind};
@@ -139,7 +140,40 @@ impl Base {
         if self.asked.trust_change_allowed {
             return Ok(None);
         }
-        self.believed.effective(&self.way_to(root)).map(Some)
+        let own = self.believed.effective(&self.way_to(root))?;
+        match self.came_from(root)? {
+            Some(old) => Ok(Some(own.and_stricter(&self.believed.effective(Path::new(&old))?))),
+            None => Ok(Some(own)),
+        }
+    }
+
+    /// What a root module is judged by as a change of what its lock file said before.
+    ///
+    /// # Errors
+    ///
+    /// What git says of the history.
+    pub fn change(&self, root: &Root, before: LockFile) -> Result<Change, Error> {
+        let first_seen = self.first_seen(root, &before)?;
+        Ok(Change { base: self.compared(), before, first_seen, unseen: self.unseen(root) })
+    }
+
+    /// What was read for a root module by way of a link of the tools, which git does not track: it may lead elsewhere
+    /// where the change is used.
+    fn unseen(&self, root: &Root) -> Option<Error> {
+        let (files, _) = root.read();
+        let of_tools = |file: &&PathBuf| file.iter().any(|part| part == files::DATA);
+        let leads =
+            |file: &PathBuf| files::resolve(file).is_ok_and(|place| place != worktree::lexical(&self.top, file));
+        let file = files.iter().filter(of_tools).find(|file| leads(file))?;
+        let shown = file.strip_prefix(&self.top).unwrap_or(file);
+        let message = format!(
+            "{} was read by way of a symbolic link that git does not track: what it leads to is not known where the change \
+             is used",
+            shown.display()
+        );
+        Some(
+            Error::new(ErrorKind::NotInstalled, message).in_file(shown).hint("install the module anew, as a directory"),
+        )
     }
 
     /// True if a settings or trust file changed, or what one led to that is a link.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::gone::directory_of;
 use super::{Base, slashed};
 use crate::commands::verify::Root;
 use crate::dialect::Dialect;
@@ -137,8 +138,4 @@ impl Base {
 
 fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
-}
-
-fn directory_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

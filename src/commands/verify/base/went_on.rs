@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::gone::is_configuration;
+use super::gone::{directory_of, is_configuration};
 use super::{Base, name_of, slashed};
 use crate::commands::verify::Root;
 use crate::disk::{files, text};
@@ -25,8 +25,7 @@ impl Base {
     pub fn went_on(&self, judged: &[&Root]) -> Result<Vec<Finding>, Error> {
         let mut findings = Vec::new();
         let mut left = Vec::new();
-        for path in self.removed() {
-            let directory = path.strip_suffix(FILE_NAME).unwrap_or(path).trim_end_matches('/');
+        for directory in self.left_directories() {
             let lines = self.lines_before(directory)?;
             if !lines.is_empty() {
                 left.push((directory, lines));
@@ -43,12 +42,8 @@ impl Base {
             if reached.contains(new) || self.changes.knows(&slashed(&lock)) {
                 continue;
             }
-            // Of what cannot be read nobody can say that it is something else.
-            let lines = lines_now(&self.top.join(new));
-            let is_from = |(_, old): &&(&str, BTreeSet<String>)| {
-                lines.as_ref().is_none_or(|lines| old.intersection(lines).count() * 2 >= old.len())
-            };
-            if let Some((old, _)) = left.iter().find(is_from) {
+            let place = self.top.join(new);
+            if let Some((old, _)) = left.iter().find(|(_, old)| goes_on(old, &place)) {
                 let [old, new] = [*old, new].map(|directory| if directory.is_empty() { "." } else { directory });
                 let message = format!("the configuration of {old} goes on in {new} without its dependency lock file");
                 findings.push(Finding::new(Rule::LockFileMoved, message).in_file(lock));
@@ -57,8 +52,22 @@ impl Base {
         Ok(findings)
     }
 
+    /// The directories whose lock file is gone, or that have one of whose configuration nothing is left.
+    fn left_directories(&self) -> BTreeSet<&str> {
+        let gone = self.changes.paths().filter(|path| is_configuration(name_of(path)) && !self.changes.stands(path));
+        let stands = |directory: &str| {
+            let mut before = self.before.names(directory).filter(|name| is_configuration(name));
+            before.any(|name| self.changes.stands(&slashed(&Path::new(directory).join(name))))
+        };
+        let had_lock =
+            |directory: &&str| self.before.tree().kind(&slashed(&Path::new(directory).join(FILE_NAME))).is_some();
+        let emptied: BTreeSet<&str> = gone.map(directory_of).filter(had_lock).collect();
+        let emptied = emptied.into_iter().filter(|directory| !stands(directory));
+        self.removed().map(directory_of).chain(emptied).collect()
+    }
+
     /// The telling lines of the configuration that stood in a directory.
-    fn lines_before(&self, directory: &str) -> Result<BTreeSet<String>, Error> {
+    pub(super) fn lines_before(&self, directory: &str) -> Result<BTreeSet<String>, Error> {
         let path = |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
         let paths: Vec<String> = self.before.names(directory).filter(|name| is_configuration(name)).map(path).collect();
         Ok(self.texts(&self.before, &paths)?.iter().flatten().flat_map(|text| telling(text)).collect())
@@ -68,8 +77,15 @@ impl Base {
     fn new_directories(&self) -> BTreeSet<&str> {
         let new = self.changes.paths().filter(|path| is_configuration(name_of(path)));
         let new = new.filter(|path| self.before.tree().kind(path).is_none() && self.changes.stands(path));
-        new.map(|path| path.rsplit_once('/').map_or("", |(directory, _)| directory)).collect()
+        new.map(directory_of).collect()
     }
+}
+
+/// True if half of some lines of configuration, or more, stand in a directory. Of what cannot be read it is not known
+/// that it is something else.
+pub(super) fn goes_on(old: &BTreeSet<String>, place: &Path) -> bool {
+    let now = lines_now(place);
+    !old.is_empty() && now.is_none_or(|now| old.intersection(&now).count() * 2 >= old.len())
 }
 
 /// The telling lines of the configuration in a directory; none if a file cannot be read.

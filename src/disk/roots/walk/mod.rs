@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::error::{ModuleProblem, TreeError};
 use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, read};
-use crate::config::{Manifest, Module, ModuleCall, Needs, TestFile};
+use crate::config::{ConfigFiles, Manifest, Module, ModuleCall, Needs, TestFile};
 use crate::dialect::Dialect;
 
 /// Deeper trees are taken for endless ones.
@@ -38,6 +38,8 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeE
         local_calls: Vec::new(),
         warnings: Vec::new(),
         files_read: Vec::new(),
+        differs_by_tool: false,
+        root_files: None,
         listed: 0,
         sizes: HashMap::new(),
         unlisted: 0,
@@ -62,6 +64,9 @@ struct Walk<'o> {
     local_calls: Vec<LocalModuleCall>,
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
+    differs_by_tool: bool,
+    /// The files of the root module, until they are read.
+    root_files: Option<ConfigFiles>,
     /// Module calls and what they ask for, each counted by path.
     listed: usize,
     /// How many paths of module calls lie below what was gone through.
@@ -110,6 +115,7 @@ impl Walk<'_> {
         if files.is_empty() {
             return self.errors.push(TreeError::NoConfiguration(self.root.to_owned()));
         }
+        self.root_files = Some(files.clone());
         let place = Located { dir: dir.clone(), package: None };
         let Some(module) = self.module(&place, None) else { return };
         let root = Node { dir, key: String::new(), module, inputs: None, package: None };
@@ -128,6 +134,9 @@ impl Walk<'_> {
         }
         let constrained = self.needs.constrained_built_in.into_iter();
         self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
+        if self.given.get().is_some() {
+            self.files_read.extend(read::variable_files(self.root).into_iter().map(PathBuf::from));
+        }
         let root = self.modules.get(Path::new("")).cloned().flatten();
         Ok(Tree {
             requirements: self.needs.requirements,
@@ -141,6 +150,7 @@ impl Walk<'_> {
             module_lock: None,
             warnings: self.warnings,
             files_read: self.files_read,
+            differs_by_tool: self.differs_by_tool,
         })
     }
 
@@ -219,10 +229,12 @@ impl Walk<'_> {
 
     fn read_module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Result<Module, Vec<TreeError>> {
         let dir = &place.dir;
-        let files = match read::list(&self.root.join(dir), self.options.dialect) {
+        let known = self.root_files.take().filter(|_| call.is_none()).map(Ok);
+        let files = match known.unwrap_or_else(|| read::list(&self.root.join(dir), self.options.dialect)) {
             Ok(files) => files,
             Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
         };
+        self.differs_by_tool |= files.differs_by_tool;
         if let (true, Some((call, key))) = (files.is_empty(), call) {
             self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned() });
         }

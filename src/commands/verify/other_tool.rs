@@ -1,0 +1,56 @@
+//! Configuration of which the two tools read different files: `x.tofu` goes before `x.tf` for one of them.
+//!
+//! The lock file is judged for the tool that it is for. Whoever runs the other one installs what that reads, so that hosts,
+//! bans and looks are judged for both, and what only the other one requires is told.
+
+use crate::addr::{ProviderAddr, default_host};
+use crate::dialect::Dialect;
+use crate::disk::roots::{MissingModules, Tree, TreeOptions, load_tree};
+use crate::finding::{Finding, Level, Position, Rule};
+use crate::lockfile::LockFile;
+use crate::requirements::Requirement;
+use crate::verify::policy;
+use crate::workspace::RunSettings;
+
+/// The findings about what only the other tool requires; `own` is what the tool of the lock file reads.
+pub(super) fn findings(settings: &RunSettings, own: Option<&Tree>, lock: Option<&LockFile>) -> Vec<Finding> {
+    if own.is_some_and(|tree| !tree.differs_by_tool) {
+        return Vec::new();
+    }
+    let other = settings.dialect.other();
+    let options = TreeOptions { dialect: other, ..settings.tree_options(MissingModules::Skip) };
+    // What it cannot read it does not install.
+    let Ok(tree) = load_tree(&settings.root, &options) else { return Vec::new() };
+    let required = |addr: &ProviderAddr| own.is_some_and(|tree| tree.requirements.get(addr).is_some());
+    let only_there =
+        tree.requirements.iter().filter(|(addr, _)| !required(addr) && !required(&translated(addr, other)));
+    let is_locked = |addr| lock.is_some_and(|lock| lock.get(addr).is_some());
+    only_there.flat_map(|(addr, requirement)| of_provider(settings, (addr, requirement), is_locked(addr))).collect()
+}
+
+/// The provider of the other tool's default registry in the one of this tool: a short address means both.
+fn translated(addr: &ProviderAddr, other: Dialect) -> ProviderAddr {
+    if *addr.host() == default_host(other) { addr.at(default_host(other.other())) } else { addr.clone() }
+}
+
+fn of_provider(
+    settings: &RunSettings,
+    (addr, requirement): (&ProviderAddr, &Requirement),
+    is_locked: bool,
+) -> Vec<Finding> {
+    let program = settings.dialect.other().program();
+    let mut findings = policy::of_address(addr, &settings.settings);
+    findings.extend(policy::of_all_releases(addr, &settings.settings));
+    for finding in &mut findings {
+        finding.message = format!("{}; `{program}` reads files that require it", finding.message);
+    }
+    if findings.is_empty() && !is_locked {
+        let message = format!("`{program}` reads files that require {addr}, for which the lock file has no entry");
+        findings.push(Finding { level: Level::Note, ..Finding::new(Rule::EntryMissing, message).about(addr) });
+    }
+    let placed = |finding: Finding| match requirement.origins.first() {
+        Some(origin) => finding.in_file(&origin.file).at(origin.position),
+        None => finding.at(Position::default()),
+    };
+    findings.into_iter().map(placed).collect()
+}
