@@ -6,8 +6,11 @@
 
 mod escapes;
 #[cfg(unix)]
+mod generated;
+#[cfg(unix)]
 mod links;
 mod lock_files;
+mod neighbours;
 mod networks;
 mod oversized;
 mod releases;
@@ -15,6 +18,7 @@ mod repositories;
 #[cfg(unix)]
 mod sight;
 mod stories;
+mod ways;
 
 use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};
 use crate::support::registry::Registry;
