@@ -29,6 +29,15 @@ pub struct Check {
     pub now: SystemTime,
 }
 
+impl Check {
+    /// What suffices for both.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let expiry = self.expiry.stricter(other.expiry);
+        Self { signature: self.signature.max(other.signature), expiry, now: self.now }
+    }
+}
+
 /// The release as the cache knows it. What lacks a document or a good signature is as if it were not there, and where
 /// `signature` wants one always, what nobody signed too.
 pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Check) -> Knowledge {

@@ -1,5 +1,6 @@
 //! What earlier runs left about locked releases.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Root;
@@ -7,18 +8,23 @@ use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::disk::cache::Cache;
 use crate::error::Error;
-use crate::release::{Known, cached};
+use crate::release::{Known, ReleaseKey, cached};
 
 /// What earlier runs left about the locked releases; nobody is asked.
 pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Known {
-    let mut known = Known::new();
+    // What several root modules lock suffices for each of them.
+    let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
     for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
         let rules = RuleBook::new(root.settings(), &LockOptions::default());
         for (addr, entry) in root.lock().iter() {
-            known
-                .entry((addr.clone(), entry.version.clone()))
-                .or_insert_with(|| cached::release(cache, addr, &entry.version, rules.check(addr)));
+            let check = rules.check(addr);
+            let of_release = checks.entry((addr.clone(), entry.version.clone()));
+            of_release.and_modify(|known| *known = known.stricter(check)).or_insert(check);
         }
     }
-    known
+    let recalled = |((addr, version), check): (ReleaseKey, cached::Check)| {
+        let knowledge = cached::release(cache, &addr, &version, check);
+        ((addr, version), knowledge)
+    };
+    checks.into_iter().map(recalled).collect()
 }

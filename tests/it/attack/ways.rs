@@ -265,6 +265,27 @@ fn a_release_for_more_platforms_than_there_are_ends() {
     assert!(registry.count(Endpoint::Download) < 200, "{} questions", registry.count(Endpoint::Download));
 }
 
+#[test]
+fn a_laxer_root_module_vouches_for_no_stricter_one() {
+    let registry = Registry::start().release("acme/widget", "1.4.0", PLATFORMS).unsigned();
+    let main = format!(
+        "terraform {{\n  required_providers {{\n    widget = {{\n      source = \"{}/acme/widget\"\n    }}\n  }}\n}}\n",
+        registry.host()
+    );
+    let lock = block(&registry, "acme/widget", "  version = \"1.4.0\"\n", &hashes(&registry, "acme/widget", "1.4.0"));
+    let workspace = Workspace::with_files(&[]);
+    for (root, rule) in [("dev", "never"), ("prod", "always")] {
+        workspace.write(&format!("{root}/main.tf"), &main);
+        workspace.write(&format!("{root}/{LOCK}"), &lock);
+        workspace.write(&format!("{root}/{SETTINGS}"), &format!("policy {{\n  signature = \"{rule}\"\n}}\n"));
+    }
+    workspace.git(["init", "--quiet"]);
+    commit(&workspace, "main");
+    workspace.tflock(&registry, ["-C", "dev", "verify"]).ended_with(0);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline", "--format", "json"]);
+    assert_eq!(run.json()["roots"][1]["proven"], 0, "{run}");
+}
+
 /// Git 2.30 knows none of these, and git says so for each that it does not know.
 #[cfg(unix)]
 #[test]
