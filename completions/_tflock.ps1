@@ -838,11 +838,13 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;cache;export' {
+            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
             [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'Write them into a shared index, which must be a directory here')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')

@@ -325,12 +325,16 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__cache__subcmd__export)
-            opts="-q -v -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -h --publish --index --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --index)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0

@@ -800,11 +800,13 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;cache;export'= {
+            cand --index 'The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name'
             cand --tool 'The tool whose rules hold: header, default registry, file names'
             cand --trust-file 'The trust file, instead of .tflock.trust.hcl at the top of the work tree'
             cand --format 'The form of the result on standard output'
             cand --report 'Also write the result to a file in another form; may be repeated'
             cand --color 'Colours'
+            cand --publish 'Write them into a shared index, which must be a directory here'
             cand --offline 'Ask nobody; a question that the work needs is exit code 4'
             cand --no-cache 'Neither read nor write the index of known hashes'
             cand -q 'No progress, no notes'

@@ -964,6 +964,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l index -d 'The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name' -r
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -979,6 +980,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l publish -d 'Write them into a shared index, which must be a directory here'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s q -l quiet -d 'No progress, no notes'

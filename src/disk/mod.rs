@@ -12,6 +12,7 @@ pub mod cli_config;
 pub mod directory_lock;
 pub mod files;
 pub mod helper;
+pub mod index_directory;
 pub mod linkless;
 pub mod lock_file;
 pub mod mirror;

@@ -44,6 +44,7 @@ impl Inquiry {
         self.rules.signature = self.rules.signature.max(other.rules.signature);
         self.rules.expiry = self.rules.expiry.stricter(other.rules.expiry);
         self.rules.reported = self.rules.reported.max(other.rules.reported);
+        self.rules.indexes.retain(|index| other.rules.indexes.contains(index));
         self.believe &= other.believe;
         self.platforms.extend(other.platforms);
         self.h1.extend(other.h1);

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
 use crate::release::expiry::ExpiryRules;
-use crate::settings::{Ban, SignatureRule};
+use crate::settings::{Ban, Index, SignatureRule};
 use crate::version::Version;
 
 /// The rules for one provider of one root module.
@@ -20,6 +20,8 @@ pub struct Rules {
     pub reported: ReportedRule,
     /// True if an `h1:` that was imported may be written.
     pub imported: bool,
+    /// The shared indexes that may be asked.
+    pub indexes: Vec<Index>,
     /// What the expiry of keys and signatures means.
     pub expiry: ExpiryRules,
     /// Platforms that the provider may lack.
@@ -83,6 +85,7 @@ impl Default for Rules {
             signature_stated: false,
             reported: ReportedRule::Ignore,
             imported: true,
+            indexes: Vec::new(),
             expiry: ExpiryRules::default(),
             optional: BTreeSet::new(),
             unnamed: BTreeSet::new(),

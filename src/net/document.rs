@@ -18,6 +18,8 @@ pub enum Kind {
     Signature,
     /// A manifest of an OCI registry: 4 MiB.
     Manifest,
+    /// An entry of a shared index: 131 bytes.
+    IndexEntry,
 }
 
 impl Kind {
@@ -27,6 +29,7 @@ impl Kind {
             Kind::Discovery | Kind::Sums => 1024 * 1024,
             Kind::Metadata => 10 * 1024 * 1024,
             Kind::Signature => 64 * 1024,
+            Kind::IndexEntry => crate::disk::cache::exchange::LONGEST_LINE,
             Kind::Manifest => 4 * 1024 * 1024,
         }
     }

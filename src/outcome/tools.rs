@@ -65,6 +65,15 @@ pub enum CacheReport {
         /// The text, for standard output.
         text: Option<String>,
     },
+    /// What was computed here was written into a shared index.
+    Published {
+        /// The index, as it was named.
+        index: String,
+        /// How many entries are new in it.
+        news: usize,
+        /// How many were there.
+        known: usize,
+    },
     /// Such a file was taken in.
     Imported {
         /// The file; `-` for standard input.

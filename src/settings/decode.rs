@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use hcl::edit::expr::Array;
 use hcl::edit::structure::{Block, Body};
 
 use super::{
-    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, OptionalPlatforms, Policy, Problem, ProviderScope,
-    Settings, SettingsError, SignatureRule, ToolChoice,
+    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, OptionalPlatforms,
+    Policy, Problem, ProviderScope, Settings, SettingsError, SignatureRule, ToolChoice,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -20,7 +21,7 @@ use crate::version::Constraints;
 const TOP: Place = Place {
     name: "here",
     attributes: &["platforms", "tool", "source", "optional_platforms"],
-    blocks: &["policy", "host", "ban", "exempt", "level"],
+    blocks: &["policy", "host", "index", "ban", "exempt", "level"],
 };
 const POLICY: Place = Place {
     name: "in a policy block",
@@ -28,6 +29,7 @@ const POLICY: Place = Place {
     blocks: &[],
 };
 const HOST: Place = Place { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
+const INDEX: Place = Place { name: "in an index block", attributes: &["url", "trust"], blocks: &[] };
 const BAN: Place = Place { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
 const EXEMPT: Place =
     Place { name: "in an exempt block", attributes: &["provider", "version", "reason", "until"], blocks: &[] };
@@ -43,6 +45,7 @@ pub(crate) const SIGNATURES: [(&str, SignatureRule); 3] =
 pub(crate) const EXPIRED_KEYS: [(&str, ExpiredKeyRule); 3] =
     [("allow", ExpiredKeyRule::Allow), ("warn", ExpiredKeyRule::Warn), ("deny", ExpiredKeyRule::Deny)];
 const H1_RULES: [(&str, H1Rule); 2] = [("registry", H1Rule::Registry), ("verified", H1Rule::Verified)];
+const TRUSTS: [(&str, IndexTrust); 2] = [("reported", IndexTrust::Reported), ("verified", IndexTrust::Verified)];
 pub(crate) const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn), ("deny", Level::Deny)];
 
 /// The word for a value; none for values that have none.
@@ -84,6 +87,9 @@ impl Reader<'_, Problem> {
                 }
                 "host" => self.host(block).is_some_and(|(host, rule)| settings.hosts.insert(host, rule).is_some()),
                 "level" => self.level(block).is_some_and(|(rule, level)| settings.levels.insert(rule, level).is_some()),
+                "index" => self
+                    .index(block)
+                    .is_some_and(|index| settings.indexes.insert(Arc::clone(&index.name), index).is_some()),
                 "ban" => {
                     settings.bans.extend(self.ban(block));
                     false
@@ -166,6 +172,25 @@ impl Reader<'_, Problem> {
         let label = self.label(block, "host", "one label, the host")?;
         let host = self.hostname(&label)?;
         (h1.is_some() || signature.is_some()).then_some((host, HostRules { h1, signature }))
+    }
+
+    fn index(&mut self, block: &Block) -> Option<Index> {
+        self.check_names(&block.body, &INDEX);
+        let place = self.needed(block, "index", "url", |reader: &mut Self, body: &Body| {
+            let url = reader.text(body, "url")?;
+            reader.keep(&url, IndexPlace::parse(url.text))
+        });
+        let trust = self.word(&block.body, "trust", &TRUSTS);
+        let label = self.label(block, "index", "one label, its name")?;
+        let is_name = |text: &str| {
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+            !text.is_empty() && text.len() <= 64 && text.chars().all(plain)
+        };
+        if !is_name(label.text) {
+            self.report(label.offset, Problem::IndexName(label.text.to_owned()));
+            return None;
+        }
+        Some(Index { name: Arc::from(label.text), place: place?, trust: trust.unwrap_or_default() })
     }
 
     fn ban(&mut self, block: &Block) -> Option<Ban> {

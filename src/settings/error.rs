@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{AgeError, DateError, FILE_NAME, SourceError};
+use super::{AgeError, DateError, FILE_NAME, IndexPlaceError, SourceError};
 use crate::addr::{HostnameError, PatternError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
@@ -72,6 +72,12 @@ pub enum Problem {
     /// A source of packages is refused.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The URL of an index is refused.
+    #[error(transparent)]
+    Index(#[from] IndexPlaceError),
+    /// The name of an index is refused.
+    #[error("{0:?} is not the name of an index: up to 64 letters, digits, dashes, underscores and dots are wanted")]
+    IndexName(String),
     /// An age is refused.
     #[error(transparent)]
     Age(#[from] AgeError),

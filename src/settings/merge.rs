@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ExpiredKeyRule, HostRules, Settings, SignatureRule};
+use super::{ExpiredKeyRule, HostRules, Index, IndexTrust, Settings, SignatureRule};
 use crate::addr::Hostname;
 use crate::finding::{Level, Rule};
 
@@ -11,7 +11,8 @@ impl Settings {
     ///
     /// The nearest `platforms`, `tool` and `source` win; optional platforms and bans add up. What the outer file says of
     /// policy, nested ones can only tighten: the stricter value, host rule and level stands; a rule whose level the outer
-    /// file gives, or that its policy and bans are enforced by, has no further exemptions and is not lowered.
+    /// file gives, or that its policy and bans are enforced by, has no further exemptions and is not lowered. Of an index
+    /// the outer file says where it is.
     #[must_use]
     pub fn over(self, outer: Settings) -> Settings {
         let hosts = self.hosts.keys().chain(outer.hosts.keys());
@@ -26,7 +27,13 @@ impl Settings {
         }
         let settled = |rule: &String| outer.levels.contains_key(rule) || outer.enforces(rule);
         let own: Vec<_> = self.exemptions.into_iter().filter(|exemption| !settled(&exemption.rule)).collect();
+        let mut indexes = self.indexes;
+        for (name, index) in outer.indexes {
+            let trust = indexes.get(&name).map_or(index.trust, |nested| nested.trust.max(index.trust));
+            indexes.insert(name, Index { trust, ..index });
+        }
         Settings {
+            indexes,
             exemptions: [own, outer.exemptions].concat(),
             platforms: self.platforms.or(outer.platforms),
             tool: self.tool.or(outer.tool),
@@ -48,7 +55,12 @@ impl Settings {
         let levels = rules.into_iter().map(|rule| (rule.clone(), level(&self, rule).max(level(other, rule)))).collect();
         let exemptions = self.exemptions.iter().filter(|own| other.exemptions.contains(own)).cloned().collect();
         let both = other.clone().over(self.clone());
-        Settings { policy: both.policy, hosts: both.hosts, bans: both.bans, levels, exemptions, ..self }
+        let indexes = self.indexes.iter().map(|(name, index)| {
+            let trust = if other.indexes.get(name) == Some(index) { index.trust } else { IndexTrust::Reported };
+            (name.clone(), Index { trust, ..index.clone() })
+        });
+        let indexes = indexes.collect();
+        Settings { policy: both.policy, hosts: both.hosts, bans: both.bans, indexes, levels, exemptions, ..self }
     }
 
     /// True if the policy or the bans of this file are enforced by a rule.

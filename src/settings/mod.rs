@@ -11,6 +11,7 @@
 mod date;
 pub(crate) mod decode;
 mod error;
+mod index;
 mod merge;
 mod policy;
 mod scope;
@@ -22,11 +23,13 @@ mod variables;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
 pub use decode::decode;
 pub use error::{Problem, SettingsError};
+pub use index::{Index, IndexPlace, IndexPlaceError, IndexTrust};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule};
 pub use scope::ProviderScope;
 pub use secret::Secret;
@@ -57,6 +60,8 @@ pub struct Settings {
     pub policy: Policy,
     /// What holds for single registries, by their hosts.
     pub hosts: BTreeMap<Hostname, HostRules>,
+    /// Indexes of known hashes that several machines share, by name.
+    pub indexes: BTreeMap<Arc<str>, Index>,
     /// Releases that are refused.
     pub bans: Vec<Ban>,
     /// Findings that are let pass.

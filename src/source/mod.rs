@@ -4,6 +4,7 @@
 //! thing) apart from *unavailable* (nobody knows).
 
 mod directory;
+mod index;
 mod link;
 mod methods;
 mod mirror;
@@ -13,6 +14,7 @@ mod registry;
 mod wire;
 
 pub use directory::DirectoryMirror;
+pub use index::{IndexAnswer, SharedIndexes};
 pub use methods::{Filter, Method, Place};
 pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
 pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};

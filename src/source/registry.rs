@@ -166,6 +166,11 @@ impl Registry {
         Self { client, discovery, credentials }
     }
 
+    /// The user's tokens.
+    pub fn credentials(&self) -> &Arc<Credentials> {
+        &self.credentials
+    }
+
     /// The client, for downloads.
     pub fn client(&self) -> &Client {
         &self.client

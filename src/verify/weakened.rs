@@ -9,7 +9,7 @@ use crate::addr::Hostname;
 use crate::dialect::Dialect;
 use crate::finding::{Level, Rule};
 use crate::settings::decode::{EXPIRED_KEYS, LEVELS, SIGNATURES, word};
-use crate::settings::{Ban, Exemption, H1Rule, Settings, SourceChoice};
+use crate::settings::{Ban, Exemption, H1Rule, Index, IndexTrust, Settings, SourceChoice};
 use crate::version::{Constraints, Version};
 
 /// One thing that is let pass now.
@@ -32,6 +32,7 @@ pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
     found.extend(h1(old, new));
     found.extend(minimum_age(old, new));
     found.extend(source(old, new));
+    found.extend(indexes(old, new));
     found.extend(old.bans.iter().filter(|ban| !new.bans.iter().any(|other| is_within(ban, other))).map(unbanned));
     let excused = |exemption: &&Exemption| !old.exemptions.iter().any(|other| is_excused(exemption, other));
     found.extend(new.exemptions.iter().filter(excused).map(exempted));
@@ -129,6 +130,16 @@ fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
         other => format!("source is \"{other}\", so that packages come from there; before, \"{was}\""),
     };
     Some(weakening("source", message))
+}
+
+fn indexes(old: &Settings, new: &Settings) -> Vec<Weakening> {
+    let verified = new.indexes.values().filter(|index| index.trust == IndexTrust::Verified);
+    let more = verified.filter(|index| old.indexes.get(&index.name) != Some(*index));
+    let told = |index: &Index| {
+        let message = format!("what the index {:?} says of packages counts as if it were computed here", index.name);
+        weakening(format!("index \"{}\"", index.name), message)
+    };
+    more.map(told).collect()
 }
 
 fn unbanned(ban: &Ban) -> Weakening {

@@ -6,7 +6,7 @@ use super::clues::{dialect_by_clues, lock_text};
 use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
 use crate::dialect::Dialect;
 use crate::disk::worktree::{self, Place};
-use crate::disk::{files, trust_file};
+use crate::disk::{files, index_directory, trust_file};
 use crate::error::{Error, ErrorKind};
 use crate::settings::{self, Settings};
 
@@ -67,6 +67,10 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let path = place.way().map_or(path, Path::to_owned);
     let environment = &scope.environment;
     let settings = settings_files(&place, environment)?;
+    if let Some(index) = settings.indexes.values().find(|index| index_directory::is_within(index, place.boundary())) {
+        let message = format!("the index {:?} is inside the work tree, whose changes could forge it", index.name);
+        return Err(Error::new(ErrorKind::Settings, message).hint("put it where the work tree cannot write"));
+    }
     let dialect =
         stated(&settings, scope).unwrap_or_else(|| dialect_by_clues(&root, &lock_text(&root), &environment.variables));
     Ok(RunSettings {

@@ -14,6 +14,7 @@ mod diff_online;
 mod example;
 mod fixture;
 mod fuzzed;
+mod index;
 mod kept;
 mod killed;
 mod lock;

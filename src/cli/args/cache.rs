@@ -41,8 +41,14 @@ pub(in crate::cli) enum CacheCommand {
     /// The same index gives the same file. Hashes that were imported are left out.
     Export {
         /// The file, or - for standard output.
-        #[arg(value_name = "FILE|-")]
-        file: PathBuf,
+        #[arg(value_name = "FILE|-", required_unless_present = "publish")]
+        file: Option<PathBuf>,
+        /// Write them into a shared index, which must be a directory here.
+        #[arg(long, conflicts_with = "file")]
+        publish: bool,
+        /// The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name.
+        #[arg(long, value_name = "URL", requires = "publish")]
+        index: Option<String>,
     },
     /// Take in the hashes that another machine exported.
     ///
@@ -62,7 +68,8 @@ impl CacheCommand {
             Self::Dir => Request::Dir,
             Self::Stats => Request::Stats,
             Self::Prune { all, imported } => Request::Prune { all: *all, imported: *imported },
-            Self::Export { file } => Request::Export(file.clone()),
+            Self::Export { file: Some(file), .. } => Request::Export(file.clone()),
+            Self::Export { file: None, index, .. } => Request::Publish(index.clone()),
             Self::Import { file } => Request::Import(file.clone()),
         }
     }

@@ -1,17 +1,19 @@
 //! What flags, settings, environment and dialect together ask of each provider.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
+use crate::disk::index_directory;
 use crate::engine::rules::{Exclusion, ReportedRule, Rules};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
 use crate::release::cached::Check;
 use crate::release::expiry::ExpiryRules;
-use crate::settings::{Age, ExpiredKeyRule, H1Rule, Settings, SignatureRule};
+use crate::settings::{Age, ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule};
 use crate::verify::{leveled, policy};
 use crate::version::Version;
 
@@ -31,6 +33,8 @@ const UNMOVED: [Rule; 7] = [
 pub(in crate::commands) struct RuleBook {
     dialect: Dialect,
     settings: Settings,
+    /// The work tree.
+    boundary: PathBuf,
     h1: Option<H1Rule>,
     /// What was asked for.
     not_after: Option<SystemTime>,
@@ -48,10 +52,16 @@ impl RuleBook {
     /// The rules as flags, settings and environment say.
     pub(in crate::commands) fn new(settings: &RunSettings, options: &LockOptions) -> Self {
         let opentofu = settings.dialect == Dialect::OpenTofu;
+        let mut own = settings.settings.clone();
+        if !settings.cache {
+            // Who asks for no index of known hashes means those of others, too.
+            own.indexes.clear();
+        }
         let enforced = |name: &str| opentofu && settings.variables.get(name) == Some("true");
         Self {
             dialect: settings.dialect,
-            settings: settings.settings.clone(),
+            settings: own,
+            boundary: settings.boundary.clone(),
             h1: options.h1,
             not_after: options.not_after,
             too_young_after: policy_limit(settings),
@@ -73,6 +83,7 @@ impl RuleBook {
             signature_stated: self.settings.stated_signature(addr.host()) == Some(SignatureRule::Always),
             reported: self.reported(addr),
             imported: self.imported(addr),
+            indexes: self.indexes(addr),
             expiry: self.expiry(),
             optional: self.optional(addr, platforms),
             unnamed: BTreeSet::new(),
@@ -165,6 +176,13 @@ impl RuleBook {
         let of_host = self.settings.hosts.get(addr.host()).and_then(|rules| rules.h1);
         let policy = [self.h1, self.settings.policy.h1, of_host];
         !self.enforce_signature && !policy.contains(&Some(H1Rule::Verified))
+    }
+
+    /// The shared indexes that may be asked. One inside of the work tree could be forged by whoever changes that.
+    fn indexes(&self, addr: &ProviderAddr) -> Vec<Index> {
+        let counts = |index: &&Index| index.trust == IndexTrust::Verified || self.imported(addr);
+        let all = self.settings.indexes.values().filter(counts);
+        all.filter(|index| !index_directory::is_within(index, &self.boundary)).cloned().collect()
     }
 
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {

@@ -51,7 +51,7 @@ pub fn encode(mut entries: Vec<IndexEntry>) -> String {
     let mut text = format!("{FIRST_LINE}\n");
     for entry in entries {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{} {} {}", entry.zh, entry.h1.to_base64(), entry.size);
+        let _ = writeln!(text, "{}", encode_line(&entry));
     }
     let digest = Sha256Digest::of(text.as_bytes());
     text + &format!("sha256 {digest}\n")
@@ -81,7 +81,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<IndexEntry>, ExchangeError> {
     let text = std::str::from_utf8(facts).map_err(|_| ExchangeError::Kind)?;
     let mut entries: Vec<IndexEntry> = Vec::new();
     for (number, line) in text.split_terminator('\n').enumerate().skip(1) {
-        let entry = entry(line).ok_or(ExchangeError::Entry(number + 1))?;
+        let entry = decode_line(line.as_bytes()).ok_or(ExchangeError::Entry(number + 1))?;
         if entries.last().is_some_and(|before| before.zh >= entry.zh) {
             return Err(ExchangeError::Order(number + 1));
         }
@@ -93,14 +93,24 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<IndexEntry>, ExchangeError> {
 /// `sha256 `, 64 digits and a line feed.
 const LAST_LINE: usize = 7 + 64 + 1;
 
-fn entry(line: &str) -> Option<IndexEntry> {
+/// The most bytes of one entry: two digests and a number of twenty digits, with spaces and a line feed.
+pub const LONGEST_LINE: u64 = 64 + 1 + 44 + 1 + 20 + 1;
+
+/// The line of one entry.
+pub fn encode_line(entry: &IndexEntry) -> String {
+    format!("{} {} {}", entry.zh, entry.h1.to_base64(), entry.size)
+}
+
+/// The entry of one line, as an imported one; none if it is no entry, or not written as [`encode_line`] does.
+pub fn decode_line(line: &[u8]) -> Option<IndexEntry> {
+    let line = std::str::from_utf8(line).ok()?;
     let mut fields = line.split(' ');
     let zh = Sha256Digest::from_hex(fields.next()?)?;
     let h1 = Sha256Digest::from_base64(fields.next()?)?;
     let size = fields.next()?.parse().ok()?;
     let entry = IndexEntry { zh, h1, size, origin: Origin::Imported };
     // Whatever could be written in several ways is taken in the one that is written.
-    (fields.next().is_none() && line == format!("{zh} {} {size}", h1.to_base64())).then_some(entry)
+    (fields.next().is_none() && line == encode_line(&entry)).then_some(entry)
 }
 
 #[cfg(test)]

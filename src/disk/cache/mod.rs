@@ -258,7 +258,7 @@ fn belongs_to_others(_: &Path) -> bool {
 }
 
 /// A path without symbolic links, as far as it exists.
-fn real_path(path: &Path) -> PathBuf {
+pub(super) fn real_path(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|place| Some((place, std::fs::canonicalize(place).ok()?)));
     match existing {
         Some((place, real)) => path.strip_prefix(place).map_or(real.clone(), |rest| real.join(rest)),

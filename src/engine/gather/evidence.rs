@@ -20,6 +20,7 @@ use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::release::reported::KnownArchive;
 use crate::release::{Knowledge, Release, Vouched, naming};
+use crate::settings::IndexTrust;
 use crate::source::{Offer, Package};
 use crate::version::Version;
 
@@ -62,6 +63,7 @@ impl Gatherer {
         let mut search = Search::new(inquiry, platforms, &signed, release);
         if !inquiry.depth.recompute {
             self.recall_index(&mut search);
+            self.believe_indexes(&mut search).await;
             search.believe(&first, inquiry.believe, &self.cache);
         }
         if inquiry.depth.download {
@@ -108,6 +110,26 @@ impl Gatherer {
         for (platform, zh) in listed {
             if let Some((h1, _)) = self.cache.h1_of(&zh) {
                 search.vouch(&platform, h1, Evidence::Computed);
+            }
+        }
+    }
+
+    /// Asks the indexes that count as if they had been computed here, unless every recorded `h1:` is explained.
+    async fn believe_indexes(self: &Arc<Self>, search: &mut Search<'_>) {
+        let mut rules = search.inquiry.rules.clone();
+        rules.imported = false;
+        rules.indexes.retain(|index| index.trust == IndexTrust::Verified);
+        if rules.indexes.is_empty() || search.inquiry.h1.iter().all(|hash| search.release.h1.contains_key(hash)) {
+            return;
+        }
+        let rules = Arc::new(rules);
+        let listed: Vec<(Platform, Sha256Digest)> =
+            search.listed.iter().map(|(platform, zh)| (platform.clone(), *zh)).collect();
+        let items = listed.iter().map(|(platform, zh)| (platform.clone(), (*zh, Arc::clone(&rules))));
+        self.each(items, |gatherer, _, (zh, rules)| async move { gatherer.ask_indexes(zh, &rules).await }).await;
+        for (platform, zh) in listed {
+            if let Some(report) = self.report(&zh, &rules).filter(|_| self.cache.h1_of(&zh).is_none()) {
+                search.vouch(&platform, report.h1, Evidence::Computed);
             }
         }
     }

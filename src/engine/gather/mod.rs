@@ -21,9 +21,9 @@ mod shared_index;
 mod signed;
 mod sources;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use tokio::task::JoinSet;
@@ -32,15 +32,15 @@ use super::facts::Refusal;
 use super::{Events, PackageKey};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::disk::cache::Cache;
+use crate::disk::cache::{Cache, IndexEntry};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::platform::Platform;
 use crate::release::expiry::ExpiryRules;
-use crate::settings::SignatureRule;
-use crate::source::{Filter, Offer, Package, Registry, SignedUrls, Source, SourceError};
+use crate::settings::{Index, SignatureRule};
+use crate::source::{Filter, Offer, Package, Registry, SharedIndexes, SignedUrls, Source, SourceError};
 use crate::version::Version;
 
 pub use allowance::Allowance;
@@ -64,6 +64,9 @@ struct Gatherer {
     packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
     signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
     archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
+    indexes: SharedIndexes,
+    /// What shared indexes said in this run.
+    shared: Mutex<HashMap<Sha256Digest, (Index, IndexEntry)>>,
 }
 
 /// Why there is no such thing, or none that is known.
@@ -119,6 +122,8 @@ impl Gatherer {
                 threads,
                 allowance: Arc::clone(&equipment.allowance),
             },
+            indexes: SharedIndexes::new(registry.client().options(), Arc::clone(registry.credentials())),
+            shared: Mutex::default(),
             registry,
             cache: Arc::clone(&equipment.cache),
             equipment: equipment.clone(),

@@ -119,12 +119,16 @@ impl Gatherer {
     fn foresee(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, package: &Arc<Package>, step: &Step) {
         let recorded = step.recorded.as_ref().filter(|entry| entry.version == *version);
         let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
-        let reported = self.reported_h1(&package.shasum, &step.rules);
-        let known = reported.is_some() || self.cache.h1_of(&package.shasum).is_some();
+        let known = self.cache.h1_of(&package.shasum).is_some();
         if likely && !known && step.rules.reported != ReportedRule::Write {
-            let (gatherer, package) = (Arc::clone(self), Arc::clone(package));
+            let (gatherer, package, rules) = (Arc::clone(self), Arc::clone(package), step.rules.clone());
             let (addr, version) = (addr.clone(), version.clone());
-            tokio::spawn(async move { gatherer.archive(&addr, &version, &package).await });
+            tokio::spawn(async move {
+                gatherer.ask_indexes(package.shasum, &rules).await;
+                if gatherer.report(&package.shasum, &rules).is_none() {
+                    drop(gatherer.archive(&addr, &version, &package).await);
+                }
+            });
         }
     }
 
@@ -201,8 +205,14 @@ impl Gatherer {
             if let Some((h1, size)) = gatherer.cache.h1_of(&line.zh) {
                 return Ok(line.computed(h1, size));
             }
-            let imported = || gatherer.reported_h1(&line.zh, &rules);
-            match (reported.or_else(imported), &line.package) {
+            if reported.is_none() {
+                gatherer.ask_indexes(line.zh, &rules).await;
+            }
+            let by_others = gatherer.report(&line.zh, &rules);
+            if let Some(report) = by_others.as_ref().filter(|report| report.verified) {
+                return Ok(line.computed(report.h1.clone(), report.size));
+            }
+            match (reported.or_else(|| by_others.map(|report| report.h1)), &line.package) {
                 (Some(h1), _) => Ok(PackageFacts { h1: Some(h1), ..line.unknown() }),
                 (None, Some(package)) => {
                     let hashed = gatherer.hashed_archive(&addr, &version, package).await?;

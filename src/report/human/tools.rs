@@ -42,6 +42,9 @@ pub(super) fn cache(report: &CacheReport) -> String {
         CacheReport::Exported { file, entries, text: None } => {
             format!("exported {} to {}\n", super::hashes(*entries), printable(&file.to_string_lossy()))
         }
+        CacheReport::Published { index, news, known } => {
+            format!("published {} to {}; {known} were there\n", super::hashes(*news), printable(index))
+        }
         CacheReport::Imported { imported, known, .. } => {
             format!("imported {}; {known} known before\n", super::hashes(*imported))
         }

@@ -33,6 +33,9 @@ pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
         CacheReport::Exported { file, entries, text } => {
             json!({ "file": slashed(file), "exported": entries, "text": text })
         }
+        CacheReport::Published { index, news, known } => {
+            json!({ "index": index, "published": news, "known": known })
+        }
         CacheReport::Imported { file, imported, known } => {
             json!({ "file": slashed(file), "imported": imported, "known": known })
         }

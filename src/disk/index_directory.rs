@@ -1,0 +1,108 @@
+//! An index of known hashes that several machines share, as a directory.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::cache::exchange::LONGEST_LINE;
+use super::cache::real_path;
+use super::files;
+use crate::hash::Sha256Digest;
+use crate::settings::{Index, IndexPlace};
+
+/// True if an index is a directory in a work tree, by whatever spelling.
+pub fn is_within(index: &Index, tree: &Path) -> bool {
+    match &index.place {
+        IndexPlace::Directory(base) => real_path(base).starts_with(real_path(tree)),
+        IndexPlace::Https(_) => false,
+    }
+}
+
+/// What stands in an entry of an index; none if there is no such entry.
+///
+/// # Errors
+///
+/// That the index is not there, or what stands in it cannot be read.
+pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
+    match files::read_named_to(entry, LONGEST_LINE) {
+        Ok(text) => Ok(Some(text)),
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound && base.is_dir() => Ok(None),
+        Err(problem) => Err(format!("{}: {problem}", base.display())),
+    }
+}
+
+/// Writes an entry, whole or not at all. One that is there stays as it is; false then.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
+    if entry.exists() {
+        return Ok(false);
+    }
+    let directory = entry.parent().unwrap_or(entry);
+    std::fs::create_dir_all(directory)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut beside = builder.tempfile_in(directory)?;
+    beside.write_all(line.as_bytes())?;
+    match beside.persist_noclobber(entry) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.error),
+    }
+}
+
+/// The name of the entry about an archive, below its index.
+pub fn entry_of(zh: &Sha256Digest) -> String {
+    let hex = zh.to_hex();
+    format!("v1/{}/{hex}", &hex[..2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::cache::exchange::{decode_line, encode_line};
+    use crate::disk::cache::{IndexEntry, Origin};
+
+    /// 200 readers and 8 writers at once: an entry is there whole or not at all.
+    #[test]
+    fn nothing_is_torn() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path();
+        let digest = |salt: &str, number: u32| Sha256Digest::of(format!("{salt}{number}").as_bytes());
+        let entries: Vec<IndexEntry> = (0..50)
+            .map(|number| IndexEntry {
+                zh: digest("zh", number),
+                h1: digest("h1", number),
+                size: u64::from(number),
+                origin: Origin::Imported,
+            })
+            .collect();
+        let read_all = || {
+            for entry in &entries {
+                if let Some(text) = read(base, &base.join(entry_of(&entry.zh))).unwrap() {
+                    assert_eq!(decode_line(&text).as_ref(), Some(entry));
+                }
+            }
+        };
+        let written = std::sync::atomic::AtomicUsize::new(0);
+        let write_all = || {
+            for entry in &entries {
+                let news = write(&base.join(entry_of(&entry.zh)), &encode_line(entry)).unwrap();
+                written.fetch_add(usize::from(news), std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        std::thread::scope(|scope| {
+            for number in 0..208 {
+                if number % 26 == 0 {
+                    scope.spawn(write_all)
+                } else {
+                    scope.spawn(read_all)
+                };
+            }
+        });
+        assert_eq!(written.into_inner(), entries.len());
+        read_all();
+    }
+}

@@ -1,0 +1,118 @@
+//! Indexes of known hashes that several machines share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use url::Url;
+
+/// An `index` block.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Index {
+    /// What it is called in reports.
+    pub name: Arc<str>,
+    /// Where it is.
+    pub place: IndexPlace,
+    /// What its entries count for.
+    pub trust: IndexTrust,
+}
+
+/// Where an index is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IndexPlace {
+    /// `file:`: a directory, by its absolute path.
+    Directory(PathBuf),
+    /// `https:`: the path ends with a slash.
+    Https(Url),
+}
+
+/// What the entries of an index count for; the later is the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum IndexTrust {
+    /// `verified`: as if they had been computed here.
+    Verified,
+    /// `reported`: `lock` may write them; they prove nothing.
+    #[default]
+    Reported,
+}
+
+/// Why a text is not the URL of an index.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IndexPlaceError {
+    /// No URL at all.
+    #[error("{text:?} is not a URL: {reason}")]
+    Url {
+        /// As written.
+        text: String,
+        /// What is wrong with it.
+        reason: url::ParseError,
+    },
+    /// A scheme that needs a program built with more.
+    #[error("an index at {0}: needs a program with the feature \"cloud\", which this one was built without")]
+    Cloud(String),
+    /// A scheme that there is no index for.
+    #[error("an index is at file: or https:, not at {0}:")]
+    Scheme(String),
+    /// Not a path of this machine.
+    #[error("{0:?} is not the file: URL of an absolute path")]
+    Path(String),
+    /// Something that may be a secret, or that no file name can follow.
+    #[error(
+        "the URL of an index has neither user nor query nor fragment; a token comes from TF_TOKEN_… or the CLI configuration"
+    )]
+    Parts,
+}
+
+impl IndexPlace {
+    /// Reads the URL of an index.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexPlaceError`].
+    pub fn parse(text: &str) -> Result<Self, IndexPlaceError> {
+        let url = Url::parse(text).map_err(|reason| IndexPlaceError::Url { text: text.to_owned(), reason })?;
+        if !url.username().is_empty() || url.password().is_some() || url.query().or(url.fragment()).is_some() {
+            return Err(IndexPlaceError::Parts);
+        }
+        match url.scheme() {
+            "file" => url.to_file_path().map(Self::Directory).map_err(|()| IndexPlaceError::Path(text.to_owned())),
+            "https" => {
+                let mut url = url;
+                if !url.path().ends_with('/') {
+                    url.set_path(&format!("{}/", url.path()));
+                }
+                Ok(Self::Https(url))
+            }
+            scheme @ ("s3" | "gs" | "az") => Err(IndexPlaceError::Cloud(scheme.to_owned())),
+            scheme => Err(IndexPlaceError::Scheme(scheme.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        let https = |text: &str| IndexPlace::Https(Url::parse(text).unwrap());
+        assert_eq!(IndexPlace::parse("https://h.example/a/b"), Ok(https("https://h.example/a/b/")));
+        assert_eq!(IndexPlace::parse("https://h.example:8443"), Ok(https("https://h.example:8443/")));
+        #[cfg(unix)]
+        assert_eq!(IndexPlace::parse("file:///srv/index"), Ok(IndexPlace::Directory("/srv/index".into())));
+        for (text, phrase) in [
+            ("index", "is not a URL"),
+            ("http://h.example/", "not at http:"),
+            ("s3://bucket/x", "the feature \"cloud\""),
+            ("https://user:word@h.example/", "neither user nor query"),
+            ("https://h.example/?sig=secret", "neither user nor query"),
+        ] {
+            let error = IndexPlace::parse(text).unwrap_err().to_string();
+            assert!(error.contains(phrase) && !error.contains("secret"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_stricter_trust_is_the_greater() {
+        assert!(IndexTrust::Reported > IndexTrust::Verified);
+    }
+}
