@@ -256,7 +256,11 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 21] = [
+const ELSEWHERE: [(Rule, &str); 25] = [
+    (Rule::ModuleChanged, "modules: the locks of modules"),
+    (Rule::ModuleMoved, "modules: the locks of modules"),
+    (Rule::ModuleUnlocked, "modules: the locks of modules"),
+    (Rule::ModuleStale, "modules: the locks of modules"),
     (Rule::NoSigningKey, "altered and lock_trust: both steps"),
     (Rule::IndexDiffers, "cache: `prune --imported`"),
     (Rule::MirrorDiffers, "lock_mirror: what a mirror serves otherwise"),

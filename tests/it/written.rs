@@ -117,7 +117,10 @@ fn step<'a>(dice: &mut Dice) -> Vec<&'a str> {
 fn passes(workspace: &Workspace, registry: &Registry, story: &[String]) {
     for args in [&["verify"][..], &["verify", "--no-cache"], &["verify", "--deep"]] {
         let run: Run = workspace.tflock(registry, args);
-        assert!(matches!(run.code, Some(0 | 4)), "after {story:?}, {args:?}: {run}");
+        // With Terraform's rules `lock` does not read `packages`, of which `verify` tells that they lie.
+        let denied: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("denied[")).collect();
+        let is_lie = !denied.is_empty() && denied.iter().all(|line| line.starts_with("denied[packages-differ]"));
+        assert!(is_lie || matches!(run.code, Some(0 | 4)), "after {story:?}, {args:?}: {run}");
     }
 }
 

@@ -12,7 +12,6 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::{Cache, ReleasePackage};
 use crate::engine::facts::Refusal;
 use crate::engine::inquiry::Inquiry;
-use crate::engine::rules::ReportedRule;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
@@ -274,7 +273,7 @@ impl<'a> Search<'a> {
             let Some(zh) = self.listed.get(platform) else { continue };
             let known = KnownArchive { zh: Some(*zh), computed: cache.h1_of(zh) };
             if let Some(finding) = reported.contradiction(&self.release.address, platform, &known) {
-                self.differs(finding);
+                self.release.findings.push(finding);
                 continue;
             }
             let h1: Vec<PackageHash> = reported.h1().cloned().collect();
@@ -310,15 +309,7 @@ impl<'a> Search<'a> {
             "the registry reports {reported} for {} {} for {platform}, but its archive has {h1}",
             self.release.address, self.release.version,
         );
-        self.differs(Finding::new(Rule::PackagesDiffer, message).about(&self.release.address));
-    }
-
-    /// Tells that a report is wrong where reports count. Terraform never reads them: `lock` goes on without, and a file
-    /// that records nothing of a report is not worse for it.
-    fn differs(&mut self, finding: Finding) {
-        if self.inquiry.rules.reported != ReportedRule::Ignore {
-            self.release.findings.push(finding);
-        }
+        self.release.findings.push(Finding::new(Rule::PackagesDiffer, message).about(&self.release.address));
     }
 
     fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, Refusal>) {
