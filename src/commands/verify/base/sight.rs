@@ -120,7 +120,9 @@ impl Base {
             let name = PACKAGE_FOLDERS.iter().find(|name| folder.ends_with(*name)).copied().unwrap_or_default();
             let root = folder.strip_suffix(name).unwrap_or(folder).trim_end_matches('/');
             // What is told of the root module itself.
-            let is_told = ways.contains_key(root) && folder != path && name != ".terragrunt-cache";
+            // A repository that an earlier job left in its directory knows nothing of what this one tracks.
+            let is_asked = ways.get(root).is_some_and(|root| root.settings().boundary == self.top);
+            let is_told = is_asked && folder != path && name != ".terragrunt-cache";
             // A link by the name of the folder around the packages.
             let is_around =
                 name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
