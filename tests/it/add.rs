@@ -241,7 +241,8 @@ fn several_root_modules_that_are_named() {
     let added = both("add", 0);
     assert!(added.stdout.contains("2 root modules: 2 changed"), "{added}");
     assert!(workspace.read("a/main.tf").contains("acme/gadget") && workspace.has("b/versions.tofu"));
-    assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/gadget")), (1, 1));
+    // Each tool has a CLI configuration, and so credentials, of its own: the list is asked for both, the package once.
+    assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/gadget")), (2, 1));
     both("remove", 0);
     assert_eq!(workspace.read("a/main.tf"), MAIN.replace("{{registry}}", &registry.host()));
 }

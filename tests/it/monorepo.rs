@@ -59,9 +59,12 @@ fn release(registry: Registry, version: &str) -> Registry {
     registry.release("acme/cloud", version, &platforms).release("acme/null", version, &platforms)
 }
 
-/// What a command prints.
+/// What a command prints; what was fetched is sorted, for packages arrive in any order.
 fn screen(run: &Run) -> String {
-    run.filtered(&format!("{}----- stderr\n{}", run.stdout, run.stderr))
+    let (mut fetched, other): (Vec<&str>, Vec<&str>) =
+        run.stderr.split_inclusive('\n').partition(|line| line.starts_with("fetched "));
+    fetched.sort_unstable();
+    run.filtered(&format!("{}----- stderr\n{}{}", run.stdout, fetched.concat(), other.concat()))
 }
 
 fn commit(workspace: &Workspace) {

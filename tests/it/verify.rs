@@ -186,15 +186,14 @@ fn explanations_need_nobody() {
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
     insta::assert_snapshot!(run.filtered(&run.stdout).replace(&package.zh(), "<zh>").replace(&package.h1, "<h1>"), @r"
     <h1>
-      recorded for localhost:PORT/acme/widget 1.4.0 in .terraform.lock.hcl:18
-      recorded for localhost:PORT/acme/widget 1.4.0 in other/.terraform.lock.hcl:18
+      recorded for localhost:PORT/acme/widget 1.4.0 in .terraform.lock.hcl:18, other/.terraform.lock.hcl:18
       the files of the package for darwin_arm64 of localhost:PORT/acme/widget 1.4.0, computed here from <zh>; checksums signed by <key GOOD>
     ");
     let run = workspace.tflock(&registry, ["explain", &format!("{}/acme/widget", registry.host())]).ended_with(0);
     assert!(run.stdout.contains("1.4.0 also in other/.terraform.lock.hcl"), "{run}");
     std::fs::create_dir(workspace.path("empty")).unwrap();
     let run = workspace.tflock(&registry, ["-C", "empty", "explain", &package.zh()]).ended_with(0);
-    assert_eq!(run.stdout.matches("recorded for").count(), 2, "{run}");
+    assert_eq!(run.stdout.matches(&format!("{LOCK}:")).count(), 2, "{run}");
     let strange = format!("zh:{}", "0".repeat(64));
     let run = workspace.tflock(&registry, ["explain", &strange]).ended_with(0);
     assert!(run.stdout.contains("recorded in no lock file of this repository"), "{run}");
