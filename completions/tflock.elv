@@ -57,7 +57,10 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand git 'Let git merge and compare lock files through tflock'
             cand cache 'Show, clear or share the index of known hashes'
             cand completions 'Print a completion script for a shell'
-            cand man 'Print the manual page'
+            cand schema 'Print the JSON schema of the documents of --format json'
+            cand version 'Print the version'
+            cand help 'Print the help of a command'
+            cand man 'Print a manual page'
         }
         &'tflock;lock'= {
             cand --platform 'Record hashes for this platform; may be repeated'
@@ -832,6 +835,51 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tflock;completions'= {
+            cand --tool 'The tool whose rules hold: header, default registry, file names'
+            cand --trust-file 'The trust file, instead of .tflock.trust.hcl at the top of the work tree'
+            cand --format 'The form of the result on standard output'
+            cand --report 'Also write the result to a file in another form; may be repeated'
+            cand --color 'Colours'
+            cand --offline 'Ask nobody; a question that the work needs is exit code 4'
+            cand --no-cache 'Neither read nor write the index of known hashes'
+            cand -q 'No progress, no notes'
+            cand --quiet 'No progress, no notes'
+            cand -v 'Tell more: each request, each hash'
+            cand --verbose 'Tell more: each request, each hash'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tflock;schema'= {
+            cand --tool 'The tool whose rules hold: header, default registry, file names'
+            cand --trust-file 'The trust file, instead of .tflock.trust.hcl at the top of the work tree'
+            cand --format 'The form of the result on standard output'
+            cand --report 'Also write the result to a file in another form; may be repeated'
+            cand --color 'Colours'
+            cand --offline 'Ask nobody; a question that the work needs is exit code 4'
+            cand --no-cache 'Neither read nor write the index of known hashes'
+            cand -q 'No progress, no notes'
+            cand --quiet 'No progress, no notes'
+            cand -v 'Tell more: each request, each hash'
+            cand --verbose 'Tell more: each request, each hash'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tflock;version'= {
+            cand --tool 'The tool whose rules hold: header, default registry, file names'
+            cand --trust-file 'The trust file, instead of .tflock.trust.hcl at the top of the work tree'
+            cand --format 'The form of the result on standard output'
+            cand --report 'Also write the result to a file in another form; may be repeated'
+            cand --color 'Colours'
+            cand --offline 'Ask nobody; a question that the work needs is exit code 4'
+            cand --no-cache 'Neither read nor write the index of known hashes'
+            cand -q 'No progress, no notes'
+            cand --quiet 'No progress, no notes'
+            cand -v 'Tell more: each request, each hash'
+            cand --verbose 'Tell more: each request, each hash'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tflock;help'= {
             cand --tool 'The tool whose rules hold: header, default registry, file names'
             cand --trust-file 'The trust file, instead of .tflock.trust.hcl at the top of the work tree'
             cand --format 'The form of the result on standard output'

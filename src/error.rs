@@ -133,6 +133,12 @@ impl Error {
         self
     }
 
+    /// Puts its next steps, and those of the errors beside it, into other words.
+    pub fn advise(&mut self, words: &dyn Fn(&str) -> String) {
+        self.hints.iter_mut().for_each(|hint| *hint = words(hint));
+        self.others.iter_mut().for_each(|other| other.advise(words));
+    }
+
     /// The same error with a next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

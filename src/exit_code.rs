@@ -17,10 +17,12 @@ pub enum ExitCode {
     Refused = 3,
     /// Inconclusive: a source was unreachable, answered nonsense or wants credentials. A retry may help.
     Inconclusive = 4,
+    /// Interrupted with Ctrl-C, as shells count it: 128 and the number of SIGINT.
+    Interrupted = 130,
 }
 
 impl ExitCode {
-    /// The one that counts when both apply: 3, 2, 4, 1, 0.
+    /// The one that counts when both apply: 130, 3, 2, 4, 1, 0.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self.weight() >= other.weight() { self } else { other }
@@ -28,6 +30,7 @@ impl ExitCode {
 
     fn weight(self) -> u8 {
         match self {
+            ExitCode::Interrupted => 5,
             ExitCode::Refused => 4,
             ExitCode::Failed => 3,
             ExitCode::Inconclusive => 2,
@@ -51,8 +54,8 @@ impl ExitCode {
             | ErrorKind::NotFound
             | ErrorKind::UnknownProvider
             | ErrorKind::Package
-            | ErrorKind::Disk
-            | ErrorKind::Interrupted => ExitCode::Failed,
+            | ErrorKind::Disk => ExitCode::Failed,
+            ErrorKind::Interrupted => ExitCode::Interrupted,
             ErrorKind::Trust => ExitCode::Refused,
             ErrorKind::Unavailable | ErrorKind::Unauthorized | ErrorKind::NotInstalled | ErrorKind::Offline => {
                 ExitCode::Inconclusive
@@ -88,8 +91,8 @@ mod tests {
 
     #[test]
     fn precedence() {
-        use ExitCode::{Done, Failed, Findings, Inconclusive, Refused};
-        let order = [Refused, Failed, Inconclusive, Findings, Done];
+        use ExitCode::{Done, Failed, Findings, Inconclusive, Interrupted, Refused};
+        let order = [Interrupted, Refused, Failed, Inconclusive, Findings, Done];
         for (at, first) in order.into_iter().enumerate() {
             for second in &order[at..] {
                 assert_eq!((first.and(*second), second.and(first)), (first, first));

@@ -50,6 +50,8 @@ pub mod source;
 
 pub mod release;
 
+pub mod topics;
+
 pub mod engine;
 
 pub mod workspace;

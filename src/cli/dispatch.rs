@@ -1,13 +1,16 @@
 //! From arguments to a command and its request.
 
 use super::args::{Arguments, Command, ProvidersCommand};
-use super::generated;
+use super::{generated, manual};
 use crate::commands::{
     Services, add, cache, diff, explain, fmt, get, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
     trust, upgrade, verify, why,
 };
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::outcome::{Body, Generated, Outcome};
+
+/// The schema of JSON documents.
+const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
 /// Does what the arguments ask for.
 ///
@@ -32,9 +35,15 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
             let script = Generated::Script(generated::completions(asked.shell));
             Ok(Outcome::of_body("completions", Body::Generated(script)))
         }
-        Command::Man => generated::man()
-            .map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page))))
-            .map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}"))),
+        Command::Schema => Ok(Outcome::of_body("schema", Body::Generated(Generated::Schema(SCHEMA)))),
+        Command::Version => {
+            Ok(Outcome::of_body("version", Body::Generated(Generated::Version(env!("CARGO_PKG_VERSION")))))
+        }
+        Command::Help(asked) => {
+            generated::help(&asked.command).map(|page| Outcome::of_body("help", Body::Generated(Generated::Page(page))))
+        }
+        Command::Man(asked) => manual::page(asked.command.as_deref())
+            .map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page)))),
         Command::Hash(arguments) => Ok(hash::hash(&arguments.request(), services)),
         Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
         Command::Get(arguments) => get::get(&arguments.request(), services),

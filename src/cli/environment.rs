@@ -23,6 +23,11 @@ impl Environment {
         self.variables.get("NO_COLOR").is_some() || self.variables.get("TERM") == Some("dumb")
     }
 
+    /// The columns that `COLUMNS` asks for, where text for a terminal goes elsewhere.
+    pub(super) fn columns(&self) -> Option<usize> {
+        self.variables.get("COLUMNS")?.parse().ok()
+    }
+
     /// True if `CI` is set to something: no bars.
     pub(super) fn ci(&self) -> bool {
         self.variables.get("CI").is_some()

@@ -1,10 +1,10 @@
-//! What is made from the command line's own description: completion scripts and the manual page.
+//! What is made from the command line's own description: completion scripts and help.
 
-use clap::Command;
 use clap_complete::Shell;
-use clap_mangen::Man;
 
 use super::args::command;
+use super::usage;
+use crate::error::{Error, ErrorKind};
 
 /// The completion script of a shell.
 pub(super) fn completions(shell: Shell) -> String {
@@ -13,57 +13,23 @@ pub(super) fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The manual page in roff: the program, then each command.
+/// The help of a command, by its name and that of the one below it; without a name that of the program.
 ///
 /// # Errors
 ///
-/// None but those of writing to memory.
-pub(super) fn man() -> std::io::Result<String> {
+/// A usage error, if there is no such command.
+pub(super) fn help(names: &[String]) -> Result<String, Error> {
     let mut command = command();
     command.build();
-    let man = Man::new(command.clone());
-    let mut page = Vec::new();
-    man.render_title(&mut page)?;
-    man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
-    man.render_description_section(&mut page)?;
-    man.render_options_section(&mut page)?;
-    let mut page = String::from_utf8_lossy(&page).into_owned();
-    for subcommand in visible(&command) {
-        page.push_str(&section(subcommand, "tflock")?);
+    let mut found = &mut command;
+    for name in names {
+        let near = usage::meant(found, name);
+        found = found.find_subcommand_mut(name).ok_or_else(|| {
+            let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
+            error.hint(near.unwrap_or_else(|| "`tflock help` lists the commands".to_owned()))
+        })?;
     }
-    let mut end = Vec::new();
-    man.render_extra_section(&mut end)?;
-    page.push_str(&String::from_utf8_lossy(&end));
-    Ok(page)
-}
-
-fn visible(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set())
-}
-
-/// One command, its parts one level lower; then the commands below it.
-fn section(command: &Command, parent: &str) -> std::io::Result<String> {
-    let name = format!("{parent} {}", command.get_name());
-    let own = command.clone().mut_args(|argument| {
-        let hidden = argument.is_global_set() || argument.get_id() == "help";
-        argument.hide(hidden)
-    });
-    let man = Man::new(own);
-    let mut parts = Vec::new();
-    man.render_synopsis_section(&mut parts)?;
-    man.render_description_section(&mut parts)?;
-    man.render_options_section(&mut parts)?;
-    if command.get_after_help().is_some() {
-        man.render_extra_section(&mut parts)?;
-    }
-    let parts = String::from_utf8_lossy(&parts).replace("\n.SH ", "\n.SS ");
-    let parts = parts.strip_prefix(".SH ").map(|rest| format!(".SS {rest}")).unwrap_or(parts);
-    let mut text = format!(".SH \"{}\"\n{parts}", name.to_uppercase());
-    for below in visible(command) {
-        text.push_str(&section(below, &name)?);
-    }
-    Ok(text)
+    Ok(found.render_long_help().to_string())
 }
 
 #[cfg(test)]
@@ -76,6 +42,15 @@ mod tests {
     /// The name that a shell's script has in `completions/`, and the script.
     fn completion_files() -> impl Iterator<Item = (String, String)> {
         Shell::value_variants().iter().map(|shell| (shell.file_name("tflock"), completions(*shell)))
+    }
+
+    #[test]
+    fn help_of_a_command_below_another() {
+        let help = |names: &[&str]| super::help(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert!(help(&["trust", "rotate"]).unwrap().contains("Usage: tflock trust rotate"));
+        assert!(help(&[]).unwrap().contains("Usage: tflock"));
+        assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?"]);
+        assert_eq!(help(&["x"]).unwrap_err().hints, ["`tflock help` lists the commands"]);
     }
 
     /// `UPDATE=1 cargo test completions` rewrites the folder.
@@ -91,15 +66,5 @@ mod tests {
             let kept = std::fs::read_to_string(&file).unwrap_or_default();
             assert!(kept == script, "completions/{name} is not what the program prints; set UPDATE=1 and run again");
         }
-    }
-
-    #[test]
-    fn the_manual_page_has_every_command() {
-        let page = man().unwrap();
-        for subcommand in visible(&command()) {
-            let heading = format!(".SH \"TFLOCK {}\"", subcommand.get_name().to_uppercase());
-            assert!(page.contains(&heading), "{heading}");
-        }
-        assert!(page.contains("TFLOCK CACHE PRUNE") && !page.contains("TFLOCK PROVIDERS"));
     }
 }

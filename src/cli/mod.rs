@@ -8,6 +8,7 @@ mod args;
 mod dispatch;
 mod environment;
 mod generated;
+mod manual;
 mod progress;
 mod reports;
 mod usage;
@@ -22,6 +23,7 @@ pub use environment::{Environment, Streams};
 use crate::commands::{Services, module_fetch};
 use crate::error::Error;
 use crate::outcome::Outcome;
+use crate::outcome::advice::Stand;
 use crate::redact;
 use crate::report::{self, Format, Style};
 use args::Arguments;
@@ -47,7 +49,7 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         colour: global.color.shown(terminal, environment.no_color()),
         dialect: global.tool.and_then(args::Tool::dialect),
         detail: global.detail(),
-        width: streams.columns.filter(|_| terminal),
+        width: if terminal { streams.columns } else { environment.columns().filter(|_| global.color.is_forced()) },
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
     match outcome(arguments, environment, streams) {
@@ -78,8 +80,23 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
     let mut scope = arguments.scope(environment);
     scope.modules.fetch = Some(module_fetch(&scope, &progress.events()));
+    let named = scope.named.clone();
     let services = Services { scope, events: progress.events(), stdin: Mutex::new(&mut *streams.stdin) };
-    dispatch::dispatch(arguments, &services)
+    let stand = |many: bool| {
+        let recursive = many && named.len() < 2;
+        Stand { to_top: services.scope.way_to_top(), named: named.clone(), recursive }
+    };
+    match dispatch::dispatch(arguments, &services) {
+        Ok(outcome) => {
+            let stand = stand(outcome.many);
+            Ok(outcome.advised(&stand))
+        }
+        Err(mut error) => {
+            let stand = stand(false);
+            error.advise(&|text| stand.for_all(text));
+            Err(error)
+        }
+    }
 }
 
 /// Tells which reports could not be written.

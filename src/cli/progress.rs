@@ -15,9 +15,9 @@ use crate::report::{Detail, printable, size};
 pub(super) enum Mode {
     /// Not at all.
     Silent,
-    /// A line for each package.
+    /// One line in the end that counts what was fetched; with -v a line for each package and request.
     Lines,
-    /// A bar for each package, and lines above them.
+    /// A bar for each package, a line that says whom the run is asking, and lines above them.
     Bars,
 }
 
@@ -40,9 +40,28 @@ struct Screen {
     dialect: Mutex<Option<Dialect>>,
     verbose: bool,
     bars: Option<MultiProgress>,
-    /// What is on its way, with the bytes so far.
-    packages: Mutex<HashMap<PackageKey, (u64, Option<ProgressBar>)>>,
+    /// What is on its way.
+    packages: Mutex<HashMap<PackageKey, Package>>,
+    fetched: Mutex<Fetched>,
+    /// The line below the bars: whom the run is asking, or how much has come of how much.
+    status: Mutex<Option<ProgressBar>>,
     lines: Mutex<Box<dyn Write + Send>>,
+}
+
+/// A package on its way.
+struct Package {
+    /// The bytes so far.
+    bytes: u64,
+    total: Option<u64>,
+    bar: Option<ProgressBar>,
+}
+
+/// What a run has asked for and got.
+#[derive(Default)]
+struct Fetched {
+    requests: usize,
+    packages: usize,
+    bytes: u64,
 }
 
 impl Progress {
@@ -50,8 +69,10 @@ impl Progress {
     pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
         let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
         Self((mode != Mode::Silent).then(|| {
-            let (packages, lines) = (Mutex::default(), Mutex::new(lines));
-            Arc::new(Screen { dialect: Mutex::default(), verbose: detail == Detail::Verbose, bars, packages, lines })
+            let verbose = detail == Detail::Verbose;
+            let (packages, fetched, status) = (Mutex::default(), Mutex::default(), Mutex::default());
+            let (dialect, lines) = (Mutex::default(), Mutex::new(lines));
+            Arc::new(Screen { dialect, verbose, bars, packages, fetched, status, lines })
         }))
     }
 
@@ -69,9 +90,21 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bars) = self.0.as_ref().and_then(|screen| screen.bars.as_ref()) {
-            // A terminal that is gone needs no clearing.
+        let Some(screen) = &self.0 else { return };
+        if let Some(bars) = &screen.bars {
+            locked(&screen.status).take().iter().for_each(ProgressBar::finish_and_clear);
+            locked(&screen.packages)
+                .drain()
+                .filter_map(|(_, package)| package.bar)
+                .for_each(|bar| bar.finish_and_clear());
+            // A terminal that is gone needs no clearing. What still comes after an interruption is drawn no more.
             let _ = bars.clear();
+            bars.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let Fetched { packages, bytes, .. } = *locked(&screen.fetched);
+        if packages > 0 {
+            let word = if packages == 1 { "package" } else { "packages" };
+            screen.line(&format!("fetched {packages} {word}, {}", size(bytes)));
         }
     }
 }
@@ -80,41 +113,82 @@ impl Screen {
     fn show(&self, event: Event) {
         match event {
             Event::PackageStarted { package, total } => {
-                let bar = self.bars.as_ref().map(|bars| bars.add(self.bar(&package, total)));
-                locked(&self.packages).insert(package, (0, bar));
+                let bar = self.bars.as_ref().map(|bars| bars.insert(0, bar(&package, total)));
+                locked(&self.packages).insert(package, Package { bytes: 0, total, bar });
             }
             Event::PackageBytes { package, bytes } => {
-                if let Some((sum, bar)) = locked(&self.packages).get_mut(&package) {
-                    *sum += bytes;
-                    if let Some(bar) = bar {
-                        bar.inc(bytes);
-                    }
+                if let Some(known) = locked(&self.packages).get_mut(&package) {
+                    known.bytes += bytes;
+                    known.show();
                 }
             }
             Event::PackageRestarted { package } => {
-                if let Some((sum, bar)) = locked(&self.packages).get_mut(&package) {
-                    *sum = 0;
-                    if let Some(bar) = bar {
-                        bar.reset();
-                    }
+                if let Some(known) = locked(&self.packages).get_mut(&package) {
+                    known.bytes = 0;
+                    known.show();
                 }
             }
             Event::PackageDone { package, ok, local } => self.done(&package, ok, local),
             Event::Tool { dialect } => *locked(&self.dialect) = dialect,
-            Event::Request { url } if self.verbose => self.line(&format!("asking {}", printable(&url))),
-            Event::Request { .. } => {}
+            Event::Request { url } => {
+                if self.verbose {
+                    self.line(&format!("asking {}", printable(&url)));
+                }
+                self.asking(&url);
+                return;
+            }
             Event::Note { text } => self.line(&printable(&text)),
+        }
+        self.total();
+    }
+
+    /// Says whom the run is asking, as long as no package is on its way.
+    fn asking(&self, url: &str) {
+        let requests = {
+            let mut fetched = locked(&self.fetched);
+            fetched.requests += 1;
+            fetched.requests
+        };
+        let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        if locked(&self.packages).is_empty() {
+            let word = if requests == 1 { "request" } else { "requests" };
+            self.status(&format!("asking {} ({requests} {word})", printable(&host)));
         }
     }
 
+    /// Says how much has come of what is on its way.
+    fn total(&self) {
+        let packages = locked(&self.packages);
+        if packages.is_empty() {
+            return;
+        }
+        let (count, bytes) = (packages.len(), packages.values().map(|package| package.bytes).sum::<u64>());
+        let total: Option<u64> = packages.values().map(|package| package.total).sum();
+        drop(packages);
+        let Fetched { packages: done, bytes: before, .. } = *locked(&self.fetched);
+        let of = total.map(|total| format!(" of {}", size(before + total))).unwrap_or_default();
+        self.status(&format!("{done} fetched, {count} on their way: {}{of}", size(before + bytes)));
+    }
+
+    fn status(&self, text: &str) {
+        let Some(bars) = &self.bars else { return };
+        let mut status = locked(&self.status);
+        let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        status.get_or_insert_with(|| bars.add(ProgressBar::no_length().with_style(style))).set_message(text.to_owned());
+    }
+
     fn done(&self, package: &PackageKey, ok: bool, local: bool) {
-        let Some((bytes, bar)) = locked(&self.packages).remove(package) else { return };
+        let Some(Package { bytes, bar, .. }) = locked(&self.packages).remove(package) else { return };
         if let (Some(bars), Some(bar)) = (&self.bars, bar) {
             bar.finish_and_clear();
             bars.remove(&bar);
         }
-        // Bars have told it already.
-        if ok && (self.bars.is_none() || self.verbose) {
+        if ok && !local {
+            let mut fetched = locked(&self.fetched);
+            fetched.packages += 1;
+            fetched.bytes += bytes;
+        }
+        if ok && self.verbose {
             let did = if local { "read" } else { "fetched" };
             self.line(&format!("{did} {} ({})", self.name(package), size(bytes)));
         }
@@ -136,14 +210,27 @@ impl Screen {
         let addr = locked(&self.dialect).map_or_else(|| address.to_string(), |dialect| address.short(dialect));
         printable(&format!("{addr} {version} for {platform}")).into_owned()
     }
+}
 
-    fn bar(&self, package: &PackageKey, total: Option<u64>) -> ProgressBar {
-        let (bar, template) = match total {
-            Some(total) => (ProgressBar::new(total), "{prefix:40!} {wide_bar} {bytes:>10} {bytes_per_sec:>12}"),
-            None => (ProgressBar::no_length(), "{prefix:40!} {bytes:>10} {bytes_per_sec:>12}"),
-        };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.with_style(style).with_prefix(self.name(package))
+/// What tells one bar from the others stands first: the platform, then the type of the provider and its version.
+fn bar(package: &PackageKey, total: Option<u64>) -> ProgressBar {
+    let PackageKey { address, version, platform } = package;
+    let name = printable(&format!("{platform:<15} {} {version}", address.type_name())).into_owned();
+    let (bar, template) = match total {
+        Some(total) => (ProgressBar::new(total), "{prefix:40!} {wide_bar} {msg:>19} {eta:>4}"),
+        None => (ProgressBar::no_length(), "{prefix:40!} {msg:>19}"),
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style).with_prefix(name)
+}
+
+impl Package {
+    fn show(&self) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.bytes);
+            let total = self.total.map(|total| format!("/{}", size(total))).unwrap_or_default();
+            bar.set_message(format!("{}{total}", size(self.bytes)));
+        }
     }
 }
 
@@ -179,7 +266,8 @@ mod tests {
             platform: "linux_amd64".parse().unwrap(),
         };
         let page = Page::default();
-        let events = Progress::new(mode, detail, Box::new(page.clone())).events();
+        let progress = Progress::new(mode, detail, Box::new(page.clone()));
+        let events = progress.events();
         events.emit(Event::Tool { dialect: Some(Dialect::Terraform) });
         events.emit(Event::Request { url: "https://example.com/".to_owned() });
         events.emit(Event::PackageStarted { package: package.clone(), total: Some(12_345_678) });
@@ -189,14 +277,17 @@ mod tests {
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 12_000_000 });
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 345_678 });
         events.emit(Event::PackageDone { package, ok: true, local: false });
+        drop(progress);
         String::from_utf8(locked(&page.0).clone()).unwrap()
     }
 
     #[test]
     fn plain_lines() {
-        let expected = "again\\u{1b}[2J\nfetched hashicorp/aws 5.31.0 for linux_amd64 (12.3 MB)\n";
+        let expected = "again\\u{1b}[2J\nfetched 1 package, 12.3 MB\n";
         assert_eq!(told(Mode::Lines, Detail::Normal), expected);
-        assert_eq!(told(Mode::Lines, Detail::Verbose), format!("asking https://example.com/\n{expected}"));
+        let each =
+            "again\\u{1b}[2J\nfetched hashicorp/aws 5.31.0 for linux_amd64 (12.3 MB)\nfetched 1 package, 12.3 MB\n";
+        assert_eq!(told(Mode::Lines, Detail::Verbose), format!("asking https://example.com/\n{each}"));
         assert_eq!(told(Mode::Silent, Detail::Quiet), "");
     }
 

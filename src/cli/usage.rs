@@ -60,6 +60,9 @@ pub(super) fn tell(
         return result(streams, &text(streams.stdout_is_terminal));
     }
     let hint = only_named(refused, asked);
+    if let Some(error) = unknown_command(refused) {
+        return unknown(&error, asked, environment, streams);
+    }
     if asked.json {
         let error = hint.into_iter().fold(error(refused), Error::hint);
         return result(streams, &report::failure(asked.command.as_deref(), &error, Format::Json)).and(ExitCode::Failed);
@@ -68,6 +71,59 @@ pub(super) fn tell(
     if let Some(hint) = hint {
         write(&mut streams.stderr, &format!("  help: {hint}\n"));
     }
+    ExitCode::Failed
+}
+
+/// What people type who know other tools, and what does it here.
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("init", "tflock needs no init: `tflock lock` writes the lock file, `terraform init` installs"),
+    ("validate", "`tflock verify` checks the lock file, `tflock fmt --check` its form"),
+    ("check", "`tflock verify` checks the lock file, `tflock lock --check` whether it is complete"),
+    ("status", "`tflock diff` tells what changed, `tflock lock --check` whether the lock file is complete"),
+    ("tree", "`tflock why` shows who asks for what"),
+    ("show", "`tflock list` shows what is locked"),
+    ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
+    ("install", "`tflock lock` writes the lock file, `terraform init` installs"),
+    ("uninstall", "`tflock remove` takes a provider out, `tflock git uninstall` the merge driver"),
+];
+
+/// What was meant by a name that is that of no command.
+pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
+    if let Some((_, words)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
+        return Some((*words).to_owned());
+    }
+    let names = parent.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    let near = names.map(|known| (strsim::osa_distance(known, name), known)).min()?;
+    // Of short names one letter may be wrong, of longer ones two.
+    (near.0 <= 2.min(name.len() / 3)).then(|| format!("did you mean `{}`?", near.1))
+}
+
+/// The error of a name that is that of no command, where clap would suggest one that is hardly meant.
+fn unknown_command(refused: &clap::Error) -> Option<Error> {
+    let is_unknown = refused.kind() == ClapKind::InvalidSubcommand;
+    let Some(ContextValue::String(name)) = refused.get(ContextKind::InvalidSubcommand).filter(|_| is_unknown) else {
+        return None;
+    };
+    let usage = refused.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let words: Vec<&str> = usage.split_whitespace().skip_while(|word| *word != "tflock").skip(1).collect();
+    let all = command();
+    let parent = words.iter().find_map(|word| all.find_subcommand(word)).unwrap_or(&all);
+    let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
+    let help = if parent.get_name() == "tflock" {
+        "tflock help".to_owned()
+    } else {
+        format!("tflock help {}", parent.get_name())
+    };
+    Some(meant(parent, name).into_iter().chain([format!("`{help}` lists the commands")]).fold(error, Error::hint))
+}
+
+fn unknown(error: &Error, asked: &Asked, environment: &Environment, streams: &mut Streams<'_>) -> ExitCode {
+    if asked.json {
+        return result(streams, &report::failure(asked.command.as_deref(), error, Format::Json)).and(ExitCode::Failed);
+    }
+    let style =
+        report::Style { colour: streams.stderr_is_terminal && !environment.no_color(), ..report::Style::default() };
+    write(&mut streams.stderr, &report::failure_remark(error, Format::Human, style));
     ExitCode::Failed
 }
 

@@ -22,14 +22,15 @@ use crate::outcome::{
 use crate::release::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::release::{Knowledge, Known, Line, Release};
+use crate::topics;
 use crate::version::Version;
 use crate::workspace::{Names, RunSettings};
 
 /// What `explain` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// A rule, a hash or a provider, as typed.
-    pub topic: String,
+    /// A rule, a topic, a hash or a provider, as typed; none for the list of rules and topics.
+    pub topic: Option<String>,
     /// Every root module below.
     pub recursive: bool,
 }
@@ -40,7 +41,9 @@ pub struct Request {
 ///
 /// A topic that is none of these; what is wrong with the settings of root modules.
 pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let explained = match Topic::parse(&request.topic) {
+    let Some(topic) = &request.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
+    let explained = match Topic::parse(topic) {
+        Topic::Page(page) => Explained::Topic(*page),
         Topic::Rule(rule) => Explained::Rule(rule),
         Topic::Hash(hash) => Explained::Hash(read(request.recursive, services)?.hash(hash)),
         Topic::Address(text) => Explained::Provider(read(request.recursive, services)?.provider(&text)?),
@@ -51,6 +54,8 @@ pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
 /// What is to be explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Topic {
+    /// A page of the documentation.
+    Page(&'static topics::Topic),
     /// A rule.
     Rule(Rule),
     /// A hash.
@@ -60,10 +65,13 @@ enum Topic {
 }
 
 impl Topic {
-    /// Tells what a text means: the id of a rule, a hash with its scheme, else a source address.
+    /// Tells what a text means: the name of a page, the id of a rule, a hash with its scheme, else a source address.
     fn parse(text: &str) -> Self {
         let rule = Rule::ALL.iter().find(|rule| rule.id() == text);
         let hash = || text.parse::<PackageHash>().ok().filter(|_| !text.contains('/') || text.starts_with("h1:"));
+        if let Some(page) = topics::Topic::named(text) {
+            return Self::Page(page);
+        }
         match (rule, hash()) {
             (Some(rule), _) => Self::Rule(*rule),
             (None, Some(hash)) => Self::Hash(hash),
@@ -93,12 +101,15 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     Ok(Read { dialect, roots, others, known })
 }
 
-/// The rules whose ids are near to a text that names none.
+/// The rules and topics whose names are near to a text that names none.
 fn unknown(text: &str, reason: &dyn ToString) -> Error {
-    let near = Rule::ALL.iter().map(|rule| rule.id()).min_by_key(|id| strsim::osa_distance(id, text));
+    let names = topics::TOPICS.iter().map(|topic| topic.name).chain(Rule::ALL.iter().map(|rule| rule.id()));
+    let near = names.min_by_key(|id| strsim::osa_distance(id, text));
     let message = format!("{text:?} is neither a rule nor a hash nor a provider: {}", reason.to_string());
-    let near = near.filter(|id| strsim::osa_distance(id, text) <= 4).map(|id| format!("did you mean the rule {id}?"));
-    near.into_iter().fold(Error::new(ErrorKind::Usage, message), Error::hint)
+    let near =
+        near.filter(|id| strsim::osa_distance(id, text) <= 4).map(|id| format!("did you mean `tflock explain {id}`?"));
+    let all = "`tflock explain` lists all rules and topics".to_owned();
+    near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }
 
 /// A lock file of the repository that the run is not about.

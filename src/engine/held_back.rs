@@ -1,7 +1,5 @@
 //! What keeps a provider from its newest release.
 
-use std::fmt::Write;
-
 use super::criteria::Criteria;
 use super::facts::Selected;
 use super::plan::{Selection, Step};
@@ -21,7 +19,8 @@ pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl I
     })
 }
 
-/// Why the newest release was not selected although the newest was asked for; none if it was.
+/// Why the newest release was not selected although the newest was asked for; none if it was. The file is that of the
+/// first constraint that does not allow it, as the requirement names it.
 pub fn held_back(
     addr: &ProviderAddr,
     step: &Step,
@@ -33,7 +32,13 @@ pub fn held_back(
     let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version());
     let reasons = reasons(criteria, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
-    Some(Finding::new(Rule::HeldBack, message).about(addr))
+    let finding = Finding::new(Rule::HeldBack, message).about(addr);
+    let mut holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest));
+    // It is the constraint that is to be looked at, not the lock file.
+    Some(match holders.find(|origin| !origin.file.as_os_str().is_empty()) {
+        Some(origin) => finding.in_file(&origin.file).at(origin.position),
+        None => finding,
+    })
 }
 
 /// A warning where fewer packages of the new release are covered than of the recorded one; none if there is no fewer.
@@ -80,10 +85,7 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
     reasons
 }
 
-/// `"~> 5.0" of module.net (modules/net/main.tf:3:5) does not allow it`
+/// `"~> 5.0" of module.net does not allow it`
 fn place(origin: &Origin) -> String {
-    let mut text = format!("{:?}", origin.constraint.as_deref().unwrap_or_default());
-    // Writing to a string cannot fail.
-    let _ = write!(text, " of {} ({}:{}) does not allow it", origin.asker(), origin.file.display(), origin.position);
-    text
+    format!("{:?} of {} does not allow it", origin.constraint.as_deref().unwrap_or_default(), origin.asker())
 }

@@ -55,7 +55,13 @@ pub struct Finding {
     pub position: Option<Position>,
     /// What to do about it, where that is more than the rule can know.
     pub remedy: Option<Box<str>>,
+    /// What to do about it, where that is not what the rule says.
+    pub advice: Option<Box<Advice>>,
 }
+
+/// What to do about a finding, in words for this very run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice(String);
 
 impl Finding {
     /// A finding at the level of its rule, without a place.
@@ -70,6 +76,7 @@ impl Finding {
             file: None,
             position: None,
             remedy: None,
+            advice: None,
         }
     }
 
@@ -102,8 +109,25 @@ impl Finding {
         self
     }
 
+    /// Puts what to do about it into other words.
+    pub fn advise(&mut self, words: impl Fn(&str) -> String) {
+        let help = self.general_help();
+        let told = words(&help);
+        if told != help {
+            self.advice = Some(Box::new(Advice(told)));
+        }
+    }
+
     /// What to do about it: its remedy, else the help of the rule, about this very provider.
     pub fn help(&self) -> String {
+        if let Some(advice) = &self.advice {
+            return advice.0.clone();
+        }
+        self.general_help()
+    }
+
+    /// The same wherever the run was started.
+    pub fn general_help(&self) -> String {
         if let Some(remedy) = &self.remedy {
             return remedy.to_string();
         }

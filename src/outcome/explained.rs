@@ -7,12 +7,17 @@ use crate::evidence::Evidence;
 use crate::finding::{Position, Rule};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
+use crate::topics::Topic;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// A topic, explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explained {
+    /// All rules and topics, by name.
+    Index,
+    /// A page of the documentation.
+    Topic(Topic),
     /// A rule; all there is to say stands in its table.
     Rule(Rule),
     /// A hash.

@@ -1,5 +1,6 @@
 //! What a command returns: data, neither printed nor coloured.
 
+pub mod advice;
 mod explained;
 mod mirror;
 mod modules;
@@ -24,6 +25,7 @@ use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::Fingerprint;
 use crate::trust::pins::{Pins, Signer};
+use advice::Stand;
 
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
@@ -51,6 +53,8 @@ pub struct Outcome {
     pub dialect: Option<Dialect>,
     /// How `list` of many root modules is told to people.
     pub grouping: Grouping,
+    /// True if root modules were searched for: commands in next steps for all of them take `-r`.
+    pub recursive: bool,
 }
 
 /// By what the entries of many lock files stand together.
@@ -72,6 +76,32 @@ impl Outcome {
     /// An outcome about no root module.
     pub fn of_body(command: &'static str, body: Body) -> Self {
         Self::of_roots(command, vec![RootOutcome { path: PathBuf::new(), body: Ok(body), findings: Vec::new() }])
+    }
+
+    /// The same, the commands in its next steps such that they work from where the user stands.
+    #[must_use]
+    pub fn advised(mut self, stand: &Stand) -> Self {
+        self.recursive = stand.recursive;
+        for root in &mut self.roots {
+            let RootOutcome { path, body, findings } = root;
+            for finding in findings {
+                finding.advise(|text| stand.for_root(text, path));
+            }
+            let unanswered: Vec<&mut Error> = match body {
+                Err(error) => vec![error],
+                Ok(Body::Verified(verified)) => verified.inconclusive.iter_mut().map(|it| &mut it.error).collect(),
+                Ok(Body::Changes(changes)) => changes.inconclusive.iter_mut().collect(),
+                Ok(_) => Vec::new(),
+            };
+            for error in unanswered {
+                error.advise(&|text| stand.for_root(text, path));
+            }
+        }
+        if let Some(error) = &mut self.error {
+            error.advise(&|text| stand.for_all(text));
+        }
+        self.notes.iter_mut().for_each(|note| *note = stand.for_all(note));
+        self
     }
 
     /// The same with a failure beside the result.

@@ -11,8 +11,12 @@ use crate::merge::Remark;
 pub enum Generated {
     /// A completion script.
     Script(String),
-    /// The manual page, in roff.
+    /// The manual page, in roff, or the help of a command.
     Page(String),
+    /// The version of the program.
+    Version(&'static str),
+    /// The schema of JSON documents.
+    Schema(&'static str),
 }
 
 /// One file of `fmt`.

@@ -47,6 +47,16 @@ fn a_rule_is_explained_by_its_fields() {
 }
 
 #[test]
+fn alone_it_lists_rules_and_topics() {
+    let (human, json) = told("explain", Body::Explained(Explained::Index));
+    assert!(human.contains("\n  exit-codes   Exit codes\n") && human.contains("\n  republished "), "{human}");
+    assert_eq!(json["rules"].as_array().unwrap().len(), Rule::ALL.len());
+    let topic = *crate::topics::Topic::named("h1").unwrap();
+    let (human, json) = told("explain", Body::Explained(Explained::Topic(topic)));
+    assert_eq!((human.as_str(), &json["topic"]["name"]), (topic.text, &json!("h1")));
+}
+
+#[test]
 fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
     let RecordedAt { address, version, .. } = recorded(None);
     let release = ReleaseOfHash { address, version, signer: Some(Signer::Unsigned), origin: contents() };

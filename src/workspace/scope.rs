@@ -1,10 +1,11 @@
 //! Where a run works, and what holds for all its root modules.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Environment;
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
+use crate::disk::worktree::Place;
 use crate::settings::SourceChoice;
 
 /// What the global options and the surroundings say.
@@ -56,6 +57,18 @@ impl Scope {
     /// True if several directories were named.
     pub fn many(&self) -> bool {
         self.named.len() > 1
+    }
+
+    /// The way from the directory of the process to where paths of root modules that are searched for begin: the top of
+    /// the work tree, outside of git the directory itself.
+    pub fn way_to_top(&self) -> PathBuf {
+        let start = self.directories().into_iter().next().unwrap_or_default();
+        let (from, to) = (Place::of(&self.environment.directory), Place::of(&start));
+        let to = to.top.unwrap_or(to.directory);
+        let common = from.directory.ancestors().find(|above| to.starts_with(above)).unwrap_or(Path::new("/"));
+        let up = from.directory.strip_prefix(common).map_or(0, |way| way.components().count());
+        let down = to.strip_prefix(common).unwrap_or(&to);
+        std::iter::repeat_n(Path::new(".."), up).chain([down]).collect()
     }
 
     /// The tool that was named.

@@ -33,6 +33,7 @@ mod names;
 mod not_literal;
 mod offline;
 mod outdated;
+mod picture;
 mod policy;
 mod readme;
 mod recursive;

@@ -7,6 +7,9 @@ use crate::support::workspace::{TESTDATA, Workspace};
 const LOCK: &str = ".terraform.lock.hcl";
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 
+/// The page with what `tflock diff` shows.
+const PAIRS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reading-a-change.md");
+
 /// The pairs of `testdata/diffs` that are shown, in this order.
 const SHOWN: [&str; 3] = ["hashes-replaced", "h1-exchanged", "moved-host"];
 
@@ -43,8 +46,8 @@ fn section(case: &str) -> String {
 }
 
 #[test]
-fn pairs_in_the_readme_are_what_is_printed() {
-    let mut readme = std::fs::read_to_string(README).unwrap();
+fn pairs_are_shown_as_they_are_printed() {
+    let mut readme = std::fs::read_to_string(PAIRS).unwrap();
     for case in SHOWN {
         let (before, after) = (format!("<!-- begin {case} -->\n"), format!("<!-- end {case} -->"));
         let start = readme.find(&before).unwrap_or_else(|| panic!("no place for {case}")) + before.len();
@@ -52,10 +55,10 @@ fn pairs_in_the_readme_are_what_is_printed() {
         let wanted = section(case);
         if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
             readme.replace_range(start..end, &wanted);
-            std::fs::write(README, &readme).unwrap();
+            std::fs::write(PAIRS, &readme).unwrap();
             continue;
         }
-        assert_eq!(readme[start..end], wanted, "UPDATE=1 writes the README anew");
+        assert_eq!(readme[start..end], wanted, "UPDATE=1 writes the page anew");
     }
 }
 
@@ -96,6 +99,17 @@ fn the_table_of_commands_names_every_command_and_no_other() {
     commands.sort_unstable();
     told.sort_unstable();
     assert_eq!(told, commands);
+}
+
+#[test]
+fn the_readme_is_short_and_its_links_lead_somewhere() {
+    let readme = std::fs::read_to_string(README).unwrap();
+    assert!(readme.lines().count() < 250, "{}", readme.lines().count());
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let outside = link.contains("://") || link.starts_with('#');
+        assert!(outside || folder.join(link).exists(), "{link}");
+    }
 }
 
 #[test]

@@ -81,3 +81,23 @@ fn each_rule_is_raised_by_the_program_and_by_a_test() {
         assert!(raised, "no test raises {id}");
     }
 }
+
+/// `docs/rules.md` is what `tflock explain` knows.
+#[test]
+fn the_page_of_rules_is_that_of_the_program() {
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md");
+    let all = Workspace::with_files(&[]).tflock(None, ["explain", "--format", "json"]).ended_with(0).json();
+    let mut page = "# Rules\n\nEach finding names its rule. A `level` block of `.tflock.hcl` sets another level; at level deny a \
+                    finding of class other ends the run with 1, of trust and policy with 3.\n\n| rule | level | class | what it \
+                    means | what to do |\n|---|---|---|---|---|\n"
+        .to_owned();
+    for rule in all["rules"].as_array().unwrap() {
+        let cell = |name: &str| rule[name].as_str().unwrap().replace('|', "\\|");
+        let [id, level, class, summary, help] = ["id", "level", "class", "summary", "help"].map(cell);
+        writeln!(page, "| `{id}` | {level} | {class} | {summary} | {help} |").unwrap();
+    }
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        std::fs::write(PAGE, &page).unwrap();
+    }
+    assert!(std::fs::read_to_string(PAGE).unwrap_or_default() == page, "docs/rules.md: UPDATE=1 writes it anew");
+}

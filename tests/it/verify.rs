@@ -40,8 +40,7 @@ fn people_read_one_line_and_what_was_not_asked() {
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
     note[signer-not-pinned]: localhost:PORT/acme/gadget 2.0.0 is signed by <key GOOD>; there is no trust file that would remember it
       --> .terraform.lock.hcl:5:13
-    note[signer-not-pinned]: localhost:PORT/acme/widget 1.4.0 is signed by <key GOOD>; there is no trust file that would remember it
-      --> .terraform.lock.hcl:15:17
+      and 1 more of this kind; -v tells each
     passed: 4 hashes proven, 4 unknown
     ");
     assert_eq!(registry.count(Endpoint::Zip), 0);
@@ -200,7 +199,7 @@ fn explanations_need_nobody() {
     let run = workspace.tflock(&registry, ["explain", "acme/widget"]).ended_with(2);
     assert!(run.filtered(&run.stderr).contains("did you mean localhost:PORT/acme/widget?"), "{run}");
     let run = workspace.tflock(&registry, ["explain", "pin-nothing"]).ended_with(2);
-    assert!(run.stderr.contains("did you mean the rule pins-nothing?"), "{run}");
+    assert!(run.stderr.contains("did you mean `tflock explain pins-nothing`?"), "{run}");
     assert!(registry.requests().is_empty());
 }
 

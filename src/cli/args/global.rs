@@ -147,6 +147,11 @@ impl Below {
 }
 
 impl Colour {
+    /// True if text is as for a terminal wherever it goes.
+    pub(in crate::cli) fn is_forced(self) -> bool {
+        self == Colour::Always
+    }
+
     /// Whether to colour what goes to a terminal, or elsewhere.
     pub(in crate::cli) fn shown(self, terminal: bool, no_color: bool) -> bool {
         match self {

@@ -66,7 +66,9 @@ pub(super) use verify::{ExplainArgs, VerifyArgs};
         1  findings at deny, or --check found a difference\n  \
         2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
         3  trust refused; a retry will not help\n  \
-        4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help"
+        4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help\n  \
+        130  interrupted\n\n\
+        `tflock explain` lists rules and topics: settings, trust, environment and others."
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -110,10 +112,12 @@ pub(super) enum Command {
     Git(GitArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
-    /// Print the manual page.
-    ///
-    /// Prints the manual page in roff, for instance into ~/.local/share/man/man1/tflock.1.
-    Man,
+    /// Print the JSON schema of the documents of --format json.
+    Schema,
+    /// Print the version.
+    Version,
+    Help(HelpArgs),
+    Man(ManArgs),
 }
 
 /// The commands below `providers`.
@@ -174,6 +178,30 @@ pub(super) struct HashArgs {
     pub(super) within: Within,
 }
 
+/// Print the help of a command.
+///
+/// Prints what `tflock COMMAND --help` prints; without COMMAND the list of commands. `tflock explain` has the rules and
+/// topics such as settings and trust.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock help trust rotate")]
+pub(super) struct HelpArgs {
+    /// The command, and the one below it.
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+}
+
+/// Print a manual page.
+///
+/// Prints a manual page in roff: that of a command, for instance into ~/.local/share/man/man1/tflock-lock.1, or without
+/// COMMAND that of the program.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  tflock man lock > ~/.local/share/man/man1/tflock-lock.1")]
+pub(super) struct ManArgs {
+    /// The command.
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Option<String>,
+}
+
 /// Print a completion script for a shell.
 ///
 /// Prints the script to standard output; where it goes depends on the shell.
@@ -228,7 +256,10 @@ impl Command {
             Command::Git(_) => "git",
             Command::Cache(_) => "cache",
             Command::Completions(_) => "completions",
-            Command::Man => "man",
+            Command::Man(_) => "man",
+            Command::Schema => "schema",
+            Command::Version => "version",
+            Command::Help(_) => "help",
         }
     }
 
@@ -288,7 +319,12 @@ impl Command {
             Command::Merge(merge) => Some(&merge.within),
             Command::Textconv(textconv) => Some(&textconv.within),
             Command::Git(git) => Some(&git.within),
-            Command::Cache(_) | Command::Completions(_) | Command::Man => None,
+            Command::Cache(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+            | Command::Schema
+            | Command::Version
+            | Command::Help(_) => None,
         }
     }
 }

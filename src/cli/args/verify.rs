@@ -120,12 +120,12 @@ fn bytes(text: &str) -> Result<u64, String> {
 /// provider. Nobody is asked: what earlier runs found out is told.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock explain republished\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
+    after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"
 )]
 pub(in crate::cli) struct ExplainArgs {
-    /// The id of a rule, a hash with its scheme, or a provider source address.
-    #[arg(value_name = "RULE|HASH|ADDR")]
-    topic: String,
+    /// The id of a rule, a topic, a hash with its scheme, or a provider source address; without it the rules and topics.
+    #[arg(value_name = "RULE|TOPIC|HASH|ADDR")]
+    topic: Option<String>,
     /// Look at the lock file of every root module below.
     #[arg(short, long)]
     recursive: bool,

@@ -99,7 +99,7 @@ fn help_and_version_are_results() {
 fn usage_errors_go_to_standard_error() {
     let told = told(&["lcok"]);
     assert_eq!((told.code, told.out.as_str()), (ExitCode::Failed, ""));
-    assert!(told.err.starts_with("error: unrecognized subcommand 'lcok'") && told.err.contains("'lock'"));
+    assert!(told.err.starts_with("error: there is no command \"lcok\"") && told.err.contains("did you mean `lock`?"));
     let told = super::tests::told(&[]);
     assert!(told.code == ExitCode::Failed && told.out.is_empty() && told.err.contains("Usage:"));
 }
@@ -111,7 +111,7 @@ fn usage_errors_as_documents() {
         assert_eq!(told.code, ExitCode::Failed);
         let document = told.json();
         assert_eq!(document["error"]["kind"], "usage");
-        assert_eq!(document["error"]["message"], "unrecognized subcommand 'lcok'");
+        assert_eq!(document["error"]["message"], "there is no command \"lcok\"");
         assert_eq!(document["error"]["hints"][0], "did you mean `lock`?");
         assert_eq!(document["command"], serde_json::Value::Null);
     }

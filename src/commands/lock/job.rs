@@ -154,7 +154,8 @@ impl Job {
             if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                 let decision = &mut deciding.decision;
                 let requirement = self.root.requirements.get(addr);
-                decision.findings.extend(held_back::held_back(addr, step, requirement, facts).map(leveled));
+                let held = held_back::held_back(addr, step, requirement, facts).map(|it| self.root.shown_in_file(it));
+                decision.findings.extend(held.map(leveled));
                 let new = decision.entries.get(addr).map(|decided| &decided.entry);
                 let dropped = new.and_then(|new| held_back::platforms_dropped(addr, step, new));
                 decision.findings.extend(dropped.map(leveled));

@@ -270,6 +270,15 @@ impl Root {
         findings.into_iter().map(place).collect()
     }
 
+    /// A finding in a file of the root module, as reports name it.
+    pub(super) fn shown_in_file(&self, finding: Finding) -> Finding {
+        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
+        match &finding.file {
+            Some(file) => Finding { file: Some(roots::file_from(folder, file)), ..finding },
+            None => finding,
+        }
+    }
+
     /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.
     fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());

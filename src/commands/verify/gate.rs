@@ -1,6 +1,6 @@
 //! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::base::AskedBase;
@@ -8,6 +8,7 @@ use super::bases::{Bases, Sifted};
 use super::modules;
 use super::opening::{Opening, open};
 use super::{Roots, VerifyOptions, judged, recalled};
+use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::sources::{Asked, Sources};
 use crate::commands::targets::{Targets, Unlocked};
@@ -15,6 +16,7 @@ use crate::commands::verify_online::questions;
 use crate::disk::cache::Cache;
 use crate::engine::inquiry::Depth;
 use crate::error::{Error, ErrorKind};
+use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::settings::SourceChoice;
 use crate::workspace::{RootSource, Scope};
@@ -102,6 +104,7 @@ fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -
         notes.push("the work tree vouches for itself: its own settings and trust file were believed".to_owned());
     }
     notes.extend(told);
+    notes.extend(day_one(outcome));
     if outcome.roots.is_empty() {
         notes.push("there is no root module here: no directory has a lock file".to_owned());
     }
@@ -110,6 +113,19 @@ fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -
         notes.push(format!("{as_they_were} of {count} root modules are as they were; nothing was asked about them"));
     }
     notes
+}
+
+/// What to do where no trust file remembers a signer yet; nothing where one does.
+fn day_one(outcome: &Outcome) -> Option<String> {
+    let findings = outcome.roots.iter().flat_map(|root| &root.findings);
+    let unpinned = findings.filter(|finding| finding.rule == Rule::SignerNotPinned && finding.level == Level::Note);
+    let providers: BTreeSet<&ProviderAddr> = unpinned.filter_map(|finding| finding.address.as_ref()).collect();
+    let of = match providers.len() {
+        0 => return None,
+        1 => "the signer of 1 provider is".to_owned(),
+        count => format!("the signers of {count} providers are"),
+    };
+    Some(format!("there is no trust file, so that {of} not compared with anything: `tflock trust init` remembers them"))
 }
 
 /// Judges root modules by what their sources say of all that is locked; those of the same sources ask together.

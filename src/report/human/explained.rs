@@ -8,12 +8,16 @@ use crate::finding::{Class, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt};
 use crate::platform::Platform;
+use crate::report::table::rows;
 use crate::report::{Detail, Style, slashed};
+use crate::topics::TOPICS;
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
 
 pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
+        Explained::Index => index(),
+        Explained::Topic(topic) => topic.text.to_owned(),
         Explained::Rule(rule) => self::rule(*rule),
         Explained::Hash(hash) => self::hash(hash, style),
         Explained::Provider(provider) => self::provider(provider, style),
@@ -48,13 +52,28 @@ fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<
     groups
 }
 
-/// A rule: its meaning, what it does to the exit code, and the remedy.
-fn rule(rule: Rule) -> String {
-    let level = match rule.level() {
+/// All rules and topics, one a line.
+fn index() -> String {
+    let topics: Vec<[String; 2]> =
+        TOPICS.iter().map(|topic| [topic.name.to_owned(), topic.title().to_owned()]).collect();
+    let rules: Vec<[String; 3]> = Rule::ALL
+        .iter()
+        .map(|rule| [rule.id().to_owned(), level(*rule).to_owned(), rule.summary().to_owned()])
+        .collect();
+    format!("Topics:\n{}\nRules, with their levels:\n{}", rows("  ", &topics), rows("  ", &rules))
+}
+
+fn level(rule: Rule) -> &'static str {
+    match rule.level() {
         Level::Note => "note",
         Level::Warn => "warn",
         Level::Deny => "deny",
-    };
+    }
+}
+
+/// A rule: its meaning, what it does to the exit code, and the remedy.
+fn rule(rule: Rule) -> String {
+    let level = level(rule);
     let class = match rule.class() {
         Class::Trust => "trust",
         Class::Policy => "policy",

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::many::{Same, Whose};
 use crate::finding::{Finding, Level, Position, Rule};
+use crate::outcome::advice::with_recursion;
 use crate::report::failure::{helps, place};
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style, printable};
 
 /// Each finding with its rule and place, equal ones once; what to do is said once for each rule.
 pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, style: Style) -> String {
-    let told = findings.into_iter().map(|finding| (Path::new(""), finding));
-    all(&Same::of(told.map(|(path, finding)| (path, Told::of(finding, style)))).into_items(), None, style)
+    let findings: Vec<(&Path, &Finding)> = findings.into_iter().map(|finding| (Path::new(""), finding)).collect();
+    all(&groups(&findings, |finding| Some((finding.file.clone(), finding.position)), style), None, style)
 }
 
 /// The same of many root modules.
@@ -21,99 +22,99 @@ pub(super) fn shared(findings: &[(&Path, &Finding)], whose: Whose, style: Style)
     all(&together(findings, style), Some(whose), style)
 }
 
-/// Equal findings with the root modules that have them; of findings that differ in their places the first place.
-pub(in crate::report) fn together<'a>(findings: &[(&'a Path, &Finding)], style: Style) -> Vec<(Told, Vec<&'a Path>)> {
+/// Equal findings of many root modules, wherever in their files they are.
+pub(in crate::report) fn together<'a>(findings: &[(&'a Path, &'a Finding)], style: Style) -> Vec<Group<'a>> {
+    groups(findings, |_| None, style)
+}
+
+/// Findings of which the same is told.
+pub(in crate::report) struct Group<'a> {
+    /// With the provider that they are about.
+    pub(in crate::report) message: String,
+    /// The first of them, whose place is told.
+    pub(in crate::report) first: &'a Finding,
+    /// Whose they are.
+    pub(in crate::report) paths: Vec<&'a Path>,
+}
+
+type Place = Option<(Option<PathBuf>, Option<Position>)>;
+
+fn groups<'a>(findings: &[(&'a Path, &'a Finding)], place: impl Fn(&Finding) -> Place, style: Style) -> Vec<Group<'a>> {
     let mut same = Same::new();
-    let mut first: HashMap<Told, &Finding> = HashMap::new();
+    let mut first = HashMap::new();
     for (path, finding) in findings {
-        let told = Told { place: None, ..Told::of(finding, style) };
-        first.entry(told.clone()).or_insert(finding);
-        same.add(path, told);
+        let key = (finding.rule, finding.level, message(finding, style), place(finding));
+        first.entry(key.clone()).or_insert(*finding);
+        same.add(path, key);
     }
-    let items = same.into_items().into_iter().map(|(told, paths)| {
-        let place = first.get(&told).map(|finding| Place::of(finding));
-        (Told { place, ..told }, paths)
+    let items = same.into_items().into_iter().filter_map(|(key, paths)| {
+        let first = *first.get(&key)?;
+        Some(Group { message: key.2, first, paths })
     });
     items.collect()
 }
 
-/// A finding as it is told.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::report) struct Told {
-    pub(in crate::report) rule: Rule,
-    pub(in crate::report) level: Level,
-    /// With the provider it is about.
-    pub(in crate::report) message: String,
-    help: String,
-    /// True if the help is about this very finding, not only about its rule.
-    has_remedy: bool,
-    pub(in crate::report) place: Option<Place>,
-}
-
-/// Where a finding is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::report) struct Place(pub(in crate::report) Option<PathBuf>, pub(in crate::report) Option<Position>);
-
-impl Place {
-    fn of(finding: &Finding) -> Self {
-        Self(finding.file.clone(), finding.position)
-    }
-}
-
-impl Told {
-    fn of(finding: &Finding, style: Style) -> Self {
-        let message = match &finding.address {
-            Some(addr) if !finding.message.contains(&addr.to_string()) => {
-                format!("{}: {}", style.addr(addr), printable(&finding.message))
-            }
-            Some(addr) => printable(&finding.message.replace(&addr.to_string(), &style.addr(addr))).into_owned(),
-            None => printable(&finding.message).into_owned(),
-        };
-        let place = Some(Place::of(finding));
-        Self {
-            rule: finding.rule,
-            level: finding.level,
-            message,
-            help: finding.help(),
-            has_remedy: finding.remedy.is_some(),
-            place,
+fn message(finding: &Finding, style: Style) -> String {
+    match &finding.address {
+        Some(addr) if !finding.message.contains(&addr.to_string()) => {
+            format!("{}: {}", style.addr(addr), printable(&finding.message))
         }
-    }
-
-    fn is_told(&self, style: Style) -> bool {
-        self.level > Level::Note || style.detail > Detail::Quiet
-    }
-
-    fn label(&self, style: Style) -> String {
-        let (word, paint) = match self.level {
-            Level::Note => ("note", Paint::Aside),
-            Level::Warn => ("warning", Paint::Careful),
-            Level::Deny => ("denied", Paint::Bad),
-        };
-        style.paint(paint, format!("{word}[{}]:", self.rule.id())).to_string()
+        Some(addr) => printable(&finding.message.replace(&addr.to_string(), &style.addr(addr))).into_owned(),
+        None => printable(&finding.message).into_owned(),
     }
 }
 
-fn all(found: &[(Told, Vec<&Path>)], whose: Option<Whose>, style: Style) -> String {
-    let told: Vec<&(Told, Vec<&Path>)> = found.iter().filter(|(told, _)| told.is_told(style)).collect();
+fn label(finding: &Finding, style: Style) -> String {
+    let (word, paint) = match finding.level {
+        Level::Note => ("note", Paint::Aside),
+        Level::Warn => ("warning", Paint::Careful),
+        Level::Deny => ("denied", Paint::Bad),
+    };
+    style.paint(paint, format!("{word}[{}]:", finding.rule.id())).to_string()
+}
+
+fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
+    let is_told = |group: &&Group<'_>| group.first.level > Level::Note || style.detail > Detail::Quiet;
+    let mut notes: HashMap<Rule, usize> = HashMap::new();
+    for group in found.iter().filter(|group| group.first.level == Level::Note) {
+        *notes.entry(group.first.rule).or_default() += 1;
+    }
+    // Of notes by one rule the first is told, and how many there are.
+    let mut begun = HashSet::new();
+    let is_new = |group: &&Group<'_>| {
+        group.first.level > Level::Note || style.detail == Detail::Verbose || begun.insert(group.first.rule)
+    };
+    let told: Vec<&Group<'_>> = found.iter().filter(is_told).filter(is_new).collect();
     let mut helped = HashSet::new();
     let mut text = String::new();
-    for (finding, paths) in &told {
+    for Group { message, first, paths } in &told {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{} {}", finding.label(style), finding.message);
-        if let Some(Place(file, position)) = &finding.place {
-            place(&mut text, file.as_deref(), *position);
-            if let Some(whose) = whose.filter(|_| file.is_none() || paths.len() > 1) {
-                let _ = writeln!(text, "  in {}", whose.cell(paths));
-            }
+        let _ = writeln!(text, "{} {message}", label(first, style));
+        place(&mut text, first.file.as_deref(), first.position);
+        if let Some(whose) = whose.filter(|_| first.file.is_none() || paths.len() > 1) {
+            let _ = writeln!(text, "  in {}", whose.cell(paths));
         }
-        if finding.has_remedy && finding.level > Level::Note {
-            helps(&mut text, [&finding.help], style);
-        } else if finding.level > Level::Note && helped.insert(finding.rule) {
-            let of_rule = |other: &&&(Told, Vec<&Path>)| other.0.rule == finding.rule && other.0.level > Level::Note;
-            let alone = told.iter().filter(of_rule).count() == 1;
-            helps(&mut text, [&if alone { finding.help.clone() } else { finding.rule.help().to_owned() }], style);
+        let others = notes.get(&first.rule).map_or(0, |count| count - 1);
+        if first.level == Level::Note && others > 0 && style.detail < Detail::Verbose {
+            let _ = writeln!(text, "  and {others} more of this kind; -v tells each");
+        }
+        if first.level > Level::Note && first.remedy.is_some() {
+            let help = if paths.len() == 1 { first.help() } else { for_all(first.general_help(), whose) };
+            helps(&mut text, [&help], style);
+        } else if first.level > Level::Note && helped.insert(first.rule) {
+            let of_rule = told.iter().filter(|it| it.first.rule == first.rule && it.first.level > Level::Note);
+            let help = match (of_rule.count() == 1, paths.len() == 1) {
+                (true, true) => first.help(),
+                (true, false) => for_all(first.general_help(), whose),
+                (false, _) => for_all(first.rule.help().to_owned(), whose),
+            };
+            helps(&mut text, [&help], style);
         }
     }
     text
+}
+
+/// What to do in many root modules.
+fn for_all(help: String, whose: Option<Whose>) -> String {
+    if whose.is_some_and(|whose| whose.recursive) { with_recursion(&help) } else { help }
 }

@@ -88,7 +88,7 @@ pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
             same.add(&root.path, (root.body.is_err(), remark));
         }
     }
-    let whose = Whose::of(&outcome.roots, style);
+    let whose = Whose::of(outcome, style);
     for ((failed, remark), paths) in same.into_items() {
         if failed && outcome.many {
             heading(&mut text, &whose.cell(&paths), style);

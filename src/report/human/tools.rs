@@ -72,5 +72,7 @@ pub(super) fn git(reports: &[GitReport]) -> String {
 pub(super) fn generated(generated: &Generated) -> String {
     match generated {
         Generated::Script(text) | Generated::Page(text) => text.clone(),
+        Generated::Version(version) => format!("tflock {version}\n"),
+        Generated::Schema(text) => (*text).to_owned(),
     }
 }

@@ -9,9 +9,15 @@ use crate::finding::Rule;
 use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, HashOrigin, RecordedAt, ReleaseOfHash};
 use crate::platform::Platform;
 use crate::report::slashed;
+use crate::topics::{TOPICS, Topic};
 
 pub(super) fn explained(explained: &Explained) -> Map<String, Value> {
     match explained {
+        Explained::Index => Map::from_iter([
+            ("topics".to_owned(), TOPICS.iter().map(topic).collect()),
+            ("rules".to_owned(), Rule::ALL.iter().map(|rule| self::rule(*rule)).collect()),
+        ]),
+        Explained::Topic(page) => one("topic", topic(page)),
         Explained::Rule(rule) => one("rule", self::rule(*rule)),
         Explained::Hash(hash) => one("hash", self::hash(hash)),
         Explained::Provider(provider) => Map::from_iter([
@@ -19,6 +25,10 @@ pub(super) fn explained(explained: &Explained) -> Map<String, Value> {
             ("elsewhere".to_owned(), provider.elsewhere.iter().map(recorded).collect()),
         ]),
     }
+}
+
+fn topic(topic: &Topic) -> Value {
+    json!({ "name": topic.name, "title": topic.title(), "text": topic.text })
 }
 
 fn rule(rule: Rule) -> Value {

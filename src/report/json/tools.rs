@@ -97,5 +97,8 @@ pub(super) fn generated(generated: &Generated) -> Map<String, Value> {
     match generated {
         Generated::Script(text) => one("script", json!(text)),
         Generated::Page(text) => one("page", json!(text)),
+        Generated::Version(version) => one("version", json!(version)),
+        // It is ours, and parses.
+        Generated::Schema(text) => one("schema", serde_json::from_str(text).unwrap_or_default()),
     }
 }

@@ -19,7 +19,7 @@ const MOST_IN_HEADING: usize = 3;
 
 /// What stands before the changes of each.
 pub(super) fn before(outcome: &Outcome, style: Style) -> String {
-    let whose = Whose::of(&outcome.roots, style);
+    let whose = Whose::of(outcome, style);
     let mut text = total(outcome);
     let failures =
         outcome.roots.iter().filter_map(|root| Some((root.path.as_path(), failure(root.body.as_ref().err()?))));

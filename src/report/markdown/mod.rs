@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::annotation::level_of;
-use super::human::findings::{Place, together};
+use super::human::findings::{Group, together};
 use super::human::many::Whose;
 use super::summary::name;
 use super::table::Table;
@@ -147,19 +147,18 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<Whose>, style: Style)
     if all.is_empty() {
         return String::new();
     }
-    all.sort_by_key(|(told, _)| std::cmp::Reverse(told.level));
+    all.sort_by_key(|group| std::cmp::Reverse(group.first.level));
     let mut text = "| | Finding | Where |\n|---|---|---|\n".to_owned();
-    for (told, paths) in all.iter().take(MOST_FINDINGS) {
-        let level = match told.level {
+    for Group { message, first, paths } in all.iter().take(MOST_FINDINGS) {
+        let level = match first.level {
             Level::Deny => "**denied**",
             Level::Warn => "warning",
             Level::Note => "note",
         };
-        let Place(file, position) = told.place.clone().unwrap_or(Place(None, None));
-        let line = position.map(|position| format!(":{position}")).unwrap_or_default();
-        let file = file.map(|file| code(&format!("{}{line}", slashed(&file)))).unwrap_or_default();
+        let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
+        let file = first.file.as_deref().map(|file| code(&format!("{}{line}", slashed(file)))).unwrap_or_default();
         let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.told(paths))));
-        let (message, rule) = (escaped(&told.message), told.rule.id());
+        let (message, rule) = (escaped(message), first.rule.id());
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }
     if all.len() > MOST_FINDINGS {

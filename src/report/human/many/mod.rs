@@ -18,7 +18,7 @@ pub(in crate::report) use ends::total;
 pub(in crate::report) use same::{Same, Whose, name, root_modules};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let whose = Whose::of(&outcome.roots, style);
+    let whose = Whose::of(outcome, style);
     let mut text = tables::tables(outcome, whose, style);
     let (compared, changed): (Vec<_>, Vec<_>) = outcome
         .roots

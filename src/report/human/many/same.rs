@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::Path;
 
-use crate::outcome::RootOutcome;
+use crate::outcome::Outcome;
 use crate::report::{Detail, Style, printable, slashed};
 
 /// How many root modules are named before they are only counted.
@@ -52,13 +52,15 @@ pub(in crate::report) struct Whose {
     /// How many the run is about.
     all: usize,
     verbose: bool,
+    /// True if they were searched for.
+    pub(in crate::report) recursive: bool,
 }
 
 impl Whose {
-    pub(in crate::report) fn of(roots: &[RootOutcome], style: Style) -> Self {
-        let mut paths: Vec<&Path> = roots.iter().map(|root| root.path.as_path()).collect();
+    pub(in crate::report) fn of(outcome: &Outcome, style: Style) -> Self {
+        let mut paths: Vec<&Path> = outcome.roots.iter().map(|root| root.path.as_path()).collect();
         paths.dedup();
-        Self { all: paths.len(), verbose: style.detail == Detail::Verbose }
+        Self { all: paths.len(), verbose: style.detail == Detail::Verbose, recursive: outcome.recursive }
     }
 
     /// `live/a, live/b`, `23 root modules`, `all 30 root modules`.

@@ -1,0 +1,176 @@
+//! Manual pages in roff, one for the program and one for each command, made from the command line's own description and
+//! from the pages that `explain` knows.
+
+use std::fmt::Write;
+
+use clap::Command;
+use clap_mangen::Man;
+
+use super::args::command;
+use super::usage;
+use crate::error::{Error, ErrorKind};
+use crate::topics::Topic;
+
+/// The files that people meet.
+const FILES: [(&str, &str); 4] = [
+    (".terraform.lock.hcl", "the dependency lock file, beside the configuration of a root module"),
+    (".tflock.hcl", "settings, written by people: in the root module and above it, up to the top of the work tree"),
+    (".tflock.trust.hcl", "the remembered signers, kept by tflock at the top of the work tree"),
+    ("~/.terraformrc, ~/.tofurc", "the CLI configuration of the tools, for credentials and host blocks"),
+];
+
+/// The page of a command; without a name that of the program.
+///
+/// # Errors
+///
+/// A usage error, if there is no such command.
+pub(super) fn page(name: Option<&str>) -> Result<String, Error> {
+    let mut all = command();
+    all.build();
+    let page = match name {
+        None => of_program(&all),
+        Some(name) => {
+            let found = all.find_subcommand(name).ok_or_else(|| {
+                let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
+                usage::meant(&all, name).into_iter().fold(error, Error::hint)
+            })?;
+            of_command(found)
+        }
+    };
+    page.map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}")))
+}
+
+fn of_program(all: &Command) -> std::io::Result<String> {
+    let man = Man::new(all.clone());
+    let mut text = rendered(|page| {
+        man.render_title(page)?;
+        man.render_name_section(page)?;
+        man.render_synopsis_section(page)?;
+        man.render_description_section(page)?;
+        man.render_options_section(page)
+    })?;
+    text.push_str(".SH COMMANDS\n");
+    for below in visible(all) {
+        let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+        entry(&mut text, &format!("tflock-{}(1)", below.get_name()), &about);
+    }
+    Ok(text + &ends())
+}
+
+fn of_command(own: &Command) -> std::io::Result<String> {
+    let name = format!("tflock-{}", own.get_name());
+    let renamed = without_globals(own).name(name.clone()).display_name(name.clone());
+    let man = Man::new(renamed).title(name.to_uppercase()).section("1");
+    let mut text = rendered(|page| {
+        man.render_title(page)?;
+        man.render_name_section(page)
+    })?;
+    text.push_str(&parts(own)?);
+    for below in visible(own) {
+        let _ = writeln!(text, ".SH \"TFLOCK {} {}\"", own.get_name().to_uppercase(), below.get_name().to_uppercase());
+        text.push_str(&parts(below)?.replace("\n.SH ", "\n.SS ").replacen(".SH ", ".SS ", 1));
+    }
+    text.push_str(&ends());
+    text.push_str(".SH \"SEE ALSO\"\n\\fBtflock\\fR(1), which has the options of every command\n");
+    Ok(text)
+}
+
+/// Synopsis, description, options and examples of one command.
+fn parts(own: &Command) -> std::io::Result<String> {
+    let man = Man::new(without_globals(own));
+    let mut text = rendered(|page| {
+        man.render_synopsis_section(page)?;
+        man.render_description_section(page)?;
+        man.render_options_section(page)
+    })?;
+    if let Some(examples) = own.get_after_help() {
+        text.push_str(".SH EXAMPLES\n.nf\n");
+        for line in examples.to_string().lines().filter(|line| line.starts_with(' ')) {
+            let _ = writeln!(text, "{}", roff(line.trim_start()));
+        }
+        text.push_str(".fi\n");
+    }
+    Ok(text)
+}
+
+/// Exit status, environment and files.
+fn ends() -> String {
+    let mut text = String::new();
+    for (heading, topic) in [("EXIT STATUS", "exit-codes"), ("ENVIRONMENT", "environment")] {
+        let _ = writeln!(text, ".SH \"{heading}\"");
+        for (what, means) in Topic::named(topic).into_iter().flat_map(rows) {
+            entry(&mut text, &what, &means);
+        }
+    }
+    text.push_str(".SH FILES\n");
+    for (file, what) in FILES {
+        entry(&mut text, file, what);
+    }
+    text
+}
+
+/// The rows of the table of a page, without marks.
+fn rows(topic: &Topic) -> impl Iterator<Item = (String, String)> {
+    let lines = topic.text.lines().filter(|line| line.starts_with("| ")).skip(1);
+    lines.filter_map(|line| {
+        let (what, means) = line.trim_matches('|').split_once('|')?;
+        Some((what.trim().replace('`', ""), means.trim().replace('`', "")))
+    })
+}
+
+fn entry(text: &mut String, what: &str, means: &str) {
+    // Writing to a string cannot fail, here and above.
+    let _ = writeln!(text, ".TP\n\\fB{}\\fR\n{}", roff(what), roff(means));
+}
+
+/// Plain text as roff takes it.
+fn roff(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('…', "...").replace('→', "->");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+fn without_globals(own: &Command) -> Command {
+    let command = own.clone().mut_args(|argument| {
+        let hidden = argument.is_global_set() || argument.get_id() == "help";
+        argument.hide(hidden)
+    });
+    // Examples have a section of their own.
+    command.after_help("").after_long_help("")
+}
+
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set())
+}
+
+fn rendered(render: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> std::io::Result<String> {
+    let mut page = Vec::new();
+    render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).replace('…', "...").replace('→', "->"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page_with_the_sections_of_one() {
+        let program = page(None).unwrap();
+        for below in visible(&command()) {
+            let name = below.get_name();
+            assert!(program.contains(&format!("\\fBtflock\\-{name}(1)\\fR")), "{name}");
+            let page = page(Some(name)).unwrap();
+            for section in
+                ["NAME", "SYNOPSIS", "DESCRIPTION", "\"EXIT STATUS\"", "\"ENVIRONMENT\"", "FILES", "\"SEE ALSO\""]
+            {
+                assert!(page.contains(&format!(".SH {section}\n")), "{name}: {section}\n{page}");
+            }
+            assert!(page.is_ascii() && !page.contains("EXTRA"), "{name}");
+        }
+        let lock = page(Some("lock")).unwrap();
+        assert!(lock.contains(".SH EXAMPLES\n.nf\ntflock lock"), "{lock}");
+        let cache = page(Some("cache")).unwrap();
+        let (_, prune) = cache.split_once("\n.SH \"TFLOCK CACHE PRUNE\"\n").unwrap();
+        assert!(prune.find("\n.SS OPTIONS\n") < prune.find("\n.SH "), "{cache}");
+        assert_eq!(page(Some("lokc")).unwrap_err().hints, ["did you mean `lock`?"]);
+    }
+}

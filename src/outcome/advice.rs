@@ -1,0 +1,129 @@
+//! Commands in next steps, as they work from where the user stands.
+//!
+//! Whoever gives a next step writes it as if typed in the root module: `` run `tflock lock` ``. Only the run as a whole
+//! knows where it was typed.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The commands that are about one root module, and take `-r`.
+const WITH_RECURSION: [&str; 11] =
+    ["lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain", "mirror", INIT];
+
+/// Those that are about one root module, and do not.
+const WITHOUT_RECURSION: [&str; 4] = ["add", "remove", "migrate", "get"];
+
+/// Of the commands below another one this is about all root modules.
+const INIT: &str = "trust init";
+
+/// Where a run was started, and what it is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stand {
+    /// The directories of `-C`, as typed.
+    pub named: Vec<PathBuf>,
+    /// True if root modules were searched for, with `-r`.
+    pub recursive: bool,
+    /// The way from the directory that the run was started in to the top of the work tree that paths are relative to.
+    pub to_top: PathBuf,
+}
+
+impl Stand {
+    /// A next step for one root module, by its path.
+    pub fn for_root(&self, text: &str, root: &Path) -> String {
+        if !self.recursive {
+            return match &self.named[..] {
+                [] => text.to_owned(),
+                [one] => with_directory(text, one, true),
+                _ => with_directory(text, &shortest(&self.to_top.join(root)), true),
+            };
+        }
+        let way = shortest(&self.to_top.join(root));
+        if way.as_os_str().is_empty() { text.to_owned() } else { with_directory(text, &way, false) }
+    }
+
+    /// A next step for the run as a whole.
+    pub fn for_all(&self, text: &str) -> String {
+        match (&self.named[..], self.recursive) {
+            (_, true) => with_recursion(text),
+            ([one], false) => with_directory(text, one, true),
+            (_, false) => text.to_owned(),
+        }
+    }
+}
+
+/// The same way without turns: `../live/a` in `live` is `a`.
+fn shortest(way: &Path) -> PathBuf {
+    way.components().filter(|component| *component != Component::CurDir).collect()
+}
+
+/// The same text, its commands with `-r`.
+pub fn with_recursion(text: &str) -> String {
+    changed(text, |command, rest| WITH_RECURSION.contains(&command).then(|| format!("tflock {command} -r{rest}")))
+}
+
+/// The same text, its commands with `-C`; also those that are about more than one root module, with `others`.
+fn with_directory(text: &str, directory: &Path, others: bool) -> String {
+    let directory = quoted(&directory.to_string_lossy());
+    changed(text, |command, rest| {
+        let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
+        let about_many = others && ["trust", "git", "merge"].contains(&command);
+        (about_one || about_many).then(|| format!("tflock -C {directory} {command}{rest}"))
+    })
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@,%".contains(c);
+    if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// Changes the commands between backticks, by the word behind `tflock` and what follows it; those that say already
+/// where they work, and those that only ask for help, stay.
+fn changed(text: &str, change: impl Fn(&str, &str) -> Option<String>) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| {
+        let Some(line) = part.strip_prefix("tflock ").filter(|_| at % 2 == 1) else { return part.to_owned() };
+        let says = line.split(' ').any(|word| ["-C", "-r", "--recursive", "--help", "RULE"].contains(&word));
+        let end = if line.starts_with(INIT) { INIT.len() } else { line.find(' ').unwrap_or(line.len()) };
+        let (command, rest) = line.split_at(end);
+        change(command, rest).filter(|_| !says).unwrap_or_else(|| part.to_owned())
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELP: &str = "Run `tflock lock`; `tflock trust add ADDR KEY` or `tflock fmt --check` (`git log`)";
+
+    fn stand(named: &[&str], recursive: bool, to_top: &str) -> Stand {
+        Stand { named: named.iter().map(PathBuf::from).collect(), recursive, to_top: to_top.into() }
+    }
+
+    #[test]
+    fn commands_work_from_where_the_user_stands() {
+        let here = stand(&[], false, "");
+        assert_eq!((here.for_root(HELP, Path::new("")), here.for_all(HELP)), (HELP.to_owned(), HELP.to_owned()));
+        let named = stand(&["live/a b"], false, "");
+        let wanted = "Run `tflock -C 'live/a b' lock`; `tflock -C 'live/a b' trust add ADDR KEY` or `tflock -C 'live/a b' \
+                      fmt --check` (`git log`)";
+        assert_eq!((named.for_root(HELP, Path::new("x")), named.for_all(HELP)), (wanted.to_owned(), wanted.to_owned()));
+        let below = stand(&[], true, "");
+        let wanted =
+            "Run `tflock -C live/a lock`; `tflock trust add ADDR KEY` or `tflock -C live/a fmt --check` (`git log`)";
+        assert_eq!(below.for_root(HELP, Path::new("live/a")), wanted);
+        let wanted = "Run `tflock lock -r`; `tflock trust add ADDR KEY` or `tflock fmt -r --check` (`git log`)";
+        assert_eq!(below.for_all(HELP), wanted);
+    }
+
+    #[test]
+    fn what_says_where_it_works_stays() {
+        let below = stand(&[], true, "..");
+        for text in
+            ["`tflock lock -r --create`", "`tflock -C DIR add`", "`tflock explain RULE`", "tflock lock", "`tflock`"]
+        {
+            assert_eq!(below.for_all(text), text);
+            assert_eq!(below.for_root(text, Path::new("a")), text);
+        }
+        assert_eq!(below.for_root("`tflock lock`", Path::new("a")), "`tflock -C ../a lock`");
+    }
+}
