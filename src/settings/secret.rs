@@ -9,7 +9,7 @@ pub struct Secret(String);
 impl Secret {
     /// A secret, or none if the text is empty: an empty token is an absent one.
     ///
-    /// From here on [`crate::redact::secrets`] takes it out of whatever is printed.
+    /// From here on `redact::secrets` takes it out of whatever is printed.
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = Some(text.into()).filter(|text: &String| !text.is_empty())?;
         crate::redact::remember(&text);

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{ModuleConstraints, ModuleSource};
-use crate::disk::roots::{MissingModule, ModuleRequest, ReadModuleLock, Tree, file_from};
+use crate::disk::roots::{MissingModule, ReadModuleLock, Tree, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Pin, Served};
+use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
 use crate::outcome::Unanswered;
 use crate::workspace::RunSettings;
 
@@ -37,6 +37,7 @@ pub(super) fn is_refuted(module: &MissingModule) -> bool {
 }
 
 /// Asks what the sources of locked packages serve now, each once.
+#[cfg(feature = "online")]
 pub(super) fn ask(roots: &mut super::Roots) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let served = root.locked_modules().map(|modules| modules.ask()).unwrap_or_default();
@@ -97,7 +98,11 @@ impl LockedModules<'_> {
     }
 
     /// What the sources serve now of packages that some call uses.
+    #[cfg(feature = "online")]
     fn ask(&self) -> ServedModules {
+        use crate::disk::roots::ModuleRequest;
+        use crate::modulelock::Pin;
+
         let Some((read, fetch)) = self.tree.module_lock.as_ref().zip(self.settings.modules.fetch.as_ref()) else {
             return ServedModules::new();
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::modules::{self, LockedModules, ModuleFacts, ServedModules};
+use super::modules::{self, LockedModules, ModuleFacts};
 use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::disk::roots::{MissingModule, Tree, file_from};
@@ -132,7 +132,8 @@ impl Root {
     }
 
     /// Keeps what the sources of locked modules serve now.
-    pub(super) fn learn_served(&mut self, served: ServedModules) {
+    #[cfg(feature = "online")]
+    pub(super) fn learn_served(&mut self, served: modules::ServedModules) {
         self.modules.served = served;
     }
 
