@@ -132,8 +132,8 @@ fn list_tells_what_is_locked() {
 fn a_missing_module_may_require_what_seems_not_required() {
     let module = "module \"m\" {\n  source = \"acme/net/lab\"\n}\n";
     let root = Root::with(&[(LOCK, CANONICAL), ("main.tf", module)]);
-    assert_eq!(root.told(&["-json", "list"]).json()["entries"][0]["required"], serde_json::Value::Null);
-    let why = root.told(&["why"]);
+    assert_eq!(root.told(&["-json", "list", "--offline"]).json()["entries"][0]["required"], serde_json::Value::Null);
+    let why = root.told(&["why", "--offline"]);
     assert!(why.code == ExitCode::Inconclusive && why.err.starts_with("error: module m from \""), "{}", why.err);
 }
 
