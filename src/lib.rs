@@ -1,9 +1,9 @@
 //! `tflock`: the dependency lock file of OpenTofu and Terraform.
 //!
 //! ```text
-//! cli ──► commands ──► engine ──► source · modules ──► net        shell, engine, network
-//!  │          │           │               │
-//!  └► report  ├─► workspace ──► disk ◄────┘                        root modules, blocking files
+//! cli ──► commands ──► lock ──► ask ──► source · modules ──► net   shell, questions and answers, network
+//!  │          │                 │              │
+//!  └► report  ├─► workspace ────┴──► disk ◄────┘                  root modules, blocking files
 //!       ▼     ▼                  ▼
 //!       │   release             git                                releases, the git program
 //!       ▼     ▼                  ▼
@@ -21,6 +21,7 @@ pub mod dialect;
 pub mod hash;
 pub mod hcl;
 pub mod lockfile;
+mod parallel;
 pub mod platform;
 mod redact;
 pub mod requirements;
@@ -52,7 +53,8 @@ pub mod release;
 
 pub mod topics;
 
-pub mod engine;
+pub mod ask;
+pub mod lock;
 
 pub mod workspace;
 

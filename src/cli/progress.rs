@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::ask::{Event, Events, PackageKey};
 use crate::dialect::Dialect;
-use crate::engine::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
 
 /// How progress is shown.
@@ -76,7 +76,7 @@ impl Progress {
         }))
     }
 
-    /// Where the engine sends its events.
+    /// Where the events of a run go.
     pub(super) fn events(&self) -> Events {
         match &self.0 {
             Some(screen) => {

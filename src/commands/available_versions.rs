@@ -8,10 +8,10 @@ use super::sources::Sources;
 use super::targets::Targets;
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
-use crate::engine::facts::Refusal;
-use crate::engine::parallel;
-use crate::engine::run::versions;
+use crate::ask::answer::Refusal;
+use crate::ask::run::versions;
 use crate::error::{Error, ErrorKind};
+use crate::parallel;
 use crate::version::Version;
 use crate::workspace::RootSource;
 

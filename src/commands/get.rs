@@ -9,11 +9,11 @@ use crate::config::{Installed, ModuleSource};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::modules_dir::{ModulesDir, refuse_links};
 use crate::disk::roots::{MissingModules, ModuleLookup, RemoteModuleCall, Tree, file_from};
-use crate::engine::parallel;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::FILE_NAME;
 use crate::modules::{copy_package, is_laid_out};
 use crate::outcome::{Body, InstalledModule, InstalledModules, Outcome};
+use crate::parallel;
 use crate::workspace::RunSettings;
 
 /// Threads that copy packages.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::disk::roots::Reselected;
-use crate::engine::plan::Upgrade;
+use crate::lock::plan::Upgrade;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
 use crate::version::Version;

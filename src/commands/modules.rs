@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::services::cache_for;
 use super::sources::watch;
+use crate::ask::Events;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::roots::{FetchedModule, ModuleFetch, ModuleRequest, ModuleTerms};
-use crate::engine::Events;
 use crate::error::Error;
 use crate::modulelock::Pin;
 use crate::modules::{Fetched, Fetcher, ModuleHosts, ModuleRegistry, ModuleService, Store, Wanted};

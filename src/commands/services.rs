@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::worktree;
-use crate::engine::{Event, Events};
 use crate::error::{Error, ErrorKind};
 use crate::settings::Variables;
 use crate::workspace::{RunSettings, Scope, named_roots};

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Services;
 use crate::addr::ProviderAddr;
+use crate::ask::gather::{Equipment, GatherOptions};
+use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::oci_credentials::OciCredentials;
-use crate::engine::gather::{Equipment, GatherOptions};
-use crate::engine::{Event, Events};
 use crate::error::Error;
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::settings::SourceChoice;

@@ -4,6 +4,7 @@
 //! thing) apart from *unavailable* (nobody knows).
 
 mod directory;
+mod error;
 mod index;
 mod link;
 mod methods;
@@ -14,11 +15,12 @@ mod registry;
 mod wire;
 
 pub use directory::DirectoryMirror;
+pub use error::SourceError;
 pub use index::{IndexAnswer, SharedIndexes};
 pub use methods::{Filter, Method, Place};
 pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
 pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
-pub use registry::{Package, Registry, SignedUrls, SourceError};
+pub use registry::{Package, Registry, SignedUrls};
 pub use wire::WireError;
 
 use crate::platform::Platform;

@@ -7,8 +7,8 @@ use crate::dialect::Dialect;
 use crate::disk::below::{self, BelowError, Calls, Place, Survey};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
 use crate::disk::worktree;
-use crate::engine::parallel;
 use crate::error::Error;
+use crate::parallel;
 
 /// The root modules below a directory.
 #[derive(Debug, Default)]

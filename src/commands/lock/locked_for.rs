@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::{Hostname, ProviderAddr};
 use crate::disk::cache::Cache;
-use crate::engine::complete;
+use crate::lock::complete;
 use crate::lockfile::LockFile;
 use crate::platform::Platform;
 use crate::release::cached;

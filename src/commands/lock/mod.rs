@@ -4,6 +4,7 @@
 //! until everything has been asked, each question once for all of them.
 
 mod decision;
+mod findings;
 mod intent;
 mod job;
 mod kept;
@@ -23,13 +24,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::sources::{Asked, Sources};
 use crate::addr::ProviderAddr;
+use crate::ask::answer::{Answer, Refusal};
+use crate::ask::question::Step;
+use crate::ask::run;
 use crate::disk::cache::Cache;
-use crate::engine::facts::{Answer, Refusal};
-use crate::engine::plan::Step;
-use crate::engine::{parallel, run};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
+use crate::parallel;
 use decision::Decision;
 use job::{Finished, Job, Learning, Means, Place};
 use kept::KeptReleases;

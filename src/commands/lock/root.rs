@@ -7,22 +7,20 @@ use super::super::LockOptions;
 use super::super::git_history::Earlier;
 use super::super::trust_store::TrustPlace;
 use super::intent::{intent, named_platforms};
-use super::kept::KeptReleases;
 use super::locked_for::LockedFor;
 use super::modules::LockedModules;
 use super::pending::Pending;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
+use crate::ask::rules::Rules;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::lock_file;
 use crate::disk::roots::{self, MissingModules};
-use crate::engine::plan::{self, Intent, Reselect, Selection, Step};
-use crate::engine::rules::Rules;
 use crate::error::Error;
 use crate::finding::{Finding, Level};
-use crate::lockfile::{self, Decoded, LockFile};
+use crate::lock::plan::{self, Intent, Reselect};
+use crate::lockfile::{Decoded, LockFile};
 use crate::platform::Platform;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::Requirements;
@@ -248,70 +246,6 @@ impl Root {
     pub fn dropping(mut self, providers: Vec<ProviderAddr>) -> Self {
         self.intent.dropped = providers.into_iter().collect();
         self
-    }
-
-    /// Findings with the places that they are about, where they name none: the entry in the lock file as it is now, else
-    /// what requires the provider first.
-    pub(super) fn placed_findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        let is_open = |finding: &Finding| finding.file.is_none() && finding.address.is_some();
-        if !findings.iter().any(is_open) {
-            return findings;
-        }
-        // What cannot be read any more is told elsewhere.
-        let bytes = lock_file::read(&self.file.path).ok().flatten().unwrap_or_default();
-        let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
-        let place = |finding: Finding| {
-            let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };
-            match spans.entries.get(&addr) {
-                Some(spans) => finding.in_file(&self.file.shown).at(spans.block),
-                None => self.at_requirement(finding, &addr),
-            }
-        };
-        findings.into_iter().map(place).collect()
-    }
-
-    /// A finding in a file of the root module, as reports name it.
-    pub(super) fn shown_in_file(&self, finding: Finding) -> Finding {
-        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
-        match &finding.file {
-            Some(file) => Finding { file: Some(roots::file_from(folder, file)), ..finding },
-            None => finding,
-        }
-    }
-
-    /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.
-    fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
-        let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
-        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
-        match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
-            Some(origin) => finding.in_file(roots::join(folder, &origin.file.to_string_lossy())).at(origin.position),
-            None => finding.in_file(&self.file.shown),
-        }
-    }
-
-    /// What the settings say of a provider before anybody is asked about it, at the place that requires it.
-    pub(super) fn against(&self, addr: &ProviderAddr, step: &Step) -> Vec<Finding> {
-        let version = match &step.selection {
-            Selection::Keep(version) | Selection::Exactly(version) => Some(version),
-            Selection::Newest(_) => None,
-        };
-        self.rules.against(addr, version).into_iter().map(|finding| self.at_requirement(finding, addr)).collect()
-    }
-
-    /// What is to be said of a recorded release that earlier runs answer; none if they do not: what they left does not
-    /// show its signature, or something about it is denied by now, which the registry may know better.
-    pub(super) fn of_kept(
-        &self,
-        cache: &Cache,
-        kept: &KeptReleases,
-        (addr, step): (&ProviderAddr, &Step),
-    ) -> Option<Vec<Finding>> {
-        let version = &step.recorded_release()?.version;
-        let release = kept.release(cache, (addr, version), self.rules.check(addr))?;
-        let leveled = |finding: &Finding| self.rules.leveled(finding.clone(), Some(version));
-        let findings: Vec<Finding> = release.findings.iter().map(leveled).collect();
-        let is_denied = findings.iter().any(|finding| finding.level == Level::Deny);
-        (!is_denied).then(|| findings.into_iter().map(|finding| self.at_requirement(finding, addr)).collect())
     }
 
     /// Why the settings forbid to ask about a provider; nothing if they do not.

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
+use crate::ask::rules::{Exclusion, ReportedRule, Rules};
 use crate::dialect::Dialect;
 use crate::disk::index_directory;
-use crate::engine::rules::{Exclusion, ReportedRule, Rules};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
 use crate::release::cached::Check;

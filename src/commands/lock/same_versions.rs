@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::Decided;
 use super::job::Job;
 use crate::addr::ProviderAddr;
+use crate::ask::criteria::Criteria;
+use crate::ask::question::{Selection, Step};
+use crate::ask::same_version::SameVersion;
 use crate::disk::roots;
-use crate::engine::criteria::Criteria;
-use crate::engine::plan::{OneForAll, Selection, Step};
-use crate::engine::same_version::SameVersion;
 use crate::finding::{Finding, Position, Rule};
+use crate::lock::plan::OneForAll;
 use crate::version::Version;
 
 /// What all root modules ask, by provider; empty where that was not asked for.

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
+use crate::ask::PackageKey;
 use crate::disk::cache::{Cache, IndexEntry, Locked, Origin, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, providers, releases};
 use crate::disk::mirror_writer::{directory_in, file_prefix};
 use crate::disk::package as packages;
-use crate::engine::{PackageKey, parallel};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::hash::archive::{ArchiveHashes, Threads};
 use crate::hash::sums::Sums;
+use crate::parallel;
 use crate::platform::Platform;
 use crate::release::naming;
 use crate::trust::openpgp;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
 use crate::addr::ProviderAddr;
+use crate::ask::PackageKey;
+use crate::ask::inquiry::{Depth, Inquiry};
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::commands::verify::Root;
-use crate::engine::PackageKey;
-use crate::engine::inquiry::{Depth, Inquiry};
 use crate::finding::{Class, Finding, Level};
 use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;

@@ -7,10 +7,10 @@ use super::bases::Bases;
 use super::{Root, Roots};
 use crate::commands::targets::Targets;
 use crate::commands::trust_store::TrustPlace;
-use crate::engine::parallel;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::git::TrackedPackages;
+use crate::parallel;
 use crate::trust::pins::Pins;
 use crate::workspace::{RunSettings, Scope};
 

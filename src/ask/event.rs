@@ -1,0 +1,99 @@
+//! What progress may show: plain events, handed to a plain callback.
+//!
+//! Who asks tells what happens and knows nothing of bars, terminals or languages.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// One package: what is downloaded or read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PackageKey {
+    /// The provider.
+    pub address: ProviderAddr,
+    /// The release.
+    pub version: Version,
+    /// The platform.
+    pub platform: Platform,
+}
+
+/// Something that happened during a run. Events of one package come in order, those of several interleave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The package is on its way.
+    PackageStarted {
+        /// Which one.
+        package: PackageKey,
+        /// Its size in bytes, where the server told it.
+        total: Option<u64>,
+    },
+    /// More of the package is there.
+    PackageBytes {
+        /// Which one.
+        package: PackageKey,
+        /// How many bytes came since the last event of this package.
+        bytes: u64,
+    },
+    /// The package starts again from nothing, after a failure.
+    PackageRestarted {
+        /// Which one.
+        package: PackageKey,
+    },
+    /// The package is there whole, or given up.
+    PackageDone {
+        /// Which one.
+        package: PackageKey,
+        /// False if it was given up; the reason travels as an error.
+        ok: bool,
+        /// True if it was read from disk, not downloaded.
+        local: bool,
+    },
+    /// Whose default registry goes without saying from now on; nobody's if the root modules differ.
+    Tool {
+        /// The tool.
+        dialect: Option<Dialect>,
+    },
+    /// A request is about to be made.
+    Request {
+        /// The address without secrets.
+        url: String,
+    },
+    /// Something worth a line, such as a retry; the text may come from a registry.
+    Note {
+        /// One line, lower case, no full stop.
+        text: String,
+    },
+}
+
+/// Where events go. Cheap to clone; may be called from any thread.
+#[derive(Clone)]
+pub struct Events(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl Events {
+    /// Events go to a callback, which must not block.
+    pub fn to(callback: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(callback)))
+    }
+
+    /// Nobody listens.
+    pub fn ignored() -> Self {
+        Self(None)
+    }
+
+    /// Tells one event.
+    pub fn emit(&self, event: Event) {
+        if let Some(callback) = &self.0 {
+            callback(event);
+        }
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Events(to a callback)" } else { "Events(ignored)" })
+    }
+}

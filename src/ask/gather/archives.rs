@@ -1,0 +1,259 @@
+//! One archive: downloaded and hashed as it arrives, written to disk only if its layout demands it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use url::Url;
+
+use super::allowance::Allowance;
+use super::{Gatherer, PackageKey};
+use crate::addr::ProviderAddr;
+use crate::ask::answer::Refusal;
+use crate::ask::{Event, Events};
+use crate::disk::atomic::StoreError;
+use crate::disk::cache::{Cache, IndexEntry, Origin};
+use crate::disk::mirror_writer::ArchiveCopy;
+use crate::disk::package::{PackageError, Spool};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::archive::{
+    ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads,
+};
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
+use crate::source::Package;
+use crate::version::Version;
+
+/// Where the bytes of an archive go.
+enum Sink {
+    /// Through the hasher, in constant memory.
+    Stream(Box<ArchiveHasher>),
+    /// Into a file without a name, to be read by its central directory.
+    Spool(Spool),
+}
+
+/// Why one pass over an archive gave no hashes.
+enum Pass {
+    /// The body broke off; another attempt may help.
+    Broken(NetError),
+    /// The archive can only be read by its central directory.
+    NeedsSpool,
+    /// The archive is what it is.
+    Refused(Refusal),
+}
+
+/// The hashes over the files of an archive.
+#[derive(Debug, Clone)]
+pub(super) struct Hashed {
+    /// As lock files record it.
+    pub(super) h1: PackageHash,
+    /// The other form of the archive, where it differs.
+    pub(super) archive_form: Option<PackageHash>,
+    /// The size of the archive in bytes.
+    pub(super) size: u64,
+}
+
+/// Downloads archives and hashes them as they arrive.
+#[derive(Debug)]
+pub(super) struct Downloads {
+    pub(super) client: Client,
+    pub(super) cache: Arc<Cache>,
+    pub(super) events: Events,
+    pub(super) threads: Threads,
+    /// How much may be downloaded.
+    pub(super) allowance: Arc<Allowance>,
+}
+
+/// Who gives a digest: what is signed.
+pub(super) const BY_SUMS: &str = "the signed checksums give";
+
+/// The archive that is wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) url: Url,
+    pub(super) file_name: String,
+    /// Its digest, where that is known, and who gives it.
+    pub(super) zh: Option<(Sha256Digest, &'static str)>,
+    /// What it takes to download it.
+    pub(super) authorization: Option<Authorization>,
+    /// Where its bytes go too, if they are to be kept.
+    pub(super) copy: Option<Arc<ArchiveCopy>>,
+}
+
+impl Gatherer {
+    /// The `h1:` of a package, computed from an archive with the announced digest; each archive once in a run.
+    pub(super) async fn archive(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        package: &Package,
+    ) -> Result<PackageHash, Refusal> {
+        Ok(self.hashed_archive(addr, version, package).await?.h1)
+    }
+
+    /// All hashes over the files of a package.
+    pub(super) async fn hashed_archive(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        package: &Package,
+    ) -> Result<Hashed, Refusal> {
+        let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
+        let wanted = Wanted {
+            url: package.url.clone(),
+            file_name: package.file_name.clone(),
+            zh: Some((package.shasum, BY_SUMS)),
+            authorization: None,
+            copy: None,
+        };
+        let hashed = async {
+            let found = self.downloads.fetch(key, &wanted).await?;
+            Ok(Hashed { h1: found.h1, archive_form: found.archive_form, size: found.size })
+        };
+        self.archives.answer(package.shasum, hashed).await
+    }
+}
+
+impl Downloads {
+    /// The hashes of an archive; what was computed goes into the index.
+    pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
+        let hashes = self.attempts(&key, package).await;
+        self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
+        let hashes = hashes?;
+        if !hashes.has_program(key.address.type_name()) {
+            let message = format!(
+                "the package of {} {} for {} has no provider binary: no file in it is named terraform-provider-{}",
+                key.address,
+                key.version,
+                key.platform,
+                key.address.type_name(),
+            );
+            let url = ShownUrl::new(&package.url);
+            let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
+            return Err(error.into());
+        }
+        if let Some(entry) = IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed) {
+            self.cache.record(entry);
+        }
+        Ok(hashes)
+    }
+
+    /// Reads the archive until one pass succeeds, streaming first.
+    async fn attempts(&self, key: &PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
+        let failed = |error: NetError| {
+            let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
+            let cause = Error::from(error);
+            Refusal::Error(Error { message, ..cause })
+        };
+        let mut download = self.client.download_as(&package.url, package.authorization.clone());
+        let mut spool = false;
+        loop {
+            let _alone = if spool { self.allowance.alone_on_disk().await } else { None };
+            let mut body = download.open().await.map_err(failed)?;
+            if !self.allowance.take(body.length().unwrap_or_default()) {
+                return Err(Refusal::Error(self.allowance.used_up(key)));
+            }
+            self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
+            let sink = if spool {
+                Sink::Spool(Spool::new().map_err(|error| Refusal::Error(error.into()))?)
+            } else {
+                Sink::Stream(Box::new(ArchiveHasher::on(self.threads, Limits::default())))
+            };
+            package.copy.iter().try_for_each(|copy| copy.begin()).map_err(unwritten)?;
+            match self.pass(key, package, &mut body, sink).await {
+                Ok(hashes) => return Ok(hashes),
+                Err(Pass::Refused(refusal)) => return Err(refusal),
+                Err(Pass::NeedsSpool) => spool = true,
+                Err(Pass::Broken(error)) => {
+                    // The permit of the host goes back while we wait.
+                    drop(body);
+                    download.again(error).await.map_err(failed)?;
+                }
+            }
+            self.events.emit(Event::PackageRestarted { package: key.clone() });
+        }
+    }
+
+    async fn pass(
+        &self,
+        key: &PackageKey,
+        package: &Wanted,
+        body: &mut Body,
+        mut sink: Sink,
+    ) -> Result<ArchiveHashes, Pass> {
+        let (mut bytes, mut page) = (Vec::new(), None);
+        while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
+            page.get_or_insert_with(|| body.is_page(&bytes));
+            let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            if body.length().is_none() && !self.allowance.take(arrived) {
+                return Err(Pass::Refused(Refusal::Error(self.allowance.used_up(key))));
+            }
+            self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
+            let copied = package.copy.iter().try_for_each(|copy| copy.write(&bytes));
+            copied.map_err(|error| Pass::Refused(unwritten(error)))?;
+            match &mut sink {
+                Sink::Stream(hasher) => hasher.update(&bytes).map_err(|error| refused(key, package, &error))?,
+                Sink::Spool(spool) => {
+                    spool.write(&bytes).map_err(|error| Pass::Refused(Refusal::Error(error.into())))?;
+                }
+            }
+            bytes.clear();
+        }
+        let page = page.unwrap_or(false);
+        match sink {
+            Sink::Stream(hasher) => match hasher.finish() {
+                Ok(found) => checked(key, package, found.zh, page).map(|()| found),
+                Err(ArchiveRefusal { zh, error, .. }) => {
+                    checked(key, package, zh, page)?;
+                    Err(refused(key, package, &error))
+                }
+            },
+            Sink::Spool(spool) => {
+                checked(key, package, spool.zh(), page)?;
+                let name = Path::new(&package.file_name);
+                spool.finish(name).map_err(|error| Pass::Refused(damaged(key, package, error)))
+            }
+        }
+    }
+}
+
+fn unwritten(error: StoreError) -> Refusal {
+    Refusal::Error(error.into())
+}
+
+/// The bytes must be the announced ones before anything that is wrong with them counts. A page for people in place of
+/// them says nothing about the release.
+fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> Result<(), Pass> {
+    let Some((wanted, given)) = package.zh.filter(|(wanted, _)| *wanted != zh) else { return Ok(()) };
+    let archive = format!("the archive of {} {} for {}", key.address, key.version, key.platform);
+    if page {
+        let url = ShownUrl::new(&package.url);
+        let message =
+            format!("the server answered with a page in place of {archive}: its checksum is not the announced one");
+        let error = Error::new(ErrorKind::Unavailable, message).about_url(url.as_str());
+        let hint = "a proxy or login page may have answered in place of the server";
+        return Err(Pass::Refused(error.hint(hint).into()));
+    }
+    let message = format!("{archive} has the checksum {zh}, where {given} {wanted}");
+    Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
+}
+
+fn refused(key: &PackageKey, package: &Wanted, error: &ArchiveError) -> Pass {
+    let ArchiveError::Bad(bad) = error else { return Pass::NeedsSpool };
+    Pass::Refused(unusable(key, package, bad))
+}
+
+/// What was spooled to read it by its directory is a temporary file, which says nothing to anybody.
+fn damaged(key: &PackageKey, package: &Wanted, error: PackageError) -> Refusal {
+    match error {
+        PackageError::Archive { source, .. } => unusable(key, package, &source),
+        error => Refusal::Error(error.into()),
+    }
+}
+
+fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
+    let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
+    let url = ShownUrl::new(&package.url);
+    let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
+    error.hint("tell the registry; until it is mended, another version may do").into()
+}

@@ -1,0 +1,137 @@
+//! Copies of packages into a directory, each checked before it takes its name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::archives::{BY_SUMS, Hashed, Wanted};
+use super::{Gatherer, Miss, binding};
+use crate::ask::answer::Refusal;
+use crate::ask::{Event, PackageKey};
+use crate::disk::cache::{IndexEntry, Origin};
+use crate::disk::mirror_writer::ArchiveCopy;
+use crate::disk::package as packages;
+use crate::error::{Error, ErrorKind};
+use crate::finding::Level;
+use crate::hash::archive::Threads;
+use crate::hash::sums::Sums;
+use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
+use crate::outcome::Fate;
+use crate::release::naming;
+
+/// One package that is wanted.
+#[derive(Debug, Clone)]
+pub struct CopyOrder {
+    /// Where it goes, under its conventional name.
+    pub directory: PathBuf,
+    /// The checksums of its release, which were judged already.
+    pub sums: Arc<Sums>,
+    /// The hashes that lock files record of the release: one of them must be the package's.
+    pub recorded: PackageHashes,
+}
+
+/// A package that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// The name of its file.
+    pub file_name: String,
+    /// Over its bytes.
+    pub zh: PackageHash,
+    /// Over its files, as lock files record it.
+    pub h1: PackageHash,
+    /// Its size in bytes.
+    pub size: u64,
+    /// What was done.
+    pub fate: Fate,
+}
+
+/// What came of one order; none if the registry has no such package.
+pub type CopyAnswer = Result<Option<Copied>, Refusal>;
+
+impl Gatherer {
+    /// Copies a package. One that is there already, with the signed digest, is not asked for again.
+    pub(super) async fn copied(&self, key: PackageKey, order: &CopyOrder) -> CopyAnswer {
+        let PackageKey { address, version, platform } = &key;
+        let package = match self.package(address, version, platform).await {
+            Ok(package) => package,
+            Err(Miss::Absent) => return Ok(None),
+            Err(Miss::Refused(refusal)) => return Err(refusal),
+        };
+        let digest = binding::listed(address, version, &package, &order.sums)?;
+        let unbound = naming::finding(address, version, platform, &package.file_name);
+        if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
+            return Err(finding.into());
+        }
+        let file_name = naming::conventional(address, version, platform);
+        let zh = PackageHash::zh(digest);
+        let there = self.there(&key, &order.directory.join(&file_name), digest).await;
+        if let There::Same(Hashed { h1, size, .. }) = there {
+            recorded(&key, order, [&zh, &h1])?;
+            return Ok(Some(Copied { file_name, zh, h1, size, fate: Fate::Present }));
+        }
+        let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
+        let wanted = Wanted {
+            url: package.url.clone(),
+            file_name: package.file_name.clone(),
+            zh: Some((digest, BY_SUMS)),
+            authorization: None,
+            copy: Some(Arc::clone(&copy)),
+        };
+        let found = self.downloads.fetch(key.clone(), &wanted).await?;
+        recorded(&key, order, [&zh, &found.h1])?;
+        copy.keep().map_err(|error| Refusal::Error(error.into()))?;
+        let fate = if matches!(there, There::Other) { Fate::Replaced } else { Fate::Fetched };
+        Ok(Some(Copied { file_name, zh, h1: found.h1, size: found.size, fate }))
+    }
+
+    /// What stands where a package is to go.
+    async fn there(&self, key: &PackageKey, path: &Path, wanted: Sha256Digest) -> There {
+        if !path.exists() {
+            return There::Nothing;
+        }
+        self.downloads.events.emit(Event::PackageStarted { package: key.clone(), total: None });
+        let (path, cache) = (path.to_owned(), Arc::clone(&self.cache));
+        let read = move || {
+            if packages::digest(&path).ok()? != wanted {
+                return None;
+            }
+            if let Some((h1, size)) = cache.h1_of(&wanted) {
+                return Some(Hashed { h1, size, archive_form: None });
+            }
+            let hashes = packages::hash_archive(&path, Threads::One).ok()?;
+            cache.record(IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed)?);
+            Some(Hashed { h1: hashes.h1, size: hashes.size, archive_form: None })
+        };
+        // A task that panics has read nothing.
+        let same = tokio::task::spawn_blocking(read).await.ok().flatten();
+        let bytes = same.as_ref().map_or(0, |same| same.size);
+        self.downloads.events.emit(Event::PackageBytes { package: key.clone(), bytes });
+        self.downloads.events.emit(Event::PackageDone { package: key.clone(), ok: same.is_some(), local: true });
+        same.map_or(There::Other, There::Same)
+    }
+}
+
+/// What stands in the place of a package.
+enum There {
+    /// The package itself.
+    Same(Hashed),
+    /// Something else.
+    Other,
+    /// Nothing.
+    Nothing,
+}
+
+/// A package that no lock file records could not be installed by any of them.
+fn recorded(key: &PackageKey, order: &CopyOrder, hashes: [&PackageHash; 2]) -> Result<(), Refusal> {
+    if hashes.iter().any(|hash| order.recorded.contains(hash)) {
+        return Ok(());
+    }
+    Err(unrecorded(key).into())
+}
+
+/// A package that is what its registry signed, and of which a lock file records no hash.
+pub fn unrecorded(key: &PackageKey) -> Error {
+    let PackageKey { address, version, platform } = key;
+    let message = format!("the lock file records no hash of the package of {address} {version} for {platform}");
+    let hint = format!("`tflock lock --platform {platform} {address}` records them");
+    Error::new(ErrorKind::NotFound, message).hint(hint)
+}

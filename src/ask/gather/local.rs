@@ -1,0 +1,52 @@
+//! A package on disk, hashed as it lies there.
+
+use std::path::Path;
+
+use crate::addr::ProviderAddr;
+use crate::ask::answer::{PackageFacts, Refusal};
+use crate::ask::{Event, Events, PackageKey};
+use crate::disk::mirror::LocalPackage;
+use crate::disk::package as packages;
+use crate::error::{Error, ErrorKind};
+use crate::hash::archive::Threads;
+
+/// The hashes of a package in a directory. Blocks.
+pub(super) fn hash(key: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {
+    events.emit(Event::PackageStarted { package: key.clone(), total: None });
+    let facts = match found {
+        LocalPackage::Packed(path) => archive(key, path, events),
+        LocalPackage::Unpacked(path) => directory(&key.address, path),
+    };
+    events.emit(Event::PackageDone { package: key.clone(), ok: facts.is_ok(), local: true });
+    facts
+}
+
+fn archive(key: &PackageKey, path: &Path, events: &Events) -> Result<PackageFacts, Refusal> {
+    let hashes = packages::hash_archive(path, Threads::One).map_err(Error::from)?;
+    events.emit(Event::PackageBytes { package: key.clone(), bytes: hashes.size });
+    if !hashes.has_program(key.address.type_name()) {
+        return Err(no_program(&key.address, path).into());
+    }
+    let zh = Some(hashes.zh);
+    Ok(PackageFacts { zh, h1: Some(hashes.h1), computed: true, size: None, tells_zh: false, file_name: name(path) })
+}
+
+fn directory(addr: &ProviderAddr, path: &Path) -> Result<PackageFacts, Refusal> {
+    if !packages::has_program(path, addr.type_name()).map_err(Error::from)? {
+        return Err(no_program(addr, path).into());
+    }
+    let h1 = Some(packages::hash_directory(path).map_err(Error::from)?);
+    Ok(PackageFacts { zh: None, h1, computed: true, size: None, tells_zh: false, file_name: name(path) })
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn no_program(addr: &ProviderAddr, path: &Path) -> Error {
+    let message = format!(
+        "the package of {addr} has no provider binary: no file in it is named terraform-provider-{}",
+        addr.type_name(),
+    );
+    Error::new(ErrorKind::Package, message).in_file(path)
+}

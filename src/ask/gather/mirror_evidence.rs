@@ -1,0 +1,82 @@
+//! Evidence for a locked release from a mirror: what it serves of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::mirror::MirrorGatherer;
+use crate::ask::answer::Refusal;
+use crate::ask::inquiry::Inquiry;
+use crate::evidence::Evidence;
+use crate::hash::Sha256Digest;
+use crate::platform::Platform;
+use crate::release::{Release, ReleaseKey, Vouched, mirrors};
+use crate::source::MirrorPackages;
+
+impl MirrorGatherer {
+    /// What the mirror shows of a release: packages are looked at until each recorded hash is explained or none is left, but
+    /// for platforms that an earlier source has.
+    pub(super) async fn knowledge(
+        self: &Arc<Self>,
+        (addr, version): &ReleaseKey,
+        inquiry: &Inquiry,
+        seen: &BTreeSet<Platform>,
+    ) -> Result<Release, Refusal> {
+        let listed = self.listed(addr, version).await?;
+        let mut release = self.release(addr, version, &inquiry.rules).await?;
+        if !inquiry.depth.recompute {
+            self.recall(&mut release);
+        }
+        if inquiry.depth.download {
+            let left = likeliest_last(&listed, inquiry, seen);
+            self.look(&mut release, inquiry, (&listed, left)).await;
+        }
+        Ok(release)
+    }
+
+    /// What the index knows of archives that are signed.
+    fn recall(&self, release: &mut Release) {
+        let archives: Vec<Sha256Digest> = release.archives().copied().collect();
+        for zh in archives {
+            if let Some((h1, _)) = self.equipment.cache.h1_of(&zh) {
+                let platform = release.platform_of(&crate::hash::PackageHash::zh(zh)).cloned();
+                release.h1.insert(h1, Vouched { platform, evidence: Evidence::Computed });
+            }
+        }
+    }
+
+    async fn look(
+        self: &Arc<Self>,
+        release: &mut Release,
+        inquiry: &Inquiry,
+        (listed, mut left): (&MirrorPackages, Vec<Platform>),
+    ) {
+        loop {
+            let unsigned = mirrors::is_vouched_by_mirror(release);
+            let recorded = inquiry.h1.iter().chain(inquiry.zh.iter().filter(|_| unsigned));
+            let open = recorded.filter(|hash| !release.owns(hash)).count();
+            let count = if inquiry.depth.all_platforms { left.len() } else { open.min(left.len()) };
+            let batch: BTreeSet<Platform> = left.split_off(left.len() - count).into_iter().collect();
+            if batch.is_empty() {
+                return;
+            }
+            for (platform, hashed) in self.hashed(release, listed, batch).await {
+                match hashed {
+                    Ok(facts) => release.look_at(&platform, facts.zh, facts.h1.as_ref()),
+                    Err(Refusal::Finding(finding)) => release.findings.push(finding),
+                    Err(Refusal::Revoked(finding, _)) => release.findings.push(*finding),
+                    Err(Refusal::Error(error)) => {
+                        release.inconclusive.get_or_insert(error);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The platforms of a release that no earlier source has; those that are likely to be recorded last.
+fn likeliest_last(listed: &MirrorPackages, inquiry: &Inquiry, seen: &BTreeSet<Platform>) -> Vec<Platform> {
+    let host = Platform::host();
+    let mut platforms: Vec<Platform> = listed.keys().filter(|platform| !seen.contains(*platform)).cloned().collect();
+    platforms.sort_by_key(|platform| (inquiry.platforms.contains(platform), *platform == host));
+    platforms
+}

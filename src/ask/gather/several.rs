@@ -1,0 +1,104 @@
+//! One release from several sources: what each of them has of it becomes one.
+//!
+//! Pure. Where one of them knows the signed list, the packages of the others are held to it; a mirror that signs nothing
+//! speaks for its own packages only.
+
+use crate::ask::answer::Selected;
+use crate::ask::inquiry::Inquiry;
+use crate::ask::question::Step;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::PackageHash;
+use crate::release::{Line, Release, Vouched, mirrors};
+
+/// What was gathered of one release, in the order in which the sources were asked; what the last of them lacks is missing.
+pub(super) fn joined(mut parts: Vec<Selected>, step: &Step) -> Option<Selected> {
+    let missing = parts.last()?.missing.clone();
+    let strangers = strangers(&parts, step);
+    let mut whole = parts.remove(signed_or_first(parts.iter().map(|part| &part.release)));
+    for part in parts {
+        if !mirrors::is_vouched_by_mirror(&whole.release) {
+            let own = |package: &crate::ask::answer::PackageFacts| package.hashes().collect::<Vec<_>>();
+            let unlisted =
+                part.packages.values().filter_map(|package| mirrors::unlisted(&whole.release, &own(package)));
+            let unlisted: Vec<Finding> = unlisted.collect();
+            whole.release.findings.extend(unlisted);
+        }
+        whole.release.findings.extend(part.release.findings);
+        whole.told.extend(part.told);
+        whole.compute(part.packages);
+    }
+    whole.release.findings.extend(strangers);
+    Some(Selected { missing, ..whole })
+}
+
+/// The mirrors none of whose packages is recorded, beside one that has the recorded release.
+fn strangers(parts: &[Selected], step: &Step) -> Vec<Finding> {
+    let differs = |part: &Selected| {
+        let entry = step.recorded.as_ref().filter(|entry| entry.version == *part.version())?;
+        mirrors::differs(&part.release, &entry.hashes)
+    };
+    let strangers: Vec<Finding> = parts.iter().filter_map(differs).collect();
+    // If none has it, that is told of all of them together.
+    if strangers.len() < parts.len() { strangers } else { Vec::new() }
+}
+
+/// The same of what is known of a locked release.
+pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
+    if parts.is_empty() {
+        return None;
+    }
+    let mut whole = parts.remove(signed_or_first(parts.iter()));
+    for part in parts {
+        let is_signed = !mirrors::is_vouched_by_mirror(&whole);
+        if is_signed {
+            let unlisted = part.archives().filter_map(|zh| mirrors::unlisted(&whole, &[PackageHash::zh(*zh)]));
+            let unlisted: Vec<Finding> = unlisted.collect();
+            whole.findings.extend(unlisted);
+            whole.findings.extend(unbound(&part));
+        } else {
+            whole.lines.extend(part.lines.clone());
+        }
+        whole.h1.extend(part.h1);
+        whole.findings.extend(part.findings);
+        whole.inconclusive = whole.inconclusive.or(part.inconclusive);
+    }
+    Some(whole)
+}
+
+/// Where the signed list says nothing of a package, since it is no archive.
+fn unbound(part: &Release) -> Vec<Finding> {
+    let is_archive = |vouched: &Vouched| {
+        part.lines.values().any(|line| matches!(line, Line::Archive(platform) if *platform == vouched.platform))
+    };
+    let unbound = part.h1.iter().filter(|(_, vouched)| !is_archive(vouched)).map(|(hash, _)| {
+        let message = format!(
+            "only a mirror vouches for {hash} of {} {}: its package is a directory, which no signed list names",
+            part.address, part.version
+        );
+        Finding::new(Rule::MirrorVouches, message).about(&part.address)
+    });
+    unbound.collect()
+}
+
+fn signed_or_first<'a>(mut releases: impl Iterator<Item = &'a Release>) -> usize {
+    releases.position(|release| !mirrors::is_vouched_by_mirror(release)).unwrap_or(0)
+}
+
+/// The release with a word on recorded hashes that nothing served explains: what is not known must not pass for proven.
+pub(super) fn explained(release: Release, inquiry: &Inquiry) -> Release {
+    if !inquiry.depth.download || release.complete || release.inconclusive.is_some() {
+        return release;
+    }
+    let zh = inquiry.zh.iter().filter(|_| mirrors::is_vouched_by_mirror(&release));
+    let mut open = inquiry.h1.iter().chain(zh).filter(|hash| !release.owns(hash));
+    let Some(first) = open.next() else { return release };
+    let which = match open.count() {
+        0 => first.to_string(),
+        others => format!("{first} and {others} more recorded hashes"),
+    };
+    let message = format!("{which} of {} {}: no package that was served has it", release.address, release.version);
+    let error = Error::new(ErrorKind::Unavailable, message)
+        .hint("a mirror may lack the packages of other platforms: `tflock verify --source origin` asks the registry");
+    Release { inconclusive: Some(error), ..release }
+}

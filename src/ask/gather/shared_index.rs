@@ -1,0 +1,106 @@
+//! What others computed: entries that were imported, and shared indexes. They spare downloads where rules let them, and
+//! are held to what is computed here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::Gatherer;
+use crate::addr::ProviderAddr;
+use crate::ask::Event;
+use crate::ask::answer::Selected;
+use crate::ask::rules::Rules;
+use crate::disk::cache::IndexEntry;
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::platform::Platform;
+use crate::release::Vouched;
+use crate::settings::{Index, IndexTrust};
+use crate::version::Version;
+
+/// What imported entries are reported by.
+const IMPORT: &str = "import";
+
+/// What others say of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Report {
+    /// The hash over its files.
+    pub(super) h1: PackageHash,
+    /// Its size in bytes.
+    pub(super) size: u64,
+    /// Who says so.
+    pub(super) by: Arc<str>,
+    /// True if that counts as if it were computed here.
+    pub(super) verified: bool,
+}
+
+impl Gatherer {
+    /// What others say of an archive, as far as they were asked; none where the rules want none.
+    pub(super) fn report(&self, zh: &Sha256Digest, rules: &Rules) -> Option<Report> {
+        let imported = || {
+            let (h1, size) = self.cache.imported_h1_of(zh).filter(|_| rules.imported)?;
+            Some(Report { h1, size, by: Arc::from(IMPORT), verified: false })
+        };
+        let shared = self.shared().get(zh).cloned().filter(|(index, _)| rules.indexes.contains(index));
+        shared.map(report).or_else(imported)
+    }
+
+    fn shared(&self) -> MutexGuard<'_, HashMap<Sha256Digest, (Index, IndexEntry)>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks shared indexes about an archive that is not known here, unless somebody has said something of it already.
+    pub(super) async fn ask_indexes(&self, zh: Sha256Digest, rules: &Rules) {
+        if self.cache.h1_of(&zh).is_some() || self.report(&zh, rules).is_some_and(|report| report.verified) {
+            return;
+        }
+        for index in &rules.indexes {
+            let answer = self.indexes.entry(index, zh).await;
+            if let Some(text) = answer.note {
+                self.equipment.events.emit(Event::Note { text });
+            }
+            if let Some(entry) = answer.entry {
+                self.shared().insert(zh, (index.clone(), entry));
+                return;
+            }
+        }
+    }
+
+    /// Says of the packages of a release whose `h1:` is the word of an index that it is.
+    pub(super) fn attribute_to_indexes(&self, known: &mut Selected, rules: &Rules) {
+        for (platform, package) in known.packages.iter().filter(|(_, package)| !package.computed) {
+            let Some((zh, own)) = package.zh.zip(package.h1.as_ref()) else { continue };
+            if let Some(report) = self.report(&zh, rules).filter(|report| report.h1 == *own) {
+                let (platform, evidence) = (Some(platform.clone()), Evidence::ReportedByIndex(report.by));
+                known.release.h1.entry(own.clone()).or_insert(Vouched { platform, evidence });
+            }
+        }
+    }
+
+    /// Where what others report of archives is not what was computed here.
+    pub(super) fn against_reports(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        archives: impl Iterator<Item = (Platform, Sha256Digest)>,
+    ) -> Vec<Finding> {
+        let contradiction = |(platform, zh): (Platform, Sha256Digest)| {
+            let (own, _) = self.cache.h1_of(&zh)?;
+            let imported = self.cache.imported_h1_of(&zh);
+            let imported = imported.map(|(h1, size)| Report { h1, size, by: Arc::from(IMPORT), verified: false });
+            let shared = self.shared().get(&zh).cloned().map(report);
+            let wrong = shared.into_iter().chain(imported).find(|report| report.h1 != own)?;
+            let message = format!(
+                "the index {:?} gives {} for the archive of {addr} {version} for {platform}, which has {own}",
+                wrong.by, wrong.h1,
+            );
+            let finding = Finding::new(Rule::IndexDiffers, message).about(addr);
+            Some(if wrong.verified { Finding { level: Level::Deny, ..finding } } else { finding })
+        };
+        archives.filter_map(contradiction).collect()
+    }
+}
+
+fn report((index, entry): (Index, IndexEntry)) -> Report {
+    Report { h1: entry.h1_hash(), size: entry.size, by: index.name, verified: index.trust == IndexTrust::Verified }
+}

@@ -1,0 +1,141 @@
+//! Checksums and their signature, fetched and checked once for each release.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Equipment, Gatherer, refusal};
+use crate::addr::ProviderAddr;
+use crate::ask::answer::Refusal;
+use crate::ask::rules::Rules;
+use crate::finding::{Finding, Rule};
+use crate::hash::Sha256Digest;
+use crate::hash::sums::Sums;
+use crate::net::Kind;
+use crate::settings::SignatureRule;
+use crate::source::{Package, SourceError};
+use crate::trust::Fingerprint;
+use crate::trust::openpgp::{self, SignatureError};
+use crate::trust::pins::Signer;
+use crate::version::Version;
+
+/// Checksums with what is known of their signature.
+#[derive(Debug)]
+pub(super) struct SignedSums {
+    pub(super) sums: Arc<Sums>,
+    pub(super) sums_digest: Sha256Digest,
+    pub(super) signature_digest: Sha256Digest,
+    pub(super) keys_digest: Sha256Digest,
+    pub(super) signer: Signer,
+    /// The subkey that signed, if it was not the primary key.
+    pub(super) subkey: Option<Fingerprint>,
+    /// When it was signed, by the signature's own word.
+    pub(super) made: Option<SystemTime>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Gatherer {
+    /// The checksums of the release that a package belongs to, signed as the rules ask.
+    pub(super) async fn signed_sums(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        package: &Package,
+        rules: &Rules,
+    ) -> Result<Arc<SignedSums>, Refusal> {
+        let urls = &package.signed;
+        let ask = async {
+            let (sums, signature) = tokio::join!(
+                self.registry.signed_document(addr, version, &urls.sums, Kind::Sums),
+                self.registry.signed_document(addr, version, &urls.signature, Kind::Signature),
+            );
+            let sums = sums.map_err(refusal)?;
+            let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
+            let documents = Documents { sums, signature, keys: &urls.keys };
+            check(&self.equipment, (addr, version), rules, &documents).map(Arc::new)
+        };
+        let key = (urls.clone(), rules.signature, rules.expiry);
+        self.signed.answer(key, ask).await
+    }
+}
+
+/// The checksums, if they are signed as the rules ask.
+pub(super) fn check(
+    equipment: &Equipment,
+    (addr, version): (&ProviderAddr, &Version),
+    rules: &Rules,
+    documents: &Documents<'_>,
+) -> Result<SignedSums, Refusal> {
+    let unsigned = match rules.signature {
+        SignatureRule::Always => false,
+        SignatureRule::IfKeysKnown => documents.keys.is_empty(),
+        SignatureRule::Never => true,
+    };
+    if !unsigned && documents.keys.is_empty() {
+        return Err(no_signing_key(addr, version).into());
+    }
+    let mut findings = Vec::new();
+    let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
+    let (signer, subkey, made) = if unsigned {
+        let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
+        findings.push(Finding::new(Rule::Unsigned, message).about(addr));
+        (Signer::Unsigned, None, None)
+    } else {
+        let verified = openpgp::verify(&documents.sums, &documents.signature, &keys, equipment.now)
+            .map_err(|error| bad_signature(addr, version, &error))?;
+        findings.extend(rules.expiry.finding(addr, version, &verified));
+        (Signer::Key(verified.fingerprint), verified.signing_subkey, Some(verified.made))
+    };
+    Ok(SignedSums {
+        sums_digest: equipment.cache.put_document(&documents.sums),
+        signature_digest: equipment.cache.put_document(&documents.signature),
+        keys_digest: equipment.cache.put_keys(&keys),
+        sums: Arc::new(Sums::decode(&documents.sums)),
+        signer,
+        subkey,
+        made,
+        findings,
+    })
+}
+
+/// What is signed, by what, and by whom it may be.
+pub(super) struct Documents<'a> {
+    pub(super) sums: Vec<u8>,
+    pub(super) signature: Vec<u8>,
+    pub(super) keys: &'a [String],
+}
+
+/// A registry that lists no key may sign nothing at all; then somebody has to say so.
+fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
+    let host = addr.host();
+    let message = format!("{host} lists no signing key for {addr} {version}, where a signature is asked for");
+    let remedy = format!(
+        "Where {host} signs nothing, write `host \"{host}\" {{ signature = \"never\" }}` into `.tflock.hcl`, and run \
+         `tflock trust add {addr} unsigned`."
+    );
+    Finding::new(Rule::NoSigningKey, message).about(addr).remedied_by(&remedy)
+}
+
+fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {
+    match error {
+        SourceError::NoDocument { .. } => {
+            let message = format!("{addr} {version} is not signed: {error}");
+            Finding::new(Rule::BadSignature, message).about(addr).into()
+        }
+        error => refusal(error),
+    }
+}
+
+fn bad_signature(addr: &ProviderAddr, version: &Version, error: &SignatureError) -> Refusal {
+    let rule = match error {
+        SignatureError::Revoked(_) | SignatureError::RevokedSubkey { .. } => Rule::RevokedKey,
+        _ => Rule::BadSignature,
+    };
+    let message = format!("the signature over the checksums of {addr} {version} is refused: {error}");
+    let finding = Finding::new(rule, message).about(addr);
+    match error {
+        SignatureError::Revoked(key) | SignatureError::RevokedSubkey { subkey: key, .. } => {
+            Refusal::Revoked(Box::new(finding), key.clone())
+        }
+        _ => finding.into(),
+    }
+}

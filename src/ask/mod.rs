@@ -1,0 +1,20 @@
+//! From a question about a release to its answer.
+//!
+//! A [`question`] says what is wanted of one provider; [`select`] and [`criteria`] choose a version among those on offer,
+//! as values; [`run`](crate::ask) asks the sources, each question once for all root modules, and decides nothing.
+
+pub mod answer;
+pub mod criteria;
+mod event;
+pub mod inquiry;
+pub mod question;
+pub mod rules;
+pub mod same_version;
+pub mod select;
+
+#[cfg(feature = "online")]
+pub mod gather;
+#[cfg(feature = "online")]
+pub mod run;
+
+pub use event::{Event, Events, PackageKey};

@@ -1,0 +1,238 @@
+//! One version for many root modules.
+//!
+//! If a release suits all of them, each gets the newest such release; else each gets the newest that suits itself, as if
+//! the others were not there. There is nothing in between, so that people can tell beforehand what they get.
+
+use std::collections::BTreeSet;
+
+use super::criteria::{self, Criteria, ReleaseCriteria, Within};
+use super::question::Step;
+use super::rules::Exclusion;
+use crate::platform::Platform;
+use crate::version::{Constraints, Version};
+
+/// How many places are told of those that ask the same.
+const PLACES: usize = 3;
+
+/// What several root modules together ask of one provider.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct SameVersion {
+    /// Each once.
+    demands: Vec<Demand>,
+    prereleases: bool,
+    /// How far from which versions.
+    within: Vec<(Within, Version)>,
+    platforms: BTreeSet<Platform>,
+    /// Each once.
+    exclusions: Vec<Exclusion>,
+    /// The recorded versions; none for a root module that records none.
+    recorded: BTreeSet<Option<Version>>,
+    /// The highest version that a root module has and shall not go below.
+    floor: Option<Version>,
+}
+
+/// Constraints, and where they stand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Demand {
+    constraints: Constraints,
+    places: Vec<String>,
+}
+
+impl SameVersion {
+    /// Takes in what one more root module asks. `places` are where its constraints stand, `FILE:LINE:COLUMN`.
+    pub fn add(&mut self, step: &Step, criteria: &Criteria, places: impl IntoIterator<Item = String>) {
+        let same = |demand: &&mut Demand| demand.constraints == criteria.constraints;
+        match self.demands.iter_mut().find(same) {
+            Some(demand) => {
+                let new: Vec<String> = places.into_iter().filter(|place| !demand.places.contains(place)).collect();
+                demand.places.extend(new);
+            }
+            None => self
+                .demands
+                .push(Demand { constraints: criteria.constraints.clone(), places: places.into_iter().collect() }),
+        }
+        self.within
+            .extend(criteria.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
+        self.prereleases |= criteria.prereleases;
+        let ReleaseCriteria { recorded, platforms, exclusions } = step.release_criteria(criteria.complete);
+        self.platforms.extend(platforms);
+        self.exclusions.extend(
+            exclusions.into_iter().filter(|exclusion| !self.exclusions.contains(exclusion)).collect::<Vec<_>>(),
+        );
+        self.recorded.insert(recorded);
+    }
+
+    /// Keeps the version from being lower than the recorded one of a step, if its constraints still allow that.
+    pub fn keep_up(&mut self, step: &Step, criteria: &Criteria) {
+        let recorded = step.recorded.as_ref().map(|entry| &entry.version);
+        let kept = recorded.filter(|version| criteria.allows_by_constraints(version)).cloned();
+        self.floor = self.floor.take().max(kept);
+    }
+
+    /// The version that all must not go below, if it is higher than each of some versions that the constraints of all
+    /// allow.
+    pub fn floor_above(&self, versions: &[&Version]) -> Option<&Version> {
+        self.floor.as_ref().filter(|floor| versions.iter().all(|version| version < floor))
+    }
+
+    /// True if the number of a version suits all.
+    pub fn allows(&self, version: &Version) -> bool {
+        self.demands.iter().all(|demand| self.is_met(demand, version))
+            && self.floor.as_ref().is_none_or(|floor| version >= floor)
+            && self.within.iter().all(|(within, from)| within.allows(from, version))
+    }
+
+    /// What a release must be beside its number. A recorded one is excused only if all record it.
+    pub fn release_criteria(&self) -> ReleaseCriteria {
+        let recorded = self.recorded.first().filter(|_| self.recorded.len() == 1).cloned().flatten();
+        ReleaseCriteria {
+            recorded,
+            platforms: self.platforms.iter().cloned().collect(),
+            exclusions: self.exclusions.clone(),
+        }
+    }
+
+    /// The constraints that do not allow all of some versions, with their places, in words.
+    pub fn opposed(&self, versions: &[&Version]) -> Vec<String> {
+        let against = |demand: &&Demand| versions.iter().any(|version| !self.is_met(demand, version));
+        self.demands.iter().filter(against).map(Demand::words).collect()
+    }
+
+    /// The same for one version, without the constraints of the root module that asks.
+    pub fn opposed_beside(&self, own: &Constraints, version: &Version) -> Vec<String> {
+        let others = self.demands.iter().filter(|demand| demand.constraints != *own && !self.is_met(demand, version));
+        others.map(Demand::words).collect()
+    }
+
+    fn is_met(&self, demand: &Demand, version: &Version) -> bool {
+        criteria::allows(&demand.constraints, self.prereleases, version)
+    }
+}
+
+impl Demand {
+    /// `"~> 1.0" (a/main.tf:3:5, b/main.tf:3:5 and 7 more)`
+    fn words(&self) -> String {
+        let (told, others) = self.places.split_at(self.places.len().min(PLACES));
+        let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        format!("\"{}\" ({}{others})", self.constraints, told.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::question::Selection;
+    use crate::ask::rules::Rules;
+    use crate::lockfile::LockEntry;
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    fn step(recorded: Option<&str>, platforms: &[&str], rules: Rules) -> Step {
+        Step {
+            constraints: Constraints::default(),
+            selection: Selection::Newest(Criteria::default()),
+            platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
+            recorded: recorded.map(|text| LockEntry {
+                version: version(text),
+                constraints: Constraints::default(),
+                hashes: crate::hash::PackageHashes::new(),
+            }),
+            moved: None,
+            accept_republished: false,
+            rules,
+        }
+    }
+
+    /// What root modules with these constraints ask, which record these versions.
+    fn same(roots: &[(&str, Option<&str>)]) -> SameVersion {
+        let mut same = SameVersion::default();
+        for (at, (constraints, recorded)) in roots.iter().enumerate() {
+            let constraints =
+                if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
+            same.add(
+                &step(*recorded, &[], Rules::default()),
+                &Criteria::of(constraints),
+                [format!("r{at}/main.tf:3:5")],
+            );
+        }
+        same
+    }
+
+    /// The newest of some versions that suits all.
+    fn newest<'a>(same: &SameVersion, offered: &[&'a str]) -> Option<&'a str> {
+        offered.iter().copied().filter(|text| same.allows(&version(text))).max_by_key(|text| version(text))
+    }
+
+    const OFFERED: [&str; 6] = ["1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0", "3.0.0-rc1"];
+
+    #[test]
+    fn the_newest_that_suits_all() {
+        for (constraints, wanted) in [
+            (&["", ""][..], Some("2.1.0")),
+            (&[">= 1.0", "~> 1.1"], Some("1.2.0")),
+            (&["~> 1.0", "!= 1.2.0", "< 2.1"], Some("1.1.0")),
+            (&["~> 1.0", "~> 2.0"], None),
+            // A pre-release must be asked for exactly by each.
+            (&["3.0.0-rc1", ">= 1.0"], None),
+            (&["3.0.0-rc1", "3.0.0-rc1"], Some("3.0.0-rc1")),
+        ] {
+            let roots: Vec<_> = constraints.iter().map(|constraint| (*constraint, None)).collect();
+            assert_eq!(newest(&same(&roots), &OFFERED), wanted, "{constraints:?}");
+        }
+    }
+
+    #[test]
+    fn every_step_counts() {
+        let mut same = SameVersion::default();
+        for from in ["1.0.0", "1.1.0", "1.1.0"] {
+            let criteria = Criteria { within: Some((Within::Minor, version(from))), ..Criteria::default() };
+            same.add(&step(Some(from), &[], Rules::default()), &criteria, []);
+        }
+        assert_eq!((newest(&same, &OFFERED), same.within.len()), (Some("1.2.0"), 2));
+        let criteria = Criteria { within: Some((Within::Patch, version("2.0.0"))), ..Criteria::default() };
+        same.add(&step(None, &[], Rules::default()), &criteria, []);
+        assert_eq!(newest(&same, &OFFERED), None);
+    }
+
+    #[test]
+    fn the_bar_is_the_highest_of_all() {
+        let early = std::time::SystemTime::UNIX_EPOCH;
+        let exclusions = Exclusion { not_after: Some(early), ..Exclusion::default() };
+        let optional = ["linux_arm64".parse().unwrap()].into();
+        let rules = Rules { exclusions: exclusions.clone(), optional, ..Rules::default() };
+        let criteria = Criteria { complete: true, ..Criteria::default() };
+        let mut same = SameVersion::default();
+        same.add(&step(Some("1.0.0"), &["linux_amd64", "linux_arm64"], rules), &criteria, []);
+        same.add(&step(Some("1.0.0"), &["darwin_arm64"], Rules::default()), &criteria, []);
+        let platforms = ["darwin_arm64", "linux_amd64"].map(|platform| platform.parse().unwrap()).to_vec();
+        let release = ReleaseCriteria {
+            recorded: Some(version("1.0.0")),
+            platforms,
+            exclusions: vec![exclusions, Exclusion::default()],
+        };
+        assert_eq!(same.release_criteria(), release);
+        assert_eq!(release.limit(&version("1.1.0")), Some(early));
+        same.add(&step(None, &[], Rules::default()), &criteria, []);
+        assert_eq!(same.release_criteria().recorded, None);
+    }
+
+    #[test]
+    fn who_disagrees_is_named_with_some_places() {
+        let same = same(&[
+            ("~> 1.0", None),
+            ("~> 2.0", None),
+            ("", None),
+            ("~> 2.0", None),
+            ("~> 2.0", None),
+            ("~> 2.0", None),
+        ]);
+        let versions = [version("1.2.0"), version("2.1.0")];
+        assert_eq!(
+            same.opposed(&[&versions[0], &versions[1]]),
+            ["\"~> 1.0\" (r0/main.tf:3:5)", "\"~> 2.0\" (r1/main.tf:3:5, r3/main.tf:3:5, r4/main.tf:3:5 and 1 more)"]
+        );
+        assert_eq!(same.opposed(&[&versions[0]]).len(), 1);
+    }
+}

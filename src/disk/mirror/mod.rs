@@ -1,0 +1,272 @@
+//! Filesystem mirrors, and everything else laid out like one: `.terraform/providers` and the plugin cache.
+//!
+//! ```text
+//! BASE/HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip     packed
+//! BASE/HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/                                unpacked
+//! ```
+//!
+//! A mirror is asked about one provider at a time and reads that provider's directory only. Names that mean nothing are
+//! passed over, as in the tools. Packages are found here, not opened.
+//!
+//! Source: `internal/getproviders/filesystem_search.go`, `SearchLocalDirectory`, in both tools.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::DirEntry;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::addr::{Hostname, ProviderAddr, normalise_part};
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// A directory that is laid out as a mirror.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesystemMirror {
+    base: PathBuf,
+}
+
+/// A package on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LocalPackage {
+    /// The archive, or a link to it.
+    Packed(PathBuf),
+    /// The directory with the contents, or a link to it.
+    Unpacked(PathBuf),
+}
+
+/// What a mirror has of one provider.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LocalPackages(BTreeMap<Version, BTreeMap<Platform, LocalPackage>>);
+
+/// Why a mirror could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MirrorError {
+    /// There is no such directory.
+    #[error("the filesystem mirror {0} does not exist")]
+    Missing(PathBuf),
+    /// Something else stands there.
+    #[error("the filesystem mirror {0} is not a directory")]
+    NotADirectory(PathBuf),
+    /// The system refused to list a directory; its packages are unknown.
+    #[error("cannot search {path} for packages: {reason}")]
+    Unreadable {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        reason: io::Error,
+    },
+}
+
+impl FilesystemMirror {
+    /// The mirror in a directory, which may be a symbolic link.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorError`] if there is no directory.
+    pub fn open(base: impl Into<PathBuf>) -> Result<Self, MirrorError> {
+        let base = base.into();
+        match std::fs::metadata(&base) {
+            Ok(found) if found.is_dir() => Ok(Self { base }),
+            Ok(_) => Err(MirrorError::NotADirectory(base)),
+            Err(reason) if reason.kind() == io::ErrorKind::NotFound => Err(MirrorError::Missing(base)),
+            Err(reason) => Err(MirrorError::Unreadable { path: base, reason }),
+        }
+    }
+
+    /// The directory, as given.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// All packages of a provider, in one reading. None at all if the mirror does not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorError::Unreadable`] if a directory on the way cannot be listed.
+    pub fn packages(&self, addr: &ProviderAddr) -> Result<LocalPackages, MirrorError> {
+        let mut packages = LocalPackages::default();
+        for host in named(&self.base, |name| Hostname::parse(name).is_ok_and(|host| host == *addr.host()))? {
+            for namespace in named(&host, |name| normalise_part(name).is_ok_and(|part| part == addr.namespace()))? {
+                for kind in named(&namespace, |name| normalise_part(name).is_ok_and(|part| part == addr.type_name()))? {
+                    packages.read_provider(&kind, addr.type_name())?;
+                }
+            }
+        }
+        Ok(packages)
+    }
+
+    /// The providers of which there is a package, of whatever version and platform.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilesystemMirror::packages`].
+    pub fn providers(&self) -> Result<BTreeSet<ProviderAddr>, MirrorError> {
+        let mut found = BTreeSet::new();
+        for host in named(&self.base, |name| Hostname::parse(name).is_ok())? {
+            for namespace in named(&host, |name| normalise_part(name).is_ok())? {
+                for kind in named(&namespace, |name| normalise_part(name).is_ok())? {
+                    let parts = kind.strip_prefix(&self.base).unwrap_or(&kind).to_string_lossy().replace('\\', "/");
+                    // A text of three parts means the same to both tools.
+                    let Ok(addr) = ProviderAddr::parse(&parts, Dialect::Terraform) else { continue };
+                    let mut packages = LocalPackages::default();
+                    packages.read_provider(&kind, addr.type_name())?;
+                    if !packages.is_empty() {
+                        found.insert(addr);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The versions of a provider, for whatever platform, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilesystemMirror::packages`].
+    pub fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorError> {
+        Ok(self.packages(addr)?.versions().cloned().collect())
+    }
+
+    /// The package of a version for a platform.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilesystemMirror::packages`].
+    pub fn package(
+        &self,
+        addr: &ProviderAddr,
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<Option<LocalPackage>, MirrorError> {
+        Ok(self.packages(addr)?.package(version, platform).cloned())
+    }
+
+    /// The platforms of a version, in the order of their text.
+    ///
+    /// # Errors
+    ///
+    /// As [`FilesystemMirror::packages`].
+    pub fn platforms(&self, addr: &ProviderAddr, version: &Version) -> Result<Vec<Platform>, MirrorError> {
+        Ok(self.packages(addr)?.platforms(version).cloned().collect())
+    }
+}
+
+impl LocalPackages {
+    /// True if there is no package.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The versions in ascending order.
+    pub fn versions(&self) -> impl Iterator<Item = &Version> {
+        self.0.keys()
+    }
+
+    /// The platforms of a version, in the order of their text.
+    pub fn platforms(&self, version: &Version) -> impl Iterator<Item = &Platform> {
+        self.0.get(version).into_iter().flat_map(BTreeMap::keys)
+    }
+
+    /// The package of a version for a platform.
+    pub fn package(&self, version: &Version, platform: &Platform) -> Option<&LocalPackage> {
+        self.0.get(version)?.get(platform)
+    }
+
+    /// All packages.
+    pub fn iter(&self) -> impl Iterator<Item = (&Version, &Platform, &LocalPackage)> {
+        self.0.iter().flat_map(|(version, platforms)| {
+            platforms.iter().map(move |(platform, package)| (version, platform, package))
+        })
+    }
+
+    /// Reads the directory of a provider. The first package of its kind counts, in the order of the names: there an
+    /// unpacked one comes before a packed one.
+    fn read_provider(&mut self, directory: &Path, kind: &str) -> Result<(), MirrorError> {
+        for entry in list(directory)? {
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let path = entry.path();
+            if is_own_directory(&entry) {
+                if let Ok(version) = name.parse() {
+                    self.read_version(&path, &version)?;
+                }
+            } else if path.is_file()
+                && let Some((version, platform)) = parse_archive_name(&name, kind)
+            {
+                self.add(version, platform, LocalPackage::Packed(path));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_version(&mut self, directory: &Path, version: &Version) -> Result<(), MirrorError> {
+        for entry in list(directory)? {
+            let platform = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            // Here a link will do: `init` installs from the plugin cache that way.
+            if let Some(platform) = platform
+                && entry.path().is_dir()
+            {
+                self.add(version.clone(), platform, LocalPackage::Unpacked(entry.path()));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, version: Version, platform: Platform, package: LocalPackage) {
+        if let Entry::Vacant(place) = self.0.entry(version).or_default().entry(platform) {
+            place.insert(package);
+        }
+    }
+}
+
+/// Reads `terraform-provider-TYPE_VERSION_OS_ARCH.zip` without regard to case. What follows ARCH after a further `_` is
+/// ignored, as in the tools.
+fn parse_archive_name(name: &str, kind: &str) -> Option<(Version, Platform)> {
+    let name = name.to_lowercase();
+    let middle = name.strip_prefix("terraform-provider-")?.strip_prefix(kind)?.strip_prefix('_')?;
+    let mut pieces = middle.strip_suffix(".zip")?.split('_');
+    let (version, os, arch) = (pieces.next()?, pieces.next()?, pieces.next()?);
+    Some((version.parse().ok()?, Platform::new(os, arch).ok()?))
+}
+
+/// The directories in a directory whose name is wanted; links to directories do not count on the way to a provider.
+fn named(directory: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, MirrorError> {
+    let entries = list(directory)?.into_iter();
+    Ok(entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(&wanted) && is_own_directory(entry))
+        .map(|entry| entry.path())
+        .collect())
+}
+
+/// The entries of a directory in the order of their names, bytewise.
+fn list(directory: &Path) -> Result<Vec<DirEntry>, MirrorError> {
+    let entries = std::fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
+    let mut entries = entries.map_err(|reason| MirrorError::Unreadable { path: directory.to_owned(), reason })?;
+    entries.sort_by_key(DirEntry::file_name);
+    Ok(entries)
+}
+
+fn is_own_directory(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
+impl From<MirrorError> for Error {
+    fn from(error: MirrorError) -> Self {
+        let (MirrorError::Missing(path) | MirrorError::NotADirectory(path) | MirrorError::Unreadable { path, .. }) =
+            &error;
+        let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(path);
+        match error {
+            MirrorError::Missing(_) | MirrorError::NotADirectory(_) => {
+                told.hint("correct the path of the filesystem mirror; `tflock mirror DIR` makes one")
+            }
+            MirrorError::Unreadable { .. } => told,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

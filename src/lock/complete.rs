@@ -1,0 +1,161 @@
+//! Whether what an earlier run found out about a recorded release spares every question.
+//!
+//! Pure: the facts come from the index and are hints; nothing is written on their account, they only show that there
+//! is nothing to write.
+
+use std::collections::BTreeMap;
+
+use crate::ask::question::{Selection, Step};
+use crate::ask::rules::ReportedRule;
+use crate::evidence::Evidence;
+use crate::hash::{PackageHash, PackageHashes};
+use crate::platform::Platform;
+use crate::release::{Line, Release};
+
+/// The platforms whose archive was hashed here, with an `h1:` that is among some recorded hashes.
+pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
+    release.computed().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, platform)| platform)
+}
+
+/// The platforms whose `h1:` is among some recorded hashes, by computation or by report.
+pub fn attributed<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
+    release.h1.iter().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, vouched)| vouched.platform.as_ref())
+}
+
+/// True if the recorded entry has all that this release could give to the step.
+pub fn is_complete(step: &Step, release: &Release) -> bool {
+    let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
+    let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
+    let is_listed = release.listed.iter().all(|digest| recorded(&PackageHash::zh(*digest)));
+    if entry.version != *version || step.accept_republished || release.listed.is_empty() || !is_listed {
+        return false;
+    }
+    let believed = step.rules.reported == ReportedRule::Write;
+    let archives = archives(release);
+    let covers = |platform: &Platform, evidence: Evidence| {
+        let is_archive = archives.get(platform).is_some_and(&recorded);
+        let contents = release.h1.iter().filter(|(_, vouched)| vouched.evidence == evidence);
+        is_archive
+            && contents.filter(|(_, vouched)| vouched.platform.as_ref() == Some(platform)).any(|(h1, _)| recorded(h1))
+    };
+    let covered = |platform: &Platform| {
+        covers(platform, Evidence::Computed)
+            // What would be written without a download.
+            || believed && covers(platform, Evidence::ReportedByOrigin)
+            || step.rules.optional.contains(platform)
+            || step.rules.unnamed.contains(platform) && !archives.contains_key(platform)
+    };
+    let mut reported = release.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::ReportedByOrigin);
+    step.platforms.iter().all(covered) && (!believed || reported.all(|(h1, _)| recorded(h1)))
+}
+
+/// The archive of each platform, where names tell it.
+fn archives(release: &Release) -> BTreeMap<&Platform, PackageHash> {
+    let named = release.lines.iter().filter_map(|(digest, line)| match line {
+        Line::Archive(Some(platform)) => Some((platform, PackageHash::zh(*digest))),
+        Line::Archive(None) | Line::Other => None,
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::ask::rules::Rules;
+    use crate::dialect::Dialect;
+    use crate::hash::Sha256Digest;
+    use crate::lockfile::LockEntry;
+    use crate::release::Vouched;
+    use crate::version::{Constraints, Version};
+
+    fn digest(byte: u8) -> Sha256Digest {
+        Sha256Digest::from_bytes([byte; 32])
+    }
+
+    fn zh(byte: u8) -> PackageHash {
+        PackageHash::zh(digest(byte))
+    }
+
+    fn h1(byte: u8) -> PackageHash {
+        PackageHash::h1(digest(byte))
+    }
+
+    /// A release for linux, whose archive was hashed here, and with another file.
+    fn known() -> Release {
+        let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+        let lines = [(digest(1), archive("linux_amd64")), (digest(2), Line::Other)];
+        let linux = vouched("linux_amd64", Evidence::Computed);
+        Release {
+            lines: lines.into(),
+            listed: vec![digest(1), digest(2)],
+            h1: [(h1(1), linux)].into(),
+            ..Release::new(addr, Version::new(1, 0, 0))
+        }
+    }
+
+    fn archive(platform: &str) -> Line {
+        Line::Archive(Some(platform.parse().unwrap()))
+    }
+
+    fn vouched(platform: &str, evidence: Evidence) -> Vouched {
+        Vouched { platform: Some(platform.parse().unwrap()), evidence }
+    }
+
+    /// The same with an archive for darwin in the place of the other file.
+    fn with_darwin() -> Release {
+        Release { lines: [(digest(1), archive("linux_amd64")), (digest(2), archive("darwin_arm64"))].into(), ..known() }
+    }
+
+    fn step(hashes: &[PackageHash], platforms: &[&str]) -> Step {
+        let version = Version::new(1, 0, 0);
+        let entry = LockEntry {
+            version: version.clone(),
+            constraints: Constraints::default(),
+            hashes: hashes.iter().cloned().collect(),
+        };
+        Step {
+            constraints: Constraints::default(),
+            selection: Selection::Keep(version),
+            platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
+            recorded: Some(entry),
+            moved: None,
+            accept_republished: false,
+            rules: Rules::default(),
+        }
+    }
+
+    #[test]
+    fn complete_only_with_every_hash() {
+        let all = [zh(1), zh(2), h1(1)];
+        assert!(is_complete(&step(&all, &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&all, &["linux_amd64", "darwin_arm64"]), &known()));
+        assert!(!is_complete(&step(&[zh(1), h1(1)], &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&[zh(1), zh(2)], &["linux_amd64"]), &known()));
+        assert!(!is_complete(&step(&all, &["linux_amd64"]), &Release { listed: Vec::new(), ..known() }));
+        // Nobody asked for a platform that the release does not have.
+        let mut unnamed = step(&all, &["linux_amd64", "darwin_arm64"]);
+        unnamed.rules.unnamed.insert("darwin_arm64".parse().unwrap());
+        assert!(is_complete(&unnamed, &known()));
+        assert!(!is_complete(&unnamed, &with_darwin()));
+    }
+
+    #[test]
+    fn a_report_covers_where_it_is_believed() {
+        let mut known = with_darwin();
+        known.h1.insert(h1(2), vouched("darwin_arm64", Evidence::ReportedByOrigin));
+        let mut step = step(&[zh(1), zh(2), h1(1), h1(2)], &["linux_amd64", "darwin_arm64"]);
+        assert!(!is_complete(&step, &known));
+        step.rules.reported = ReportedRule::Write;
+        assert!(is_complete(&step, &known));
+        step.recorded.as_mut().unwrap().hashes.remove(&h1(2));
+        assert!(!is_complete(&step, &known));
+    }
+
+    #[test]
+    fn platforms_are_attributed_by_h1() {
+        let recorded = [h1(1)].into_iter().collect();
+        assert_eq!(attributed(&known(), &recorded).count(), 1);
+        assert_eq!(attributed(&known(), &PackageHashes::new()).count(), 0);
+    }
+}

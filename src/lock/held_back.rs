@@ -1,0 +1,91 @@
+//! What keeps a provider from its newest release.
+
+use crate::addr::ProviderAddr;
+use crate::ask::answer::Selected;
+use crate::ask::criteria::Criteria;
+use crate::ask::question::{Selection, Step};
+use crate::finding::{Finding, Rule};
+use crate::hash::HashScheme;
+use crate::lockfile::LockEntry;
+use crate::platform::Platform;
+use crate::requirements::{Origin, Requirement};
+use crate::version::{Constraints, Version};
+
+/// The places in configuration whose constraints do not allow a version.
+pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl Iterator<Item = &'a Origin> {
+    requirement.origins.iter().filter(move |origin| {
+        let constraints = origin.constraint.as_deref().and_then(|text| Constraints::parse_config(text).ok());
+        constraints.is_some_and(|constraints| !constraints.allows(version))
+    })
+}
+
+/// Why the newest release was not selected although the newest was asked for; none if it was. The file is that of the
+/// first constraint that does not allow it, as the requirement names it.
+pub fn held_back(
+    addr: &ProviderAddr,
+    step: &Step,
+    requirement: Option<&Requirement>,
+    facts: &Selected,
+) -> Option<Finding> {
+    let Selection::Newest(criteria) = &step.selection else { return None };
+    let newest = facts.newest.as_ref().or_else(|| facts.passed_over.first().map(|(version, _)| version))?;
+    let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version());
+    let reasons = reasons(criteria, requirement, facts, newest);
+    message.push_str(&reasons.join("; "));
+    let finding = Finding::new(Rule::HeldBack, message).about(addr);
+    let mut holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest));
+    // It is the constraint that is to be looked at, not the lock file.
+    Some(match holders.find(|origin| !origin.file.as_os_str().is_empty()) {
+        Some(origin) => finding.in_file(&origin.file).at(origin.position),
+        None => finding,
+    })
+}
+
+/// A warning where fewer packages of the new release are covered than of the recorded one; none if there is no fewer.
+///
+/// Which platforms those are may be unknown: they are counted.
+pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> Option<Finding> {
+    let old = step.recorded.as_ref().filter(|old| old.version != new.version)?;
+    let [had, has] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
+    if has >= had {
+        return None;
+    }
+    let platforms: Vec<&str> = step.platforms.iter().map(Platform::as_str).collect();
+    let message = format!(
+        "{addr} {} records {had} h1, {} only {has} (for {}): on other platforms it cannot be installed from this lock file",
+        old.version,
+        new.version,
+        platforms.join(", "),
+    );
+    Some(Finding::new(Rule::PlatformsDropped, message).about(addr))
+}
+
+fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selected, newest: &Version) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if !criteria.allows_by_constraints(newest) {
+        reasons.extend(requirement.into_iter().flat_map(|requirement| holders(requirement, newest)).map(place));
+        if reasons.is_empty() {
+            reasons.push(format!("the constraint \"{}\" does not allow it", criteria.constraints));
+        }
+    }
+    if let Some((within, from)) = criteria.within.as_ref().filter(|(within, from)| !within.allows(from, newest)) {
+        reasons.push(format!("it is more than a {within} step from {from}"));
+    }
+    if let Some(same) = criteria.same.as_ref().filter(|same| same.allows(facts.version())) {
+        let against = same.opposed_beside(&criteria.constraints, newest);
+        reasons.extend(against.iter().map(|demand| format!("{demand} of another root module does not allow it")));
+        if reasons.is_empty() && !same.allows(newest) {
+            reasons.push("it is too great a step for another root module".to_owned());
+        }
+    }
+    for (version, why) in &facts.passed_over {
+        let subject = if version == newest { String::new() } else { format!("{version} is passed over: ") };
+        reasons.push(format!("{subject}{why}"));
+    }
+    reasons
+}
+
+/// `"~> 5.0" of module.net does not allow it`
+fn place(origin: &Origin) -> String {
+    format!("{:?} of {} does not allow it", origin.constraint.as_deref().unwrap_or_default(), origin.asker())
+}

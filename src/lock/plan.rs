@@ -1,0 +1,286 @@
+//! From what is asked, required and recorded to what has to be found out.
+//!
+//! Pure: no question is put to anybody here, and none of the answers is foreseen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::{ProviderAddr, default_host};
+use crate::ask::criteria::{Criteria, Within};
+use crate::ask::question::{Moved, Selection, Step};
+use crate::ask::rules::Rules;
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::lockfile::{LockEntry, LockFile};
+use crate::platform::Platform;
+use crate::requirements::Requirements;
+use crate::version::{Constraints, Version};
+
+/// What the user asks of one root module.
+#[derive(Debug, Clone, Default)]
+pub struct Intent {
+    /// Only these providers; all where there is none.
+    pub only: Option<BTreeSet<ProviderAddr>>,
+    /// Whether a provider of `only` that is not required is passed over; else it is an error.
+    pub lenient: bool,
+    /// The platforms whose packages must be covered.
+    pub platforms: Vec<Platform>,
+    /// Remove entries that nothing requires.
+    pub prune: bool,
+    /// The providers that a state needs, if a state was given.
+    pub state: Option<BTreeSet<ProviderAddr>>,
+    /// Entries to remove, whatever requires them.
+    pub dropped: BTreeSet<ProviderAddr>,
+    /// Select anew what is selected already; none to keep it.
+    pub upgrade: Option<Upgrade>,
+    /// Providers whose version is selected anew while all others keep theirs.
+    pub reselected: BTreeMap<ProviderAddr, Reselect>,
+    /// Releases that may replace what is recorded under their version.
+    pub republished: BTreeSet<(ProviderAddr, Version)>,
+    /// Providers that take over the version of an entry at another address: the new address, and the old one.
+    pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
+}
+
+/// When the version of a provider is selected anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reselect {
+    /// Where its constraints do not allow the recorded one, which else is an error.
+    IfNotAllowed,
+    /// In any case.
+    Always,
+}
+
+/// How versions are selected anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Upgrade {
+    /// This one; else the newest.
+    pub precise: Option<Version>,
+    /// How far from the recorded version.
+    pub within: Option<Within>,
+    /// Pre-releases count like any other version.
+    pub prereleases: bool,
+    /// Releases without a package for a wanted platform are passed over.
+    pub complete: bool,
+    /// All root modules of the run get the same version, if there is one that suits them all.
+    pub same: Option<OneForAll>,
+}
+
+/// Which version suits all root modules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OneForAll {
+    /// One that is not lower than what any of them has recorded and may keep.
+    NotLower,
+    /// Any one.
+    AlsoLower,
+}
+
+/// What one root module needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// One step for each provider to look at, in the order of the lock file.
+    pub steps: BTreeMap<ProviderAddr, Step>,
+    /// Entries to remove.
+    pub pruned: Vec<ProviderAddr>,
+    /// Entries that the configuration does not require and that stay.
+    pub unrequired: Vec<ProviderAddr>,
+}
+
+/// Decides which providers are looked at, and which version of each is wanted.
+///
+/// # Errors
+///
+/// One error for each provider that was named but is not required, and for each locked version that its constraints
+/// no longer allow.
+///
+/// Source: `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
+pub fn plan(
+    requirements: &Requirements,
+    lock: &LockFile,
+    intent: &Intent,
+    (dialect, rules): (Dialect, &dyn Fn(&ProviderAddr) -> Rules),
+) -> Result<Plan, Vec<Error>> {
+    let mut errors = unrequired_arguments(requirements, intent, dialect);
+    let mut plan = Plan::default();
+    for (addr, requirement) in requirements.iter() {
+        if intent.only.as_ref().is_some_and(|only| !only.contains(addr)) {
+            continue;
+        }
+        match select(addr, &requirement.constraints, lock, (intent, dialect)) {
+            Ok(selection) => {
+                let step = Step {
+                    constraints: requirement.constraints.clone(),
+                    accept_republished: accepts(intent, addr, &selection),
+                    selection,
+                    platforms: intent.platforms.clone(),
+                    recorded: lock.get(addr).cloned(),
+                    moved: moved(addr, lock, intent),
+                    rules: rules(addr),
+                };
+                plan.steps.insert(addr.clone(), step);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    plan.pruned.extend(intent.dropped.iter().filter(|addr| lock.get(addr).is_some()).cloned());
+    let replaced = replaced(&plan, lock, intent, dialect);
+    let unrequired = lock.iter().filter(|(addr, _)| requirements.get(addr).is_none());
+    for (addr, _) in unrequired.filter(|(addr, _)| !intent.dropped.contains(addr)) {
+        let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
+        if replaced.contains(addr) || intent.prune && !in_state && intent.only.is_none() {
+            plan.pruned.push(addr.clone());
+        } else if !in_state {
+            plan.unrequired.push(addr.clone());
+        }
+    }
+    Ok(plan)
+}
+
+fn accepts(intent: &Intent, addr: &ProviderAddr, selection: &Selection) -> bool {
+    match selection {
+        Selection::Keep(version) => intent.republished.contains(&(addr.clone(), version.clone())),
+        Selection::Exactly(_) | Selection::Newest(_) => false,
+    }
+}
+
+/// The providers that were named and that nothing requires.
+pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialect: Dialect) -> Vec<Error> {
+    let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
+    named
+        .map(|addr| {
+            let message = format!("provider {} is not required by the configuration", addr.short(dialect));
+            let error = Error::new(ErrorKind::Usage, message);
+            let namesakes = requirements.iter().filter(|(required, _)| required.type_name() == addr.type_name());
+            let error = namesakes.fold(error, |error, (required, _)| error.hint(format!("did you mean {required}?")));
+            error.hint("`tflock why` lists the providers that are")
+        })
+        .collect()
+}
+
+fn select(
+    addr: &ProviderAddr,
+    constraints: &Constraints,
+    lock: &LockFile,
+    (intent, dialect): (&Intent, Dialect),
+) -> Result<Selection, Error> {
+    let moved = moved(addr, lock, intent);
+    let entry = lock.get(addr).or(moved.as_ref().map(|moved| &moved.entry));
+    let entry = entry.or_else(|| predecessor(addr, lock, dialect).map(|(_, entry)| entry));
+    if let Some(upgrade) = &intent.upgrade {
+        return anew(addr, constraints, upgrade, (entry, dialect));
+    }
+    let newest = || Selection::Newest(Criteria::of(constraints.clone()));
+    let Some(entry) = entry else { return Ok(newest()) };
+    let is_allowed = constraints.allows(&entry.version);
+    match intent.reselected.get(addr) {
+        Some(Reselect::Always) => return Ok(newest()),
+        Some(Reselect::IfNotAllowed) if !is_allowed => return Ok(newest()),
+        _ => {}
+    }
+    if !is_allowed {
+        let name = addr.short(dialect);
+        let message = format!(
+            "the locked version {} of provider {name} does not match the version constraint {constraints:?} of the \
+             configuration",
+            entry.version,
+            constraints = constraints.to_string(),
+        );
+        return Err(Error::new(ErrorKind::NotFound, message)
+            .hint(format!("`tflock why {name}` shows which module asks for what"))
+            .hint(format!("`tflock upgrade {name}` selects a version that does")));
+    }
+    let version = entry.version.clone();
+    Ok(if moved.is_some() { Selection::Exactly(version) } else { Selection::Keep(version) })
+}
+
+/// The entry whose version a provider takes over; none if the provider has one of its own.
+fn moved(addr: &ProviderAddr, lock: &LockFile, intent: &Intent) -> Option<Moved> {
+    let from = intent.moves.get(addr).filter(|_| lock.get(addr).is_none())?;
+    Some(Moved { from: from.clone(), entry: lock.get(from)?.clone() })
+}
+
+/// Selects anew, whatever is recorded.
+fn anew(
+    addr: &ProviderAddr,
+    constraints: &Constraints,
+    upgrade: &Upgrade,
+    (entry, dialect): (Option<&LockEntry>, Dialect),
+) -> Result<Selection, Error> {
+    let Some(version) = &upgrade.precise else {
+        return Ok(Selection::Newest(Criteria {
+            constraints: constraints.clone(),
+            within: upgrade.within.zip(entry.map(|entry| entry.version.clone())),
+            prereleases: upgrade.prereleases,
+            complete: upgrade.complete,
+            same: None,
+        }));
+    };
+    if constraints.allows(version) {
+        return Ok(Selection::Exactly(version.clone()));
+    }
+    let name = addr.short(dialect);
+    let message = if constraints.is_empty() {
+        format!("version {version} of provider {name} must be asked for by a constraint")
+    } else {
+        format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
+    };
+    Err(Error::new(ErrorKind::NotFound, message)
+        .hint(format!("`tflock why {name}` shows which module asks for what"))
+        .hint(format!("`tflock upgrade --bump --precise {version} {name}` changes the constraint of the root module")))
+}
+
+/// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are selected anew.
+fn replaced(plan: &Plan, lock: &LockFile, intent: &Intent, dialect: Dialect) -> BTreeSet<ProviderAddr> {
+    let steps = plan.steps.keys().filter(|_| intent.upgrade.is_some());
+    steps.filter_map(|addr| predecessor(addr, lock, dialect).map(|(old, _)| old)).collect()
+}
+
+/// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version is kept, its hashes are not.
+///
+/// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
+fn predecessor<'a>(addr: &ProviderAddr, lock: &'a LockFile, dialect: Dialect) -> Option<(ProviderAddr, &'a LockEntry)> {
+    let moved = dialect == Dialect::OpenTofu
+        && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
+        && addr.namespace() == "hashicorp";
+    let old = addr.at(default_host(Dialect::Terraform));
+    lock.get(&old).filter(|_| moved).map(|entry| (old, entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addr(text: &str) -> ProviderAddr {
+        ProviderAddr::parse(text, Dialect::OpenTofu).unwrap()
+    }
+
+    /// The selection for `acme/widget`, whose entry at another registry has version 1.2.0; with or without its own.
+    fn moved(constraints: &str, own: Option<&str>) -> Result<(Selection, bool), Vec<Error>> {
+        let (new, old) = (addr("acme/widget"), addr("registry.terraform.io/acme/widget"));
+        let entry = |version: &str| LockEntry {
+            version: version.parse().unwrap(),
+            constraints: constraints.parse().unwrap(),
+            hashes: crate::hash::PackageHashes::new(),
+        };
+        let mut lock = LockFile::new();
+        lock.insert(old.clone(), entry("1.2.0"));
+        let mut requirements = Requirements::new();
+        requirements.add_entry(&new, &entry("1.2.0"));
+        own.map(|version| lock.insert(new.clone(), entry(version)));
+        let intent = Intent { moves: [(new.clone(), old)].into(), ..Intent::default() };
+        let plan = plan(&requirements, &lock, &intent, (Dialect::OpenTofu, &|_| Rules::default()))?;
+        let step = plan.steps.get(&new).unwrap();
+        Ok((step.selection.clone(), step.moved.is_some()))
+    }
+
+    #[test]
+    fn a_version_is_taken_over_from_another_address() {
+        let version = |text: &str| text.parse().unwrap();
+        assert_eq!(moved("~> 1.0", None).unwrap(), (Selection::Exactly(version("1.2.0")), true));
+        // Who has an entry keeps it.
+        assert_eq!(moved("~> 1.0", Some("1.1.0")).unwrap(), (Selection::Keep(version("1.1.0")), false));
+        let errors = moved("~> 2.0", None).unwrap_err();
+        assert!(errors[0].message.contains("the locked version 1.2.0 of provider acme/widget does not match"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Which hashes a release gives, and who vouches for each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ask::answer::Selected;
+use crate::ask::question::Step;
+use crate::ask::rules::ReportedRule;
+use crate::evidence::Evidence;
+use crate::hash::PackageHash;
+use crate::outcome::AddedHash;
+use crate::platform::Platform;
+use crate::trust::pins::Signer;
+
+/// Every hash that may be written, with its platform and all reasons.
+pub(super) struct Claims {
+    pub(super) by_hash: BTreeMap<PackageHash, (Option<Platform>, BTreeSet<Evidence>)>,
+}
+
+impl Claims {
+    pub(super) fn of(step: &Step, facts: &Selected) -> Self {
+        let mut claims = Self { by_hash: BTreeMap::new() };
+        if let Some(signer) = &facts.release.signer {
+            claims.add_sums(facts, signer);
+        }
+        for platform in &step.platforms {
+            let Some(package) = facts.packages.get(platform) else { continue };
+            let Some(h1) = &package.h1 else { continue };
+            let vouched = facts.release.h1.get(h1).map(|vouched| &vouched.evidence);
+            let by_index = vouched.filter(|evidence| matches!(evidence, Evidence::ReportedByIndex(_)));
+            let evidence = match (package.computed, by_index, &facts.release.signer) {
+                (true, ..) => Evidence::Computed,
+                (false, Some(by_index), _) => by_index.clone(),
+                (false, None, Some(_)) => Evidence::ReportedByOrigin,
+                (false, None, None) => Evidence::ReportedByMirror,
+            };
+            claims.add(h1.clone(), Some(platform), evidence);
+            if let Some(zh) = package.zh_hash().filter(|_| package.tells_zh) {
+                claims.add(zh, Some(platform), Evidence::Computed);
+            }
+        }
+        if step.rules.reported == ReportedRule::Write {
+            let told = facts.told.iter().map(|told| (told, Evidence::ReportedByMirror));
+            let reported = facts.reported.iter().map(|reported| (reported, Evidence::ReportedByOrigin));
+            for ((platform, hashes), evidence) in reported.chain(told) {
+                for hash in hashes {
+                    claims.add(hash.clone(), Some(platform), evidence.clone());
+                }
+            }
+        }
+        claims
+    }
+
+    /// The whole list, or where a line of it spoils that, only the packages looked at, as the tools do.
+    fn add_sums(&mut self, facts: &Selected, signer: &Signer) {
+        let evidence = match signer {
+            Signer::Key(key) => Evidence::Signed(key.clone()),
+            Signer::Unsigned => Evidence::ReportedByOrigin,
+        };
+        let own: BTreeMap<PackageHash, &Platform> =
+            facts.packages.iter().filter_map(|(platform, package)| Some((package.zh_hash()?, platform))).collect();
+        for digest in &facts.release.listed {
+            let hash = PackageHash::zh(*digest);
+            let platform = own.get(&hash).copied();
+            self.add(hash, platform, evidence.clone());
+        }
+        if facts.release.listed.is_empty() {
+            for (hash, platform) in own {
+                self.add(hash, Some(platform), evidence.clone());
+            }
+        }
+    }
+
+    fn add(&mut self, hash: PackageHash, platform: Option<&Platform>, evidence: Evidence) {
+        let claim = self.by_hash.entry(hash).or_default();
+        claim.0 = claim.0.take().or_else(|| platform.cloned());
+        claim.1.insert(evidence);
+    }
+
+    pub(super) fn into_added(self) -> impl Iterator<Item = AddedHash> {
+        self.by_hash.into_iter().map(|(hash, (platform, evidence))| AddedHash {
+            hash,
+            platform,
+            evidence: evidence.into_iter().collect(),
+        })
+    }
+}

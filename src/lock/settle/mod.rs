@@ -1,0 +1,309 @@
+//! Which hashes are written, and why.
+//!
+//! The one place that decides: from a step, the facts about its release and the rules of the run to a new entry, or to
+//! findings that refuse it. Pure.
+//!
+//! Source: what the tools record is `internal/getproviders/package_authentication.go` and
+//! `internal/providercache/installer.go`; what is refused beyond that is our own.
+
+mod claims;
+#[cfg(test)]
+mod tests;
+
+use claims::Claims;
+
+use crate::addr::ProviderAddr;
+use crate::ask::answer::{Refusal, Selected};
+use crate::ask::question::{Selection, Step};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::lockfile::LockEntry;
+use crate::outcome::AddedHash;
+use crate::platform::Platform;
+use crate::release::altered::{self, Witness};
+use crate::release::continuity::{self, Verdict};
+use crate::release::hashes::{Judge, Status};
+use crate::release::{Release, mirrors, naming, words};
+use crate::trust::pins::Signer;
+
+/// A provider whose entry is decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryDecision {
+    /// The entry to write.
+    pub entry: LockEntry,
+    /// The hashes that are new in it, each with all reasons to believe it.
+    pub added: Vec<AddedHash>,
+    /// Who signed, if the release is new to the file.
+    pub signer: Option<Signer>,
+    /// True if the release is new to the file.
+    pub first_use: bool,
+    /// True if another release under the recorded version was accepted.
+    pub republished: bool,
+    /// True if the entry had the same archives at another address.
+    pub identical: bool,
+    /// Notes and warnings; at level deny only what the settings raise to it.
+    pub findings: Vec<Finding>,
+}
+
+impl EntryDecision {
+    /// An entry that stays as it was recorded.
+    pub fn kept(entry: LockEntry) -> Self {
+        let (added, findings) = (Vec::new(), Vec::new());
+        Self { entry, added, signer: None, first_use: false, republished: false, identical: false, findings }
+    }
+}
+
+/// What settling a provider may look up.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The level that the settings want of a finding.
+    pub leveled: &'a dyn Fn(Finding) -> Finding,
+    /// What else recorded a release that seems to be published again.
+    pub witnesses: &'a dyn Fn(&Release) -> Vec<Witness>,
+}
+
+/// Settles one provider.
+///
+/// # Errors
+///
+/// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
+/// may be written.
+pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result<EntryDecision, Vec<Refusal>> {
+    let (addr, leveled) = (&facts.release.address, around.leveled);
+    let mut findings = facts.release.findings.clone();
+    let errors = lacks(addr, step, facts, &mut findings);
+    if facts.release.signer.is_some() {
+        let packages = facts.packages.iter();
+        findings
+            .extend(packages.filter_map(|(platform, package)| {
+                naming::finding(addr, facts.version(), platform, &package.file_name)
+            }));
+    }
+    let recorded = recorded_under(step, facts);
+    let claims = Claims::of(step, facts);
+    let (said, first_use) = match &recorded {
+        Some(entry) => continuity(entry, step, facts, around),
+        None => (Vec::new(), true),
+    };
+    findings.extend(said);
+    findings.extend(vouched_by_mirror(addr, recorded.filter(|_| !first_use), step, facts));
+    findings.extend(mirrors::unsigned(&facts.release).filter(|_| step.rules.signature_stated));
+    let signer = facts.release.signer.clone().filter(|_| first_use);
+    let mut findings: Vec<Finding> = findings.into_iter().map(leveled).collect();
+    if !errors.is_empty() || findings.iter().any(|finding| finding.level == Level::Deny) {
+        let findings = findings.into_iter().map(Refusal::Finding);
+        return Err(errors.into_iter().map(Refusal::Error).chain(findings).collect());
+    }
+    let has_known = |entry: &LockEntry| {
+        [HashScheme::H1, HashScheme::Zh].iter().any(|scheme| entry.hashes.of(*scheme).next().is_some())
+    };
+    let identical = identical(step, facts);
+    let republished = first_use && recorded.is_some_and(has_known);
+    let kept = match recorded {
+        Some(_) if republished => PackageHashes::new(),
+        Some(entry) => entry.hashes.clone(),
+        None => identical.map(|entry| entry.hashes.clone()).unwrap_or_default(),
+    };
+    let unsigned_entry = recorded.filter(|_| !first_use && !is_signed(facts));
+    let added: Vec<AddedHash> = claims
+        .into_added()
+        .filter(|added| !kept.contains(&added.hash))
+        .filter(|added| unsigned_entry.is_none() || is_shown(facts, &added.hash))
+        .collect();
+    let entry = recorded.filter(|_| !republished).or(identical);
+    if let (Some(entry), Some(_)) = (entry, &facts.release.signer) {
+        findings.extend(unattributed(addr, entry, facts).into_iter().map(leveled));
+    }
+    let mut hashes = kept;
+    hashes.extend(added.iter().map(|added| added.hash.clone()));
+    findings.extend(fewer(addr, step, &hashes));
+    let entry = LockEntry { version: facts.version().clone(), constraints: step.constraints.clone(), hashes };
+    Ok(EntryDecision { entry, added, signer, first_use, republished, identical: identical.is_some(), findings })
+}
+
+/// A warning where only a mirror vouches for what is new: for a release that is new to the file, or for packages none of
+/// whose hashes is recorded.
+fn vouched_by_mirror(
+    addr: &ProviderAddr,
+    recorded: Option<&LockEntry>,
+    step: &Step,
+    facts: &Selected,
+) -> Option<Finding> {
+    if facts.release.signer.is_some() || facts.packages.is_empty() {
+        return None;
+    }
+    let version = facts.version();
+    let message = match recorded {
+        None => format!(
+            "only a mirror vouches for {addr} {version}, and it signs nothing: its packages were hashed as they are"
+        ),
+        Some(entry) => {
+            let is_new = |platform: &&Platform| {
+                let package = facts.packages.get(*platform);
+                package.is_some_and(|package| !package.hashes().any(|hash| entry.hashes.contains(&hash)))
+            };
+            let new: Vec<&str> = step.platforms.iter().filter(is_new).map(Platform::as_str).collect();
+            if new.is_empty() {
+                return None;
+            }
+            let others = "which gave a recorded package of that release too";
+            format!("only the mirror, {others}, vouches for {addr} {version} for {}", new.join(", "))
+        }
+    };
+    Some(Finding::new(Rule::MirrorVouches, message).about(addr))
+}
+
+/// The entry that a release had at another address, if it has the same archives there, by signed checksums.
+fn identical<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
+    facts.release.key()?;
+    let entry = &step.moved.as_ref().filter(|_| step.recorded.is_none())?.entry;
+    let is_same = entry.version == *facts.version() && continuity::has_same_archives(&entry.hashes, &facts.release);
+    is_same.then_some(entry)
+}
+
+/// A note where an entry knows the contents of fewer packages than it did at its old address.
+fn fewer(addr: &ProviderAddr, step: &Step, hashes: &PackageHashes) -> Option<Finding> {
+    let moved = step.moved.as_ref()?;
+    let [old, new] = [&moved.entry.hashes, hashes].map(|hashes| hashes.of(HashScheme::H1).count());
+    let message = format!(
+        "{addr} has {new} h1, where {} had {old}: platforms that were not named with --platform may be missing now",
+        moved.from,
+    );
+    (new < old).then(|| Finding::new(Rule::UnknownPlatformHash, message).about(addr))
+}
+
+/// What the release lacks: errors, or warnings where the settings call it optional.
+fn lacks(addr: &ProviderAddr, step: &Step, facts: &Selected, findings: &mut Vec<Finding>) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for (platform, newest) in &facts.missing {
+        let message = format!("provider {addr} {} is not available for {platform}", facts.version());
+        if step.rules.optional.contains(platform) || step.rules.unnamed.contains(platform) {
+            findings.push(Finding::new(Rule::PlatformMissing, message).about(addr));
+            continue;
+        }
+        let hint = match newest {
+            Some(version) => format!("the newest version with a package for {platform} is {version}"),
+            None if facts.release.signer.is_none() => format!("the source has no package of it for {platform}"),
+            None => format!("no version of {addr} has a package for {platform}"),
+        };
+        let optional = "where the package is not needed, name the platform under optional_platforms in .tflock.hcl";
+        errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
+    }
+    if !facts.supported_protocol {
+        let message = format!("provider {addr} {} speaks no protocol that is supported (5 or 6)", facts.version());
+        let hint = match &facts.newest_supported {
+            Some(version) => format!("the newest version with a supported protocol is {version}"),
+            None => format!("no version of {addr} speaks a supported protocol"),
+        };
+        errors.push(Error::new(ErrorKind::NotFound, message).hint(hint));
+    }
+    errors
+}
+
+fn is_signed(facts: &Selected) -> bool {
+    facts.release.key().is_some()
+}
+
+/// True if a hash is that of a package that was looked at, or is told by a mirror whose user trusts that.
+fn is_shown(facts: &Selected, hash: &PackageHash) -> bool {
+    let told = || facts.told.values().flatten().any(|told| told == hash);
+    told()
+        || facts
+            .packages
+            .values()
+            .any(|package| package.h1.as_ref() == Some(hash) || package.zh_hash().as_ref() == Some(hash))
+}
+
+fn recorded_under<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
+    match &step.selection {
+        Selection::Keep(version) if *version == *facts.version() => step.recorded_release(),
+        _ => step.recorded.as_ref().filter(|entry| entry.version == *facts.version()),
+    }
+}
+
+/// Applies hash continuity: what it says, and whether the release counts as new to the file.
+fn continuity(entry: &LockEntry, step: &Step, facts: &Selected, around: Surroundings<'_>) -> (Vec<Finding>, bool) {
+    let release = &facts.release;
+    let name = format!("{} {}", release.address, entry.version);
+    let said = |rule, message| Finding::new(rule, message).about(&release.address);
+    if let Some(differs) = mirrors::differs(release, &entry.hashes) {
+        return (vec![differs], false);
+    }
+    match judge(entry, facts) {
+        Verdict::FirstUse => {
+            let message = format!("{name} records no hash of a known scheme: this is a first use");
+            (vec![said(Rule::FirstUse, message)], true)
+        }
+        Verdict::Shown { unexplained } => {
+            (unexplained.iter().map(|hash| unexplained_hash(&release.address, entry, hash)).collect(), false)
+        }
+        Verdict::Grew { new } => {
+            let message = format!(
+                "{name} has {new} {} that {} not recorded; all recorded packages still stand",
+                if new == 1 { "package" } else { "packages" },
+                if new == 1 { "was" } else { "were" },
+            );
+            (vec![said(Rule::ReleaseGrew, message)], false)
+        }
+        verdict @ (Verdict::Republished { .. } | Verdict::NotReproduced) => {
+            let altered = || altered::finding(&entry.hashes, release, &(around.witnesses)(release));
+            // What a mirror has is not all that there is of a release.
+            match release.signer.as_ref().and_then(|_| altered()) {
+                Some(altered) => (vec![altered], false),
+                None if step.accept_republished => (Vec::new(), true),
+                None => (words::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
+            }
+        }
+    }
+}
+
+fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
+    if is_signed(facts) {
+        return continuity::judge(&entry.hashes, &facts.release);
+    }
+    let verdicts = facts.packages.values().map(|package| {
+        let own: Vec<PackageHash> = package.hashes().collect();
+        continuity::judge_package(&entry.hashes, &own)
+    });
+    if mirrors::is_vouched_by_mirror(&facts.release) {
+        // A mirror that gave one recorded package has the recorded release.
+        return verdicts.min_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() });
+    }
+    verdicts.max_by_key(severity).unwrap_or(Verdict::Shown { unexplained: Vec::new() })
+}
+
+fn severity(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Shown { .. } | Verdict::Grew { .. } => 0,
+        Verdict::FirstUse => 1,
+        Verdict::NotReproduced | Verdict::Republished { .. } => 2,
+    }
+}
+
+fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) -> Finding {
+    let message =
+        format!("recorded hash {hash} of {addr} {} stands nowhere in its signed checksums; kept", entry.version);
+    Finding::new(Rule::UnexplainedHash, message).about(addr)
+}
+
+/// Recorded `h1:` hashes that nobody attributed: unexplained if all packages are known, else merely unknown.
+fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
+    let judge = Judge::of(Some(&facts.release));
+    let recorded: Vec<(&PackageHash, Status)> =
+        entry.hashes.of(HashScheme::H1).map(|hash| (hash, judge.judge(hash).status)).collect();
+    let refuted = recorded.iter().filter(|(_, status)| status.is_refuted() || *status == Status::Malformed);
+    let mut findings: Vec<Finding> = refuted
+        .map(|(hash, _)| {
+            let message = format!("recorded hash {hash} of {addr} {} is that of no package; kept", entry.version);
+            Finding::new(Rule::UnexplainedHash, message).about(addr)
+        })
+        .collect();
+    let message = match recorded.iter().filter(|(_, status)| status.is_open()).count() {
+        0 => return findings,
+        1 => format!("a recorded h1 of {addr} {} belongs to an unknown platform; kept", entry.version),
+        count => format!("{count} recorded h1 of {addr} {} belong to unknown platforms; kept", entry.version),
+    };
+    findings.push(Finding::new(Rule::UnknownPlatformHash, message).about(addr));
+    findings
+}

@@ -1,0 +1,300 @@
+//! Stories of releases that are settled, each a row: what is recorded, what is on offer, what is decided.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::ask::answer::PackageFacts;
+use crate::ask::question::Moved;
+use crate::ask::rules::{ReportedRule, Rules};
+use crate::dialect::Dialect;
+use crate::evidence::Evidence;
+use crate::hash::Sha256Digest;
+use crate::release::{Line, Vouched};
+use crate::version::{Constraints, Version};
+
+const LINUX: &str = "linux_amd64";
+const DARWIN: &str = "darwin_arm64";
+const KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+fn digest(number: u8) -> Sha256Digest {
+    Sha256Digest::from_bytes([number; 32])
+}
+
+fn zh(number: u8) -> PackageHash {
+    PackageHash::zh(digest(number))
+}
+
+/// The contents of the archive with this number.
+fn h1(number: u8) -> PackageHash {
+    PackageHash::h1(digest(number))
+}
+
+fn version() -> Version {
+    Version::new(1, 0, 0)
+}
+
+fn entry(hashes: &[PackageHash]) -> LockEntry {
+    LockEntry { version: version(), constraints: Constraints::default(), hashes: hashes.iter().cloned().collect() }
+}
+
+/// What keeps an entry and wants it for linux; for a provider without one, what takes the release.
+fn step(recorded: Option<&[PackageHash]>) -> Step {
+    Step {
+        constraints: Constraints::default(),
+        selection: Selection::Keep(version()),
+        platforms: vec![LINUX.parse().unwrap()],
+        recorded: recorded.map(entry),
+        moved: None,
+        accept_republished: false,
+        rules: Rules::default(),
+    }
+}
+
+/// A signed release with these archives, the first for linux and hashed here, the second for darwin.
+fn release(archives: &[u8]) -> Selected {
+    let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
+    let platforms = [LINUX, DARWIN, "windows_amd64"];
+    let line = |(number, platform): (&u8, &str)| (digest(*number), Line::Archive(Some(platform.parse().unwrap())));
+    let mut selected = Selected::new(Release {
+        signer: Some(KEY.parse().unwrap()),
+        lines: archives.iter().zip(platforms).map(line).collect(),
+        listed: archives.iter().map(|number| digest(*number)).collect(),
+        ..Release::new(addr, version())
+    });
+    let package = PackageFacts {
+        zh: Some(digest(archives[0])),
+        h1: Some(h1(archives[0])),
+        computed: true,
+        size: Some(1),
+        tells_zh: false,
+        file_name: format!("terraform-provider-widget_1.0.0_{LINUX}.zip"),
+    };
+    selected.compute(BTreeMap::from([(LINUX.parse().unwrap(), package)]));
+    selected
+}
+
+fn unsigned(mut selected: Selected) -> Selected {
+    selected.release.signer = Some(Signer::Unsigned);
+    selected
+}
+
+/// The same from a mirror, which lists nothing.
+fn mirrored(mut selected: Selected) -> Selected {
+    selected.release.signer = None;
+    selected.release.listed.clear();
+    selected
+}
+
+fn decided(step: &Step, selected: &Selected, witnesses: &[Witness]) -> Result<EntryDecision, Vec<Refusal>> {
+    let around = Surroundings { leveled: &|finding| finding, witnesses: &|_| witnesses.to_vec() };
+    settle(step, selected, around)
+}
+
+/// The hashes that are written.
+fn written(step: &Step, selected: &Selected) -> Vec<PackageHash> {
+    decided(step, selected, &[]).unwrap().entry.hashes.iter().cloned().collect()
+}
+
+/// The rules of what is said beside a decision.
+fn said(step: &Step, selected: &Selected) -> Vec<Rule> {
+    decided(step, selected, &[]).unwrap().findings.iter().map(|finding| finding.rule).collect()
+}
+
+/// The rules of what refuses it.
+fn refused(step: &Step, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule> {
+    let refusals = decided(step, selected, witnesses).unwrap_err().into_iter();
+    let rules = refusals.filter_map(|refusal| match refusal {
+        Refusal::Finding(finding) => Some(finding.rule),
+        Refusal::Error(_) | Refusal::Revoked(..) => None,
+    });
+    rules.collect()
+}
+
+/// The text of the error that refuses it.
+fn error(step: &Step, selected: &Selected) -> String {
+    match decided(step, selected, &[]).unwrap_err().remove(0) {
+        Refusal::Error(error) => error.message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sorted(hashes: &[PackageHash]) -> Vec<PackageHash> {
+    let mut hashes = hashes.to_vec();
+    hashes.sort();
+    hashes
+}
+
+#[test]
+fn a_new_release_is_written_with_its_whole_list_and_what_was_hashed() {
+    let decision = decided(&step(None), &release(&[1, 2]), &[]).unwrap();
+    assert!(decision.first_use && decision.signer == Some(KEY.parse().unwrap()));
+    assert_eq!(written(&step(None), &release(&[1, 2])), sorted(&[zh(1), zh(2), h1(1)]));
+}
+
+#[test]
+fn a_recorded_release_gets_what_is_missing() {
+    let step = step(Some(&[zh(1), zh(2)]));
+    let decision = decided(&step, &release(&[1, 2]), &[]).unwrap();
+    assert_eq!(decision.added.iter().map(|added| added.hash.clone()).collect::<Vec<_>>(), [h1(1)]);
+    assert!(!decision.first_use && decision.signer.is_none());
+}
+
+#[test]
+fn a_planted_hash_is_kept_and_named() {
+    let step = step(Some(&[zh(1), zh(2), zh(7)]));
+    assert!(written(&step, &release(&[1, 2])).contains(&zh(7)));
+    assert_eq!(said(&step, &release(&[1, 2])), [Rule::UnexplainedHash]);
+}
+
+#[test]
+fn a_release_that_grew_is_completed_with_a_warning() {
+    let step = step(Some(&[zh(1), zh(2)]));
+    assert_eq!(said(&step, &release(&[1, 2, 3])), [Rule::ReleaseGrew]);
+    assert!(written(&step, &release(&[1, 2, 3])).contains(&zh(3)));
+}
+
+#[test]
+fn a_release_that_was_published_again_is_refused() {
+    assert_eq!(refused(&step(Some(&[zh(1), zh(2)])), &release(&[3, 4]), &[]), [Rule::Republished]);
+}
+
+#[test]
+fn a_release_that_was_published_again_and_accepted_replaces_the_hashes() {
+    let step = Step { accept_republished: true, ..step(Some(&[zh(1), zh(2)])) };
+    assert_eq!(written(&step, &release(&[3, 4])), sorted(&[zh(3), zh(4), h1(3)]));
+    assert!(decided(&step, &release(&[3, 4]), &[]).unwrap().republished);
+}
+
+#[test]
+fn an_entry_that_was_changed_is_refused_whatever_is_accepted() {
+    let witness = Witness { recorded: [zh(1), zh(2)].into_iter().collect(), place: "HEAD".to_owned(), remedy: None };
+    for accept_republished in [false, true] {
+        let step = Step { accept_republished, ..step(Some(&[zh(1), zh(7)])) };
+        assert_eq!(refused(&step, &release(&[1, 2]), std::slice::from_ref(&witness)), [Rule::LockFileAltered]);
+    }
+}
+
+#[test]
+fn an_entry_that_pins_nothing_is_a_first_use() {
+    let step = step(Some(&["h9:x".parse().unwrap()]));
+    let decision = decided(&step, &release(&[1, 2]), &[]).unwrap();
+    assert!(decision.first_use && !decision.republished);
+    assert_eq!(decision.findings[0].rule, Rule::FirstUse);
+}
+
+#[test]
+fn an_entry_with_contents_only_is_shown_by_one_archive() {
+    assert_eq!(written(&step(Some(&[h1(1)])), &release(&[1, 2])), sorted(&[zh(1), zh(2), h1(1)]));
+}
+
+#[test]
+fn an_entry_with_contents_only_that_no_archive_has_is_refused() {
+    assert_eq!(refused(&step(Some(&[h1(7)])), &release(&[1, 2]), &[]), [Rule::Republished]);
+}
+
+#[test]
+fn contents_of_a_platform_that_was_not_looked_at_are_kept_with_a_note() {
+    assert_eq!(said(&step(Some(&[zh(1), zh(2), h1(1), h1(2)])), &release(&[1, 2])), [Rule::UnknownPlatformHash]);
+}
+
+#[test]
+fn contents_that_no_package_has_are_kept_with_a_warning() {
+    let mut all_known = release(&[1, 2]);
+    let indexed = [(LINUX.parse().unwrap(), Some(h1(1))), (DARWIN.parse().unwrap(), Some(h1(2)))];
+    all_known.attribute(&indexed.into());
+    assert_eq!(said(&step(Some(&[zh(1), zh(2), h1(1), h1(7)])), &all_known), [Rule::UnexplainedHash]);
+}
+
+#[test]
+fn a_list_that_a_line_spoils_gives_only_what_was_looked_at() {
+    let mut spoiled = release(&[1, 2]);
+    spoiled.release.listed.clear();
+    assert_eq!(written(&step(None), &spoiled), sorted(&[zh(1), h1(1)]));
+}
+
+#[test]
+fn reports_are_written_where_they_are_believed() {
+    let mut reporting = release(&[1, 2]);
+    reporting.reported.insert(DARWIN.parse().unwrap(), vec![h1(2)]);
+    assert!(!written(&step(None), &reporting).contains(&h1(2)));
+    let mut believing = step(None);
+    believing.rules.reported = ReportedRule::Write;
+    assert!(written(&believing, &reporting).contains(&h1(2)));
+}
+
+#[test]
+fn every_hash_has_its_reasons() {
+    let decision = decided(&step(None), &release(&[1, 2]), &[]).unwrap();
+    let of = |hash: &PackageHash| decision.added.iter().find(|added| added.hash == *hash).unwrap().evidence.clone();
+    assert_eq!(of(&zh(2)), [Evidence::Signed(KEY.parse().unwrap())]);
+    assert_eq!(of(&h1(1)), [Evidence::Computed]);
+    let decision = decided(&step(None), &unsigned(release(&[1, 2])), &[]).unwrap();
+    assert_eq!(decision.added.iter().find(|added| added.hash == zh(2)).unwrap().evidence, [Evidence::ReportedByOrigin]);
+}
+
+#[test]
+fn an_unsigned_release_adds_only_packages_that_were_looked_at() {
+    assert_eq!(written(&step(Some(&[zh(1)])), &unsigned(release(&[1, 2]))), sorted(&[zh(1), h1(1)]));
+}
+
+#[test]
+fn what_only_a_mirror_vouches_for_is_written_with_a_warning() {
+    assert_eq!(written(&step(None), &mirrored(release(&[1]))), [h1(1)]);
+    assert_eq!(said(&step(None), &mirrored(release(&[1]))), [Rule::MirrorVouches]);
+    assert_eq!(said(&step(Some(&[h1(1)])), &mirrored(release(&[1]))), []);
+}
+
+#[test]
+fn a_platform_that_is_not_there_is_an_error_unless_it_is_optional() {
+    let mut lacking = release(&[1, 2]);
+    lacking.missing.insert(DARWIN.parse().unwrap(), None);
+    assert!(error(&step(None), &lacking).ends_with("1.0.0 is not available for darwin_arm64"));
+    let mut optional = step(None);
+    optional.rules.optional.insert(DARWIN.parse().unwrap());
+    assert_eq!(said(&optional, &lacking), [Rule::PlatformMissing]);
+}
+
+#[test]
+fn a_protocol_that_no_tool_speaks_is_an_error() {
+    let old = Selected { supported_protocol: false, ..release(&[1]) };
+    assert!(error(&step(None), &old).contains("speaks no protocol that is supported"));
+}
+
+#[test]
+fn a_line_that_names_another_package_is_refused() {
+    let mut other = release(&[1, 2]);
+    other
+        .packages
+        .values_mut()
+        .for_each(|it| it.file_name = "terraform-provider-widget_0.9.0_linux_amd64.zip".to_owned());
+    assert_eq!(refused(&step(None), &other, &[]), [Rule::UnboundSignature]);
+}
+
+#[test]
+fn settings_may_deny_what_is_a_warning() {
+    let leveled = |finding: Finding| Finding { level: Level::Deny, ..finding };
+    let around = Surroundings { leveled: &leveled, witnesses: &|_| Vec::new() };
+    assert!(settle(&step(Some(&[zh(1), zh(2)])), &release(&[1, 2, 3]), around).is_err());
+}
+
+#[test]
+fn the_same_archives_at_another_address_keep_their_hashes() {
+    let from = ProviderAddr::parse("registry.opentofu.org/acme/widget", Dialect::OpenTofu).unwrap();
+    let moved =
+        |hashes: &[PackageHash]| Step { moved: Some(Moved { from: from.clone(), entry: entry(hashes) }), ..step(None) };
+    let decision = decided(&moved(&[zh(1), zh(2), h1(2)]), &release(&[1, 2]), &[]).unwrap();
+    assert!(decision.identical && decision.entry.hashes.contains(&h1(2)));
+    let decision = decided(&moved(&[zh(1), zh(8), h1(2)]), &release(&[1, 2]), &[]).unwrap();
+    assert!(!decision.identical && !decision.entry.hashes.contains(&h1(2)), "another build");
+}
+
+#[test]
+fn what_is_vouched_for_twice_is_written_once() {
+    let mut twice = release(&[1, 2]);
+    let vouched = Vouched { platform: Some(LINUX.parse().unwrap()), evidence: Evidence::ReportedByOrigin };
+    twice.release.h1.insert(h1(1), vouched);
+    twice.reported.insert(LINUX.parse().unwrap(), vec![h1(1)]);
+    let mut believing = step(None);
+    believing.rules.reported = ReportedRule::Write;
+    assert_eq!(written(&believing, &twice), sorted(&[zh(1), zh(2), h1(1)]));
+}
