@@ -324,6 +324,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l net-mirror -d 
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -359,6 +361,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s h -l help -d '
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -376,6 +380,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l color -d 'Col
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l exit-code -d 'Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l modules -d 'Look at the modules of registries and git instead: what is locked, and what their sources offer'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -516,6 +521,8 @@ complete -c tflock -n "__fish_tflock_using_subcommand hash" -s v -l verbose -d '
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l by -d 'With several root modules: which versions of each provider, or what each root module locks' -r -f -a "provider\t'Which versions of each provider, and where'
 root\t'What each root module locks'"
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'

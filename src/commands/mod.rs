@@ -36,6 +36,8 @@ mod modules;
 #[cfg(feature = "online")]
 pub mod outdated;
 #[cfg(feature = "online")]
+mod outdated_modules;
+#[cfg(feature = "online")]
 pub mod remove;
 pub mod resolve;
 pub mod rotation;

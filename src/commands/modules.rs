@@ -18,7 +18,7 @@ use crate::workspace::Scope;
 pub fn module_fetch(scope: &Scope, events: &Events) -> ModuleFetch {
     let (scope, events) = (scope.clone(), events.clone());
     let service = Arc::new(ModuleService::new(move |dialect| fetcher(&scope, &events, dialect)));
-    let inquirer = Arc::clone(&service);
+    let (inquirer, lister) = (Arc::clone(&service), Arc::clone(&service));
     let fetch = move |terms: &ModuleTerms, requests: &[ModuleRequest]| {
         let questions = requests.iter().map(|request| wanted(terms, request)).collect();
         match service.fetch(terms.dialect, questions) {
@@ -33,7 +33,14 @@ pub fn module_fetch(scope: &Scope, events: &Events) -> ModuleFetch {
             Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
         }
     };
-    ModuleFetch::new(fetch, inquire)
+    let offer = move |terms: &ModuleTerms, requests: &[ModuleRequest]| {
+        let questions = requests.iter().map(|request| wanted(terms, request)).collect();
+        match lister.offered(terms.dialect, questions) {
+            Ok(offered) => offered,
+            Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
+        }
+    };
+    ModuleFetch::new(fetch, inquire, offer)
 }
 
 fn wanted(terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {

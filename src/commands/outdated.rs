@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::available_versions::{Answers, of_roots};
 use super::lock::Root;
+use super::outdated_modules;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
@@ -27,6 +28,8 @@ pub struct Request {
     pub recursive: bool,
     /// A version that could be selected is a difference.
     pub exit_code: bool,
+    /// The modules that are not local, in place of the providers.
+    pub modules: bool,
 }
 
 /// Shows what is selected, what could be, and what holds it back.
@@ -35,6 +38,9 @@ pub struct Request {
 ///
 /// What keeps the run from beginning.
 pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    if request.modules {
+        return outdated_modules::outdated(request.recursive, request.exit_code, services);
+    }
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
     let (roots, answers) = of_roots(&targets, &options, services)?;

@@ -1,13 +1,16 @@
 //! `why`: which module, file and line asks for a provider, and with which constraint.
 
+use std::collections::BTreeMap;
+
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
-use crate::disk::roots::file_from;
+use crate::config::{ModuleSource, ModuleVersion};
+use crate::disk::roots::{Tree, file_from};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
-use crate::outcome::{Body, Outcome, Required};
+use crate::outcome::{Body, CallOnPath, Outcome, Required};
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
 
@@ -68,6 +71,7 @@ fn required(requirements: &Requirements, lock: Option<&LockFile>, only: &[Provid
             address: address.clone(),
             requirement: requirement.clone(),
             locked: lock.and_then(|lock| lock.get(address)).map(|entry| entry.version.clone()),
+            paths: BTreeMap::new(),
         })
         .collect()
 }
@@ -93,7 +97,41 @@ fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> 
     for origin in found.iter_mut().flat_map(|required| &mut required.requirement.origins) {
         origin.file = file_from(&path, &origin.file);
     }
+    if let Some(tree) = &root.tree {
+        let calls = calls(tree);
+        for required in &mut found {
+            let askers = required.requirement.origins.iter().filter(|origin| !origin.module.is_empty());
+            required.paths = askers.map(|origin| (origin.module.clone(), way(&origin.module, &calls))).collect();
+        }
+    }
     Ok(Body::Requirements(found))
+}
+
+/// Module calls by their path of names, each with its source and version.
+type Calls = BTreeMap<String, (String, Option<String>)>;
+
+fn calls(tree: &Tree) -> Calls {
+    let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
+    let remote = tree.remote_modules.iter().map(|call| {
+        let block = call.address.as_ref().and_then(|it| lock?.block(it, &call.key, call.constraints.as_ref()));
+        let locked = block.and_then(|(key, _)| key.version.as_ref());
+        let version = locked.or(call.version.as_ref()).map(ModuleVersion::canonical);
+        let version = version.or_else(|| call.address.as_ref().and_then(ModuleSource::reference));
+        (call.key.clone(), (call.source.clone(), version))
+    });
+    let local = tree.local_calls.iter().map(|call| (call.key.clone(), (call.source.clone(), None)));
+    remote.chain(local).collect()
+}
+
+/// The calls that lead from the root module to a module.
+fn way(module: &str, calls: &Calls) -> Vec<CallOnPath> {
+    let ends = module.match_indices('.').map(|(at, _)| at).chain([module.len()]);
+    let call = |end: usize| {
+        let (source, version) = calls.get(&module[..end]).cloned().unzip();
+        let name = module[..end].rsplit('.').next().unwrap_or_default().to_owned();
+        CallOnPath { name, source, version: version.flatten() }
+    };
+    ends.map(call).collect()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod files;
 mod json;
 mod manifest;
 mod module;
+mod module_select;
 mod module_source;
 mod module_version;
 mod overrides;
@@ -35,6 +36,7 @@ pub use module::{
     CallSource, CallVersion, Constraint, Import, Module, ModuleCall, Names, Place, ProviderConfig, RequiredProvider,
     Resource, Text, Variable,
 };
+pub use module_select::{newer_tag, newest_version, select_version, version_of_tag};
 pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule};
 pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
 pub use test_files::TestFile;

@@ -43,6 +43,24 @@ pub enum Served {
     },
 }
 
+/// What the source of a module offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offered {
+    /// These versions, as the registry lists them.
+    Versions(Vec<String>),
+    /// What the `ref` of a git source means now.
+    Commit {
+        /// The commit.
+        commit: String,
+        /// The `ref`, if it is a version.
+        tagged: Option<String>,
+        /// The newest tag of the same kind, if it is newer.
+        newer: Option<String>,
+    },
+    /// One thing only, as the address of an archive does.
+    Fixed,
+}
+
 impl Served {
     /// True if the source is meant to go on, so that its lock may be made anew.
     pub fn goes_on(&self) -> bool {

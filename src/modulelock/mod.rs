@@ -32,7 +32,7 @@ use std::fmt;
 pub use changes::{ModuleChange, ModuleChangeKind, changes};
 pub use decode::decode;
 pub use error::{ModuleLockError, ModuleLockProblem};
-pub use judge::{Call, Served, after, of_calls, of_served};
+pub use judge::{Call, Offered, Served, after, of_calls, of_served};
 
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;

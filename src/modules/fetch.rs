@@ -11,13 +11,14 @@ use super::archive::{self, ArchiveKind};
 use super::git::Extent;
 use super::git_package::{self, GitPackage};
 use super::registry::ModuleRegistry;
-use super::select::{newest_listed, select};
 use super::store::{PackageRecord, Store, StoredPackage};
 use super::wanted::Wanted;
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule};
+use crate::config::{
+    ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, newest_version, select_version,
+};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::ModuleContent;
+use crate::modulelock::{ModuleContent, Offered, Served};
 use crate::net::{Client, Shared};
 
 /// How often an address may name another one.
@@ -37,6 +38,8 @@ pub struct Fetcher {
     versions: Shared<String, Result<Arc<Vec<String>>, Error>>,
     releases: Shared<String, Result<Arc<Placed>, Error>>,
     packages: Shared<String, Result<Arc<Placed>, Error>>,
+    pub(super) offers: Shared<String, Result<Offered, Error>>,
+    pub(super) inquiries: Shared<String, Result<Served, Error>>,
 }
 
 /// A module on disk.
@@ -97,6 +100,8 @@ impl Fetcher {
             versions: Shared::new(),
             releases: Shared::new(),
             packages: Shared::new(),
+            offers: Shared::new(),
+            inquiries: Shared::new(),
         }
     }
 
@@ -147,7 +152,7 @@ impl Fetcher {
     async fn selected(&self, package: &RegistryModule, wanted: &Wanted) -> Result<ModuleVersion, Error> {
         let constraints = wanted.constraints.as_ref();
         let listed = self.listed(package, wanted.fresh).await?;
-        select(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
+        select_version(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
     }
 
     async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<Fetched, Error> {
@@ -159,7 +164,7 @@ impl Fetcher {
     }
 
     /// The versions that a registry lists.
-    async fn listed(&self, module: &RegistryModule, fresh: bool) -> Result<Arc<Vec<String>>, Error> {
+    pub(super) async fn listed(&self, module: &RegistryModule, fresh: bool) -> Result<Arc<Vec<String>>, Error> {
         let key = format!("versions {module}");
         let job = async {
             let known = if self.offline { self.store.lasting(&key) } else { self.store.fresh(&key).filter(|_| !fresh) };
@@ -288,16 +293,24 @@ impl Fetcher {
     }
 
     pub(super) async fn git(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
-        // Nobody closes the semaphore.
-        let _permit = self.git_permits.acquire().await;
         let extent = if wanted.whole { Extent::Whole } else { Extent::Configuration };
         let (store, hosts) = (Arc::clone(&self.store), wanted.hosts.clone());
         let (package, commit) = (GitPackage { address: address.clone(), extent }, wanted.commit().map(str::to_owned));
-        let fetched = blocking(move || git_package::fetch(&store, &package, &hosts)).await;
+        let fetched = self.by_git(move || git_package::fetch(&store, &package, &hosts)).await;
         fetched.map_err(|error| match commit {
             Some(commit) if error.kind == ErrorKind::NotFound => vanished(address, &commit),
             _ => error,
         })
+    }
+
+    /// Does something that starts git, when its turn comes.
+    pub(super) async fn by_git<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        // Nobody closes the semaphore.
+        let _permit = self.git_permits.acquire().await;
+        blocking(work).await
     }
 
     /// Refuses to ask where that is forbidden.
@@ -330,7 +343,7 @@ fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, 
     let wanted = constraints.map(|constraints| format!(" that satisfies {:?}", constraints.as_str()));
     let message = format!("module {module} has no version{}", wanted.unwrap_or_default());
     let error = Error::new(ErrorKind::NotFound, message);
-    match newest_listed(listed) {
+    match newest_version(listed) {
         Some(newest) => error.hint(format!("the newest version is {}", newest.canonical())),
         None => error,
     }

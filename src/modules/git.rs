@@ -98,6 +98,14 @@ impl Repository {
         }
     }
 
+    /// The names of all tags.
+    pub(super) fn tags(&self) -> Result<Vec<String>, Error> {
+        let answer = self.run("ls-remote", &["ls-remote", "--quiet", "--refs", "--tags", "origin"])?;
+        let listed = String::from_utf8_lossy(&answer.stdout);
+        let names = listed.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/tags/"));
+        Ok(names.map(str::to_owned).collect())
+    }
+
     /// Brings a commit here, and gives its full name.
     pub(super) fn fetch(&self, resolved: &Resolved) -> Result<String, Error> {
         let shallow = ["fetch", "--quiet", "--depth=1", "--no-tags"];

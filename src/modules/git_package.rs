@@ -13,7 +13,9 @@ use super::reference::Resolved;
 use super::store::{PackageRecord, Store, StoredPackage};
 use super::unpack::Builder;
 use super::wanted::ModuleHosts;
+use crate::config::{newer_tag, version_of_tag};
 use crate::error::{Error, ErrorKind};
+use crate::modulelock::Offered;
 
 /// The most submodules of a package, those of submodules counted.
 const MAX_SUBMODULES: usize = 100;
@@ -67,6 +69,20 @@ pub(super) fn fetch(store: &Store, package: &GitPackage, hosts: &ModuleHosts) ->
 pub(super) fn resolve(store: &Store, address: &RemoteAddress) -> Result<Resolved, Error> {
     let staging = store.staging()?;
     open(&staging.path().join("repository"), address)?.resolve(address.parameter("ref").as_deref())
+}
+
+/// What a repository has: what the `ref` of an address means now and, where that is a version, the newest tag of its kind.
+pub(super) fn offered(store: &Store, address: &RemoteAddress) -> Result<Offered, Error> {
+    let staging = store.staging()?;
+    let repository = open(&staging.path().join("repository"), address)?;
+    let reference = address.parameter("ref");
+    let commit = repository.resolve(reference.as_deref())?.commit;
+    let tagged = reference.filter(|reference| version_of_tag(reference).is_some());
+    let newer = match &tagged {
+        Some(reference) => newer_tag(reference, repository.tags()?.iter().map(String::as_str)).map(str::to_owned),
+        None => None,
+    };
+    Ok(Offered::Commit { commit, tagged, newer })
 }
 
 fn open(bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {

@@ -9,7 +9,7 @@ use super::fetch::{Fetched, Fetcher};
 use super::wanted::Wanted;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::{Pin, Served};
+use crate::modulelock::{Offered, Pin, Served};
 
 type Made = Result<Arc<Fetcher>, Error>;
 
@@ -47,6 +47,15 @@ impl ModuleService {
     /// As [`Self::fetch`].
     pub fn served(&self, dialect: Dialect, wanted: Vec<(Wanted, Pin)>) -> Result<Vec<Result<Served, Error>>, Error> {
         self.each(dialect, wanted, |fetcher, (wanted, pin)| async move { fetcher.served(&wanted, &pin).await })
+    }
+
+    /// What the sources of calls offer now, in the order asked for; all at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fetch`].
+    pub fn offered(&self, dialect: Dialect, wanted: Vec<Wanted>) -> Result<Vec<Result<Offered, Error>>, Error> {
+        self.each(dialect, wanted, |fetcher, wanted| async move { fetcher.offered(&wanted).await })
     }
 
     fn each<Q: Send + 'static, A: Send + 'static, F>(

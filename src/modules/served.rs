@@ -2,21 +2,28 @@
 
 use super::address::{Method, RemoteAddress};
 use super::archive;
-use super::fetch::{Fetcher, address_of, blocking};
+use super::fetch::{Fetcher, address_of};
 use super::git_package;
 use super::wanted::Wanted;
-use crate::config::ModuleSource;
+use crate::config::{ModuleSource, ModuleVersion};
 use crate::error::{Error, ErrorKind};
 use crate::hash::PackageHash;
 use crate::modulelock::{Pin, Served};
 
 impl Fetcher {
-    /// What the source of a call serves now in the place of what is locked for it.
+    /// What the source of a call serves now in the place of what is locked for it, each asked once a run.
     ///
     /// # Errors
     ///
     /// What cannot be known, or is refused: [`Error::kind`] says which.
     pub async fn served(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+        let version = pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
+        let (package, content) = (wanted.source.package().unwrap_or_default(), &pin.content);
+        let key = format!("{} {package} {version} {:?} {}", wanted.dialect.program(), content.commit, content.hash);
+        self.inquiries.answer(key, Box::pin(self.served_now(wanted, pin))).await
+    }
+
+    async fn served_now(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         let wanted = Wanted { pin: None, whole: true, ..wanted.clone() };
         let address = match (&wanted.source, &pin.version) {
             (ModuleSource::Registry(module), Some(version)) => {
@@ -39,7 +46,7 @@ impl Fetcher {
     async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         wanted.hosts.allow(&address.host().unwrap_or_default())?;
         let (store, asked) = (self.store(), address.clone());
-        let resolved = blocking(move || git_package::resolve(&store, &asked)).await?;
+        let resolved = self.by_git(move || git_package::resolve(&store, &asked)).await?;
         let goes_on = resolved.goes_on();
         if pin.content.commit.as_ref() == Some(&resolved.commit) {
             return Ok(Served::Locked { goes_on });

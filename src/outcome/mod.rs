@@ -7,6 +7,7 @@ mod mirror;
 mod modules;
 mod tools;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
@@ -26,7 +27,10 @@ pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
 };
 pub use mirror::{Fate, MirrorReport, MirroredPackage};
-pub use modules::{InstalledModule, InstalledModules, UsedModule};
+pub use modules::{
+    CallOnPath, InstalledModule, InstalledModules, ModuleHolder, ModuleVersions, OutdatedModule, OutdatedModules,
+    UsedModule,
+};
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
 /// The result of one command.
@@ -164,6 +168,8 @@ pub enum Body {
     Entries(Vec<Listed>),
     /// `outdated`: the providers with the versions on offer.
     Outdated(OutdatedReport),
+    /// `outdated --modules`: the modules with what their sources offer.
+    OutdatedModules(OutdatedModules),
     /// `lock` and its like.
     Changes(Changes),
     /// `verify`: how much is known; what is bad stands in the findings.
@@ -240,6 +246,8 @@ pub struct Required {
     pub requirement: Requirement,
     /// The version in the lock file.
     pub locked: Option<crate::version::Version>,
+    /// The way to each module that asks, by its path of call names.
+    pub paths: BTreeMap<String, Vec<CallOnPath>>,
 }
 
 /// What `outdated` tells of one root module.

@@ -1,5 +1,7 @@
 //! Whole reports, for people and for programs.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::error::ErrorKind;
 use crate::evidence::Evidence;
@@ -189,8 +191,13 @@ fn why() -> Outcome {
         origins: vec![origin("", "main.tf", 7, OriginKind::Data, None)],
     };
     let providers = vec![
-        Required { address: addr("hashicorp/aws"), requirement: asked, locked: Some("5.31.0".parse().unwrap()) },
-        Required { address: addr("example.com/acme/widget"), requirement: bare, locked: None },
+        Required {
+            address: addr("hashicorp/aws"),
+            requirement: asked,
+            locked: Some("5.31.0".parse().unwrap()),
+            paths: BTreeMap::new(),
+        },
+        Required { address: addr("example.com/acme/widget"), requirement: bare, locked: None, paths: BTreeMap::new() },
     ];
     outcome("why", vec![("", Ok(Body::Requirements(providers)))])
 }

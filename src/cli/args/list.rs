@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::global::Within;
-use super::modules::Modules;
+use super::modules::{Assignments, Modules};
 use crate::commands::{list, why};
 use crate::outcome::Grouping;
 
@@ -40,6 +40,8 @@ pub(in crate::cli) struct ListArgs {
     /// With several root modules: which versions of each provider, or what each root module locks.
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = By::Provider)]
     pub(in crate::cli) by: By,
+    #[command(flatten)]
+    pub(in crate::cli) variables: Assignments,
     #[command(flatten)]
     pub(in crate::cli) within: Within,
 }

@@ -24,7 +24,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::commands::{fmt, get, hash};
-use crate::disk::roots::ModuleAccess;
+use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::settings::SourceChoice;
 use crate::workspace::{Environment, Scope};
 
@@ -272,10 +272,11 @@ impl Command {
             Command::Migrate(migrate) => &migrate.modules,
             Command::Verify(verify) => &verify.modules,
             Command::Why(why) => &why.modules,
-            Command::Get(get) => {
-                return ModuleAccess { assigned: get.variables.assigned(), ..Modules::default().access() };
-            }
-            _ => return Modules::default().access(),
+            Command::Get(get) => return get.variables.access(),
+            Command::Upgrade(upgrade) => return upgrade.variables.access(),
+            Command::Outdated(outdated) => return outdated.variables.access(),
+            Command::List(list) => return list.variables.access(),
+            _ => return ModuleAccess { lookup: ModuleLookup::Auto, ..ModuleAccess::default() },
         };
         modules.access()
     }

@@ -56,13 +56,18 @@ impl Modules {
 
     /// Where modules come from.
     pub(super) fn access(&self) -> ModuleAccess {
-        ModuleAccess { lookup: self.lookup(), assigned: self.variables.assigned(), ..ModuleAccess::default() }
+        ModuleAccess { lookup: self.lookup(), ..self.variables.access() }
     }
 }
 
 impl Assignments {
+    /// Where modules come from where only variables are set: installed ones and else fetched.
+    pub(super) fn access(&self) -> ModuleAccess {
+        ModuleAccess { lookup: ModuleLookup::Auto, assigned: self.assigned(), ..ModuleAccess::default() }
+    }
+
     /// What variables are set to: files first, then single variables.
-    pub(super) fn assigned(&self) -> Vec<Assigned> {
+    fn assigned(&self) -> Vec<Assigned> {
         let files = self.var_file.iter().cloned().map(Assigned::File);
         let values = self.var.iter().cloned().map(|(name, value)| Assigned::Value(name, value));
         files.chain(values).collect()

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 
-use super::{Below, Locking, Packages, Within};
+use super::{Assignments, Below, Locking, Packages, Within};
 use crate::ask::criteria;
 use crate::commands::{LockOptions, outdated, upgrade};
 use crate::disk::roots::Reselected;
@@ -69,6 +69,8 @@ pub(in crate::cli) struct UpgradeArgs {
     /// A state file, or the output of `state pull`: providers in it are kept.
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) variables: Assignments,
     #[command(flatten)]
     below: Below,
     #[command(flatten)]
@@ -159,7 +161,9 @@ impl UpgradeArgs {
 /// One line for each provider that has a newer release: the selected version, the newest that the constraints allow, the
 /// newest of all, and which constraint holds it back. Downloads nothing and checks no signature.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws")]
+#[command(
+    after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws\n  tflock outdated --modules"
+)]
 pub(in crate::cli) struct OutdatedArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
@@ -167,8 +171,13 @@ pub(in crate::cli) struct OutdatedArgs {
     /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
     #[arg(long)]
     exit_code: bool,
+    /// Look at the modules of registries and git instead: what is locked, and what their sources offer.
+    #[arg(long, conflicts_with_all = ["providers", "source", "fs_mirror", "net_mirror"])]
+    modules: bool,
     #[command(flatten)]
     pub(super) packages: Packages,
+    #[command(flatten)]
+    pub(super) variables: Assignments,
     #[command(flatten)]
     below: Below,
     #[command(flatten)]
@@ -182,6 +191,7 @@ impl OutdatedArgs {
             providers: self.providers.clone(),
             recursive: self.below.recursive,
             exit_code: self.exit_code,
+            modules: self.modules,
         }
     }
 }

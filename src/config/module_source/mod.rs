@@ -92,6 +92,14 @@ impl ModuleSource {
         }
     }
 
+    /// The `ref` of a git source.
+    pub fn reference(&self) -> Option<String> {
+        let Self::Remote(module) = self else { return None };
+        let (_, query) = module.package().strip_prefix("git::")?.split_once('?')?;
+        let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+        pairs.find(|(name, _)| name == "ref").map(|(_, value)| value.into_owned())
+    }
+
     /// The module of the same name at the default registry of the other tool; none for modules of other places.
     pub fn of_other_tool(&self, dialect: Dialect) -> Option<Self> {
         let Self::Registry(module) = self else { return None };

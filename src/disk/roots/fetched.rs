@@ -15,7 +15,7 @@ use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, decode_varia
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::Error;
-use crate::modulelock::{ModuleContent, ModuleKey, ModuleLock, Pin, Served};
+use crate::modulelock::{ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +88,15 @@ type Fetch = dyn Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<FetchedModule,
 
 type Inquire = dyn Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync;
 
-/// Somebody who fetches modules, and tells what is served of them now: one answer for each request, in their order.
+type Offer = dyn Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<Offered, Error>> + Send + Sync;
+
+/// Somebody who fetches modules, and tells what is served of them now and what else there is: one answer for each request,
+/// in their order.
 #[derive(Clone)]
 pub struct ModuleFetch {
     fetch: Arc<Fetch>,
     inquire: Arc<Inquire>,
+    offer: Arc<Offer>,
 }
 
 /// Where the modules of a root module come from that are not local.
@@ -120,12 +124,18 @@ pub enum Assigned {
 }
 
 impl ModuleFetch {
-    /// Fetches with one function, and asks with another.
+    /// Fetches with one function, and asks with the others.
     pub fn new(
         fetch: impl Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<FetchedModule, Error>> + Send + Sync + 'static,
         inquire: impl Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync + 'static,
+        offer: impl Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<Offered, Error>> + Send + Sync + 'static,
     ) -> Self {
-        Self { fetch: Arc::new(fetch), inquire: Arc::new(inquire) }
+        Self { fetch: Arc::new(fetch), inquire: Arc::new(inquire), offer: Arc::new(offer) }
+    }
+
+    /// What the sources of requests offer now.
+    pub fn offered(&self, terms: &ModuleTerms, requests: &[ModuleRequest]) -> Vec<Result<Offered, Error>> {
+        (self.offer)(terms, requests)
     }
 
     /// What the sources of requests serve now in the place of what is locked.

@@ -11,7 +11,7 @@ pub(super) mod tables;
 mod tools;
 mod trust;
 mod verified;
-pub(super) use modules::changes as module_changes;
+pub(super) use modules::{changes as module_changes, outdated as outdated_modules};
 pub(super) use verified::{hashes, verdict};
 
 use std::fmt::Write;
@@ -34,6 +34,9 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
         Body::Requirements(providers) => tables::why(providers, style),
         Body::Outdated(report) => {
             tables::outdated(report, style).map_or_else(|| tables::up_to_date(report), |table| table.text(style))
+        }
+        Body::OutdatedModules(report) => {
+            modules::outdated(report).map_or_else(|| modules::up_to_date(report), |table| table.text(style))
         }
         Body::Entries(entries) => tables::list(entries, style).map(|table| table.text(style)).unwrap_or_default(),
         Body::Changes(changes) if changes.sides.is_some() => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
-use crate::outcome::{Changes, InstalledModules, UsedModule};
+use crate::outcome::{Changes, InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
 use crate::report::paint::Paint;
 use crate::report::table::Table;
 use crate::report::{Style, printable, slashed};
@@ -85,4 +85,36 @@ pub(super) fn installed(installed: &InstalledModules) -> String {
         0 => format!("{count} {modules} in {place}, all as locked; nothing to do\n"),
         _ => format!("{count} {modules} in {place}, all as locked; {new} installed now\n"),
     }
+}
+
+/// One line for each package of which there is something newer, or another one to select; none if there is none.
+pub(in crate::report) fn outdated(report: &OutdatedModules) -> Option<Table<6>> {
+    let row = |row: &OutdatedModule| {
+        let calls: Vec<&str> = row.calls.iter().map(String::as_str).collect();
+        let holders: Vec<String> = row.held_back_by.iter().map(|held| holder(held, true)).collect();
+        let [source, selected, allowed, newest] = versions(row);
+        [source, selected, allowed, newest, printable(&calls.join(", ")).into_owned(), holders.join(", ")]
+    };
+    let rows: Vec<[String; 6]> = report.rows.iter().filter(|row| row.is_noteworthy()).map(row).collect();
+    let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "CALLS", "HELD BACK BY"];
+    (!rows.is_empty()).then_some(Table { headings, rows })
+}
+
+/// What is said where no module is outdated. Of a module that nothing is known of nothing is said.
+pub(super) fn up_to_date(report: &OutdatedModules) -> String {
+    if report.complete { "all modules are up to date\n".to_owned() } else { String::new() }
+}
+
+/// A package and its versions.
+pub(super) fn versions(row: &OutdatedModule) -> [String; 4] {
+    let text = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
+    let versions = &row.versions;
+    let cells = [versions.source.clone(), text(&versions.selected), text(&versions.allowed), text(&versions.newest)];
+    cells.map(|cell| printable(&cell).into_owned())
+}
+
+/// What holds a module back, with its place or without.
+pub(super) fn holder(holder: &ModuleHolder, with_place: bool) -> String {
+    let place = if with_place { format!(" ({}:{})", slashed(&holder.file), holder.position) } else { String::new() };
+    printable(&format!("module.{} {}{place}", holder.call, holder.constraint)).into_owned()
 }

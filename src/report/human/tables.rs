@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::hash::HashScheme;
-use crate::outcome::{Listed, Outdated, OutdatedReport, Required};
+use crate::outcome::{CallOnPath, Listed, Outdated, OutdatedReport, Required};
 use crate::platform::Platform;
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
@@ -93,7 +93,7 @@ pub(super) fn why(providers: &[Required], style: Style) -> String {
             writeln!(text, "{addr} {locked} ({constraints})")
         };
         let (shown, left) = shortened(&provider.requirement.origins, style.detail);
-        let origins: Vec<[String; 4]> = shown.into_iter().map(origin).collect();
+        let origins: Vec<[String; 4]> = shown.into_iter().map(|asked| origin_on_path(asked, provider)).collect();
         text.push_str(&rows("  ", &origins));
         if left > 0 {
             let _ = writeln!(text, "  and {left} more that ask for any version; -v shows them");
@@ -119,6 +119,21 @@ fn shortened(origins: &[Origin], detail: Detail) -> (Vec<&Origin>, usize) {
         .collect();
     let left = origins.len() - shown.len();
     (shown, left)
+}
+
+/// The same, the module with the versions of those on the way to it.
+pub(super) fn origin_on_path(asking: &Origin, provider: &Required) -> [String; 4] {
+    let [place, asks, constraint, asker] = origin(asking);
+    let path = provider.paths.get(&asking.module).map(Vec::as_slice).unwrap_or_default();
+    if asking.in_tests || path.iter().all(|call| call.version.is_none()) {
+        return [place, asks, constraint, asker];
+    }
+    let call = |call: &CallOnPath| match &call.version {
+        Some(version) => format!("{} ({version})", call.name),
+        None => call.name.clone(),
+    };
+    let calls: Vec<String> = path.iter().map(call).collect();
+    [place, asks, constraint, printable(&format!("module.{}", calls.join(" > "))).into_owned()]
 }
 
 /// Place, what asks, constraint and module.

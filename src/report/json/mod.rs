@@ -94,6 +94,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
             ("outdated".to_owned(), report.rows.iter().map(outdated).collect()),
             ("complete".to_owned(), json!(report.complete)),
         ]),
+        Ok(Body::OutdatedModules(report)) => modules::outdated(report),
         Ok(Body::Changes(changes)) => self::changes(changes),
         Ok(Body::Modules(used)) => one("modules", used.iter().map(modules::used).collect()),
         Ok(Body::Installed(installed)) => modules::installed(installed),
@@ -156,8 +157,15 @@ fn required(required: &Required) -> Value {
         "address": required.address.to_string(),
         "constraints": constraints(&required.requirement.constraints),
         "locked": required.locked.as_ref().map(ToString::to_string),
-        "origins": required.requirement.origins.iter().map(origin).collect::<Value>(),
+        "origins": required.requirement.origins.iter().map(|origin| on_path(origin, required)).collect::<Value>(),
     })
+}
+
+/// Who asks, and the calls that lead there.
+fn on_path(origin: &Origin, required: &Required) -> Value {
+    let mut object = self::origin(origin);
+    object["path"] = required.paths.get(&origin.module).into_iter().flatten().map(modules::call).collect();
+    object
 }
 
 fn origin(origin: &Origin) -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::ModuleVersion;
 use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
-use crate::outcome::{InstalledModules, UsedModule};
+use crate::outcome::{CallOnPath, InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
 use crate::report::slashed;
 
 /// A package whose lock changed.
@@ -59,4 +59,34 @@ pub(super) fn installed(installed: &InstalledModules) -> Map<String, Value> {
         ("path".to_owned(), json!(slashed(&installed.path))),
         ("modules".to_owned(), installed.modules.iter().map(module).collect()),
     ])
+}
+
+/// What the sources of modules offer.
+pub(super) fn outdated(report: &OutdatedModules) -> Map<String, Value> {
+    let holder = |holder: &ModuleHolder| {
+        json!({
+            "call": holder.call,
+            "constraint": holder.constraint,
+            "file": slashed(&holder.file),
+            "line": holder.position.line,
+            "column": holder.position.column,
+        })
+    };
+    let row = |row: &OutdatedModule| {
+        json!({
+            "source": row.versions.source,
+            "selected": row.versions.selected,
+            "allowed": row.versions.allowed,
+            "newest": row.versions.newest,
+            "calls": row.calls,
+            "held_back_by": row.held_back_by.iter().map(holder).collect::<Value>(),
+        })
+    };
+    let rows = report.rows.iter().map(row).collect();
+    Map::from_iter([("modules".to_owned(), rows), ("complete".to_owned(), json!(report.complete))])
+}
+
+/// A call on the way to a module.
+pub(super) fn call(call: &CallOnPath) -> Value {
+    json!({ "name": call.name, "source": call.source, "version": call.version })
 }

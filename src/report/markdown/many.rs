@@ -33,6 +33,7 @@ pub(super) fn before(outcome: &Outcome, style: Style) -> String {
     let list = if outcome.grouping == Grouping::Provider { tables::by_provider(outcome, whose, style) } else { None };
     text.push_str(&markdown(list, LIMIT));
     text.push_str(&markdown(tables::outdated(outcome, whose, style), LIMIT));
+    text.push_str(&markdown(tables::outdated_modules(outcome, whose), LIMIT));
     let others = others(outcome);
     if !others.is_empty() {
         let plain = human::render(&Outcome { roots: others, notes: Vec::new(), error: None, ..*outcome }, style);
@@ -74,7 +75,7 @@ fn silent(outcome: &Outcome) -> impl Iterator<Item = &Error> {
 fn others(outcome: &Outcome) -> Vec<RootOutcome> {
     let has_none = |root: &&RootOutcome| match &root.body {
         Ok(Body::Entries(_)) => outcome.grouping == Grouping::Root,
-        Ok(Body::Outdated(_) | Body::Changes(_) | Body::Verified(_)) | Err(_) => false,
+        Ok(Body::Outdated(_) | Body::OutdatedModules(_) | Body::Changes(_) | Body::Verified(_)) | Err(_) => false,
         Ok(_) => true,
     };
     let others = outcome.roots.iter().filter(has_none);

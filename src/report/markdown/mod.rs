@@ -19,7 +19,7 @@ use super::{Style, human, slashed};
 use crate::diff::risk;
 use crate::error::Error;
 use crate::finding::Level;
-use crate::outcome::{Body, Outcome, Outdated, RootOutcome};
+use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
 use escape::{code, escaped, sentences};
 
 /// The most bytes of a document. A comment may have 65,536 characters, and whoever posts it may add some.
@@ -103,6 +103,9 @@ fn body(root: &RootOutcome, many: bool, budget: usize, style: Style) -> Option<S
         Ok(Body::Entries(entries)) => markdown(human::tables::list(entries, style), budget),
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_noteworthy) => {
             markdown(human::tables::outdated(report, style), budget)
+        }
+        Ok(Body::OutdatedModules(report)) if report.rows.iter().any(OutdatedModule::is_noteworthy) => {
+            markdown(human::outdated_modules(report), budget)
         }
         Ok(body) => {
             let shown = human::body(body, root, style);

@@ -24,7 +24,23 @@ fn why_names_the_file_in_the_package() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
     let why = workspace.tflock(&registry, ["why"]).ended_with(0);
     let place = format!("{}/acme/net/lab 1.1.0//main.tf:3:5", registry.other_host());
-    assert!(why.stdout.contains("module.net") && why.stdout.contains(&place), "{why}");
+    assert!(why.stdout.contains("module.net (1.1.0)") && why.stdout.contains(&place), "{why}");
+    let json = workspace.tflock(&registry, ["why", "--format", "json"]).json();
+    let path = &json["requirements"][0]["origins"][0]["path"];
+    assert_eq!((path[0]["name"].as_str(), path[0]["version"].as_str()), (Some("net"), Some("1.1.0")), "{json}");
+}
+
+/// Each call on the way with its own version; of local modules there is none.
+#[test]
+fn why_shows_the_versions_on_the_way() {
+    let registry = world();
+    let inner = CALL.replace("{{other-host}}", &registry.other_host()).replace("~> 1.0", "1.0.0");
+    let registry = registry.module("acme/outer/lab", "3.0.0", &[("main.tf", &inner)]);
+    let outer = CALL.replace("acme/net", "acme/outer").replace("~> 1.0", "3.0.0").replace("\"net\"", "\"outer\"");
+    let here = "module \"here\" {\n  source = \"./here\"\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", here), ("here/main.tf", &outer)]);
+    let why = workspace.tflock(&registry, ["why"]).ended_with(0);
+    assert!(why.stdout.contains("module.here > outer (3.0.0) > net (1.0.0)"), "{why}");
 }
 
 /// Each call selects for itself; what they share is fetched once.

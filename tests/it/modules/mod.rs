@@ -7,6 +7,7 @@ mod honest;
 mod hostile;
 mod locked_tree;
 mod locks;
+mod outdated;
 mod shared;
 
 use crate::support::registry::Registry;

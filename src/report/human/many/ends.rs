@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::same::{name, root_modules};
 use crate::finding::{Finding, Level};
-use crate::outcome::{Body, Outcome, Outdated, RootOutcome};
+use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
 use crate::report::human::hashes;
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style};
@@ -123,6 +123,8 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Verified(_)) => End::Passed,
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_upgradable) => End::Upgradable,
         Ok(Body::Outdated(report)) if report.complete => End::Same,
+        Ok(Body::OutdatedModules(report)) if report.rows.iter().any(OutdatedModule::is_upgradable) => End::Upgradable,
+        Ok(Body::OutdatedModules(report)) if report.complete => End::Same,
         Ok(Body::Changes(changes)) if changes.sides.is_some() => End::Told,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,

@@ -65,9 +65,12 @@ fn others(outcome: &Outcome, style: Style) -> String {
     for root in &outcome.roots {
         let Ok(found) = &root.body else { continue };
         match found {
-            Body::Requirements(_) | Body::Entries(_) | Body::Outdated(_) | Body::Changes(_) | Body::Verified(_) => {
-                continue;
-            }
+            Body::Requirements(_)
+            | Body::Entries(_)
+            | Body::Outdated(_)
+            | Body::OutdatedModules(_)
+            | Body::Changes(_)
+            | Body::Verified(_) => continue,
             Body::Trust(_) | Body::Mirror(_) | Body::Modules(_) | Body::Installed(_) => {
                 heading(&mut text, &name_of(root), style);
             }

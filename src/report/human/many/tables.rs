@@ -7,9 +7,10 @@ use std::path::Path;
 
 use super::{Same, Whose};
 use crate::addr::ProviderAddr;
-use crate::outcome::{Body, Grouping, Listed, Outcome, Required, RootOutcome};
+use crate::outcome::{Body, Grouping, Listed, Outcome, OutdatedModule, Required, RootOutcome};
 use crate::report::Style;
-use crate::report::human::tables::{MOST_USES, holder, origin, short_key, shown};
+use crate::report::human::modules;
+use crate::report::human::tables::{MOST_USES, holder, origin_on_path, short_key, shown};
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
 use crate::requirements::Origin;
@@ -25,7 +26,11 @@ pub(super) fn tables(outcome: &Outcome, whose: Whose, style: Style) -> String {
     let outdated = outdated(outcome, whose, style).map(|table| table.text(style));
     let required =
         of(outcome, |body| if let Body::Requirements(required) = body { Some(required.as_slice()) } else { None });
-    list.unwrap_or_default() + &outdated.unwrap_or_default() + &why(&required, whose, style)
+    let modules = outdated_modules(outcome, whose).map(|table| table.text(style));
+    list.unwrap_or_default()
+        + &outdated.unwrap_or_default()
+        + &modules.unwrap_or_default()
+        + &why(&required, whose, style)
 }
 
 fn listed(outcome: &Outcome) -> Vec<Item<'_, Listed>> {
@@ -129,6 +134,24 @@ fn holders(held: &[&[Origin]]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
+/// Each module with something newer once for all root modules that are in the same place with it.
+pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: Whose) -> Option<Table<6>> {
+    let reports =
+        of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
+    let noteworthy = reports.into_iter().filter(|(_, row)| row.is_noteworthy());
+    let held = |row: &OutdatedModule| row.held_back_by.iter().map(|held| modules::holder(held, false)).collect();
+    let key = |row: &OutdatedModule| -> ([String; 4], BTreeSet<String>) { (modules::versions(row), held(row)) };
+    let mut items = Same::of(noteworthy.map(|(path, row)| (path, key(row)))).into_items();
+    items.sort();
+    let cells = items.into_iter().map(|(([source, selected, allowed, newest], held), paths)| {
+        let held: Vec<String> = held.into_iter().collect();
+        [source, selected, allowed, newest, whose.cell(&paths), held.join(", ")]
+    });
+    let rows: Vec<[String; 6]> = cells.collect();
+    let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
+    (!rows.is_empty()).then_some(Table { headings, rows })
+}
+
 /// Each provider with its locked versions and who asks for it.
 fn why(required: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
     let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
@@ -157,7 +180,7 @@ fn origins(asking: &[Item<'_, Required>], whose: Whose, style: Style) -> String 
     let mut places: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
     for (path, required) in asking {
         for asked in &required.requirement.origins {
-            let [place, asks, constraint, asker] = origin(asked);
+            let [place, asks, constraint, asker] = origin_on_path(asked, required);
             let key = [asks, constraint, asker];
             same.add(path, key.clone());
             let known = places.entry(key).or_default();

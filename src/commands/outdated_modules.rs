@@ -1,0 +1,143 @@
+//! `outdated --modules`: what is selected of each module, what its source offers, and what holds it back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::Services;
+use super::targets::{Targets, Unlocked};
+use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place, newest_version, select_version};
+use crate::disk::roots::{ModuleRequest, RemoteModuleCall, file_from};
+use crate::error::{Error, ErrorKind};
+use crate::modulelock::{ModuleLock, Offered};
+use crate::outcome::{Body, ModuleHolder, ModuleVersions, Outcome, OutdatedModule, OutdatedModules, RootOutcome};
+use crate::workspace::{Reading, RootModule, RunSettings};
+
+/// How much of a commit is shown.
+const SHORT: usize = 12;
+
+/// Shows what is selected of modules that are not local, what could be, and what holds it back.
+///
+/// # Errors
+///
+/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
+pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>) -> Result<Outcome, Error> {
+    let targets = Targets::of(&services.scope, recursive, Unlocked::Told)?;
+    services.events_for(targets.dialect());
+    let of = |(at, path): (usize, &std::path::PathBuf)| match targets.settings(at).and_then(|root| report(&root)) {
+        Ok((report, errors)) => {
+            let body =
+                RootOutcome { path: path.clone(), body: Ok(Body::OutdatedModules(report)), findings: Vec::new() };
+            let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
+            std::iter::once(body).chain(failure).collect()
+        }
+        Err(error) => vec![RootOutcome::failed(path, error)],
+    };
+    let roots: Vec<RootOutcome> = targets.paths.iter().enumerate().flat_map(of).collect();
+    let is_upgradable = |root: &RootOutcome| match &root.body {
+        Ok(Body::OutdatedModules(report)) => report.rows.iter().any(OutdatedModule::is_upgradable),
+        _ => false,
+    };
+    let differs = exit_code && roots.iter().any(is_upgradable);
+    let outcome = Outcome::of_roots("outdated", roots);
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.differing(differs))
+}
+
+/// The rows of one root module, and why some are missing.
+fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error> {
+    let mut module = RootModule::open(settings)?;
+    module.read_configuration(Reading::LENIENT)?;
+    let Some(tree) = &module.tree else { return Ok((OutdatedModules::default(), Vec::new())) };
+    let mut errors: Vec<Error> = tree.missing.iter().map(|missing| settings.not_installed(missing)).collect();
+    let lock = tree.module_lock.as_ref().map(|read| &read.file.lock);
+    let calls: Vec<Called<'_>> = tree.remote_modules.iter().filter_map(|call| Called::of(call, lock)).collect();
+    let mut rows = BTreeMap::new();
+    if let Some(fetch) = settings.modules.fetch.as_ref().filter(|_| !calls.is_empty()) {
+        if settings.offline {
+            let message = "which modules there are must be asked, which --offline forbids";
+            return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
+        }
+        let requests: Vec<ModuleRequest> = calls.iter().map(Called::request).collect();
+        let offered = fetch.offered(&settings.module_terms(), &requests);
+        for (call, offered) in calls.iter().zip(offered) {
+            match offered {
+                Ok(offered) => call.row(&offered, &settings.path, &mut rows),
+                Err(error) if errors.contains(&error) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    let rows =
+        rows.into_iter().map(|(versions, (calls, held_back_by))| OutdatedModule { versions, calls, held_back_by });
+    Ok((OutdatedModules { rows: rows.collect(), complete: errors.is_empty() }, errors))
+}
+
+/// Calls and what holds back by package and versions.
+type Rows = BTreeMap<ModuleVersions, (BTreeSet<String>, Vec<ModuleHolder>)>;
+
+/// A call with what is selected for it.
+struct Called<'a> {
+    key: &'a str,
+    source: &'a ModuleSource,
+    constraints: Option<&'a ModuleConstraints>,
+    place: &'a Place,
+    /// The version, where it is of a registry.
+    version: Option<String>,
+    /// The commit that is locked.
+    commit: Option<String>,
+}
+
+impl<'a> Called<'a> {
+    fn of(call: &'a RemoteModuleCall, lock: Option<&ModuleLock>) -> Option<Self> {
+        let source = call.address.as_ref()?;
+        let constraints = call.constraints.as_ref();
+        let block = lock.and_then(|lock| lock.block(source, &call.key, constraints));
+        let locked = block.and_then(|(key, _)| key.version.as_ref());
+        Some(Self {
+            key: &call.key,
+            source,
+            constraints,
+            place: &call.place,
+            version: locked.or(call.version.as_ref()).map(ModuleVersion::canonical),
+            commit: block.and_then(|(_, block)| block.content.commit.clone()),
+        })
+    }
+
+    fn request(&self) -> ModuleRequest {
+        ModuleRequest { source: self.source.clone(), constraints: self.constraints.cloned(), pin: None }
+    }
+
+    /// Adds the call to the row of its package and versions; nothing where its source offers one thing only.
+    fn row(&self, offered: &Offered, root: &Path, rows: &mut Rows) {
+        let Some(package) = self.source.package() else { return };
+        let canonical = |version: Option<ModuleVersion>| version.map(|version| version.canonical());
+        let (selected, allowed, newest, asked) = match offered {
+            Offered::Fixed => return,
+            Offered::Versions(listed) => (
+                self.version.clone(),
+                canonical(select_version(listed, self.constraints)),
+                canonical(newest_version(listed)),
+                self.constraints.map(|constraints| constraints.as_str().to_owned()),
+            ),
+            Offered::Commit { commit, tagged, newer } => {
+                let named = |at: &str| match tagged {
+                    Some(tag) if at == commit => tag.clone(),
+                    _ => at.chars().take(SHORT).collect(),
+                };
+                // Where nothing is locked, whatever the `ref` means is what the tools take.
+                let selected = named(self.commit.as_deref().unwrap_or(commit));
+                let newest = newer.clone().unwrap_or_else(|| named(commit));
+                (Some(selected), Some(named(commit)), Some(newest), tagged.clone())
+            }
+        };
+        let holder = asked.filter(|_| newest.is_some() && newest != allowed).map(|constraint| ModuleHolder {
+            call: self.key.to_owned(),
+            constraint,
+            file: file_from(root, &self.place.file),
+            position: self.place.position,
+        });
+        let versions = ModuleVersions { source: package, selected, allowed, newest };
+        let (calls, held_back_by) = rows.entry(versions).or_default();
+        calls.insert(self.key.to_owned());
+        held_back_by.extend(holder);
+    }
+}

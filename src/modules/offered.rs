@@ -1,0 +1,38 @@
+//! What sources offer: versions of registries, tags of repositories. No package is fetched.
+
+use super::address::Method;
+use super::fetch::{Fetcher, address_of};
+use super::git_package;
+use super::wanted::Wanted;
+use crate::config::{ModuleSource, RegistryModule};
+use crate::error::Error;
+use crate::modulelock::Offered;
+
+impl Fetcher {
+    /// What the source of a call offers now, each asked once a run.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be known, or is refused: [`Error::kind`] says which.
+    pub async fn offered(&self, wanted: &Wanted) -> Result<Offered, Error> {
+        match &wanted.source {
+            ModuleSource::Registry(module) => {
+                wanted.hosts.allow(module.host.as_ascii())?;
+                let package = RegistryModule { subdir: String::new(), ..module.clone() };
+                Ok(Offered::Versions(self.listed(&package, true).await?.to_vec()))
+            }
+            ModuleSource::Remote(module) => {
+                let address = address_of(module, wanted.dialect)?;
+                wanted.hosts.allow(&address.host().unwrap_or_default())?;
+                if address.method != Method::Git {
+                    return Ok(Offered::Fixed);
+                }
+                self.online(&address.package())?;
+                let (store, key) = (self.store(), address.url.to_string());
+                let work = move || git_package::offered(&store, &address);
+                self.offers.answer(key, self.by_git(work)).await
+            }
+            ModuleSource::Local(_) => Ok(Offered::Fixed),
+        }
+    }
+}
