@@ -41,7 +41,7 @@ fn forms(secret: &str) -> [String; 3] {
 }
 
 /// Parameters whose values help people and hide nothing.
-const HARMLESS: [&str; 6] = ["archive", "checksum", "depth", "ref", "sshkey_fingerprint", "version"];
+const HARMLESS: [&str; 8] = ["archive", "checksum", "depth", "digest", "ref", "sshkey_fingerprint", "tag", "version"];
 
 /// A query without the values of parameters that are not known to be harmless.
 pub(crate) fn query(text: &str) -> String {

@@ -75,8 +75,11 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     let open = |at| {
         let settings = targets.settings(at)?;
         let mut settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
-        settings.modules.locking =
-            ModuleLocking { wanted: options.lock_modules, reselected: options.reselected_modules.clone() };
+        settings.modules.locking = ModuleLocking {
+            wanted: options.lock_modules,
+            reselected: options.reselected_modules.clone(),
+            moves: asked.to.is_some(),
+        };
         let settings = if options.from_lock { settings } else { settings.with_modules_fetched() };
         // Lock file and configuration of one moment: another run writes one after the other.
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use super::services::cache_for;
-use super::sources::watch;
+use super::sources::{oci_client, watch};
 use crate::ask::Events;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::roots::{FetchedModule, ModuleFetch, ModuleRequest, ModuleTerms};
 use crate::error::Error;
 use crate::modulelock::Pin;
-use crate::modules::{Fetched, Fetcher, ModuleHosts, ModuleRegistry, ModuleService, Store, Wanted};
+use crate::modules::{
+    Fetched, Fetcher, FetcherOptions, ModuleHosts, ModuleRegistry, ModuleService, Netrc, Store, Wanted,
+};
 use crate::net::{Client, ClientOptions, Credentials, Discovery};
 use crate::workspace::Scope;
 
@@ -52,6 +54,7 @@ fn wanted(terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {
         fresh: terms.fresh,
         dialect: terms.dialect,
         hosts: ModuleHosts(terms.hosts.clone()),
+        work_tree: Some(terms.work_tree.clone()),
     }
 }
 
@@ -68,7 +71,10 @@ fn fetcher(scope: &Scope, events: &Events, dialect: Dialect) -> Result<Fetcher, 
     let options = ClientOptions::configured(&environment.variables, config.registry_protocols);
     let client = Client::watched(options, watch(events));
     let credentials = Arc::new(Credentials::new(&environment.variables, &config));
+    let oci = oci_client(client.clone(), &config, scope);
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
     let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
-    Ok(Fetcher::new(client, registry, store, scope.offline))
+    let netrc = Netrc::of_user(&environment.variables);
+    let options = FetcherOptions { offline: scope.offline, netrc, ..FetcherOptions::new(oci) };
+    Ok(Fetcher::new(client, registry, store, options))
 }

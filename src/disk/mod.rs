@@ -13,6 +13,7 @@ pub mod directory_lock;
 pub mod files;
 pub mod helper;
 pub mod index_directory;
+pub mod installed_modules;
 pub mod linkless;
 pub mod lock_file;
 pub mod mirror;

@@ -160,6 +160,20 @@ impl ModuleLock {
         Self(kept.map(|(key, block)| (key.clone(), block.clone())).collect())
     }
 
+    /// The same, and what is locked of modules of the other tool's default registry for the same ones of this tool's: the
+    /// version and the content, wherever it is.
+    #[must_use]
+    pub fn with_those_of_other_tool(&self, dialect: Dialect) -> Self {
+        let of_own = |(key, block): (&ModuleKey, &LockedModule)| {
+            let source = ModuleSource::parse(&key.source, false, dialect).ok()?.of_other_tool(dialect.other())?;
+            let content = ModuleContent { location: None, ..block.content.clone() };
+            let key = ModuleKey { source: source.package()?, version: key.version.clone() };
+            Some((key, LockedModule { content, ..block.clone() }))
+        };
+        let moved = self.0.iter().filter_map(of_own).filter(|(key, _)| self.get(key).is_none());
+        Self(self.0.clone().into_iter().chain(moved.collect::<Vec<_>>()).collect())
+    }
+
     /// The block of a call: its own, if its constraint still allows that version. A package without versions is the same
     /// one for every call.
     pub fn block(

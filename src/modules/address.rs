@@ -3,6 +3,7 @@
 //! Source: terraform `internal/getmodules/getter.go`, for the methods that there are.
 
 use std::fmt;
+use std::path::Path;
 
 use url::Url;
 
@@ -18,6 +19,8 @@ pub enum Method {
     Git,
     /// An archive, over https.
     Archive,
+    /// From an OCI registry.
+    Oci,
 }
 
 /// A package at some place, and the directory in it that is meant.
@@ -41,7 +44,7 @@ pub enum AddressError {
     #[error("modules cannot be fetched by {0:?}")]
     Method(String),
     /// A file of this machine, which an address must not name.
-    #[error("the address {0:?} names a file or directory of this machine")]
+    #[error("the address {0:?} names a file or directory of this machine outside of the work tree")]
     File(String),
     /// `http`, `git` and the like: whoever is in between can change what comes.
     #[error("the address {0:?} is not encrypted")]
@@ -68,15 +71,25 @@ impl RemoteAddress {
         }
     }
 
-    /// The address of a call.
+    /// The address of a call; what somebody else names is no file of this machine.
     ///
     /// # Errors
     ///
     /// [`AddressError`].
     pub fn of(module: &RemoteModule) -> Result<Self, AddressError> {
+        Self::of_call(module, None)
+    }
+
+    /// The address of a call, which may name a git repository inside of the work tree.
+    ///
+    /// # Errors
+    ///
+    /// [`AddressError`].
+    pub fn of_call(module: &RemoteModule, work_tree: Option<&Path>) -> Result<Self, AddressError> {
         let (forced, place) = forced_method(module.package());
         let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
-        let method = method_of(forced, &url, module)?;
+        let is_own = forced == Some("git") && is_within(&url, work_tree);
+        let method = if is_own { Method::Git } else { method_of(forced, &url, module)? };
         if method == Method::Git {
             check_reference(&url)?;
         }
@@ -86,6 +99,19 @@ impl RemoteAddress {
     /// The value of a parameter of the address.
     pub fn parameter(&self, name: &str) -> Option<String> {
         self.url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// True if it says itself by a digest what is there, so that it cannot become something else.
+    pub fn is_fixed(&self) -> bool {
+        let strong = |checksum: &str| checksum.starts_with("sha256:") || checksum.starts_with("sha512:");
+        match self.method {
+            Method::Git => false,
+            Method::Archive => {
+                let checksum = self.parameter("checksum");
+                checksum.is_some_and(|it| strong(&it) || !it.contains(':') && it.len() >= 64)
+            }
+            Method::Oci => self.parameter("digest").is_some(),
+        }
     }
 
     /// The same at one commit, in a git repository.
@@ -113,6 +139,7 @@ impl RemoteAddress {
         let ours: &[&str] = match self.method {
             Method::Git => &["ref", "depth", "sshkey"],
             Method::Archive => &["archive", "checksum", "filename"],
+            Method::Oci => &["tag", "digest"],
         };
         let mut plain = self.url.clone();
         let kept: Vec<(String, String)> = self
@@ -147,7 +174,7 @@ impl RemoteAddress {
         let shown = ShownUrl::new(&url);
         match self.method {
             Method::Git => format!("git::{}", shown.as_str()),
-            Method::Archive => shown.as_str().to_owned(),
+            Method::Archive | Method::Oci => shown.as_str().to_owned(),
         }
     }
 }
@@ -163,6 +190,14 @@ impl fmt::Display for RemoteAddress {
         }
         query.map_or(Ok(()), |query| write!(f, "?{query}"))
     }
+}
+
+/// True for a directory of this machine that is inside of a work tree, links resolved.
+pub(super) fn is_within(url: &Url, work_tree: Option<&Path>) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let place = url.to_file_path().ok().filter(|_| url.scheme() == "file").and_then(|path| real(&path));
+    let tree = work_tree.and_then(real);
+    place.zip(tree).is_some_and(|(place, tree)| place.starts_with(tree))
 }
 
 /// Joins the directory of a location and that of the call.
@@ -203,6 +238,7 @@ fn method_of(forced: Option<&str>, url: &Url, module: &RemoteModule) -> Result<M
         (None | Some("git" | "http" | "https" | "file"), "file") => Err(AddressError::File(module.to_string())),
         (Some("git"), "https" | "ssh") => Ok(Method::Git),
         (None | Some("http" | "https"), "https") => Ok(Method::Archive),
+        (None, "oci") => Ok(Method::Oci),
         (None | Some("git" | "http" | "https"), "http" | "git") => Err(AddressError::Unencrypted(module.to_string())),
         (forced, scheme) => Err(AddressError::Method(forced.unwrap_or(scheme).to_owned())),
     }
@@ -255,7 +291,6 @@ mod tests {
             ("b.s3.amazonaws.com/x.zip", "s3"),
             ("gcs::https://www.googleapis.com/storage/v1/b/x.zip", "gcs"),
             ("hg::https://a.example/x", "hg"),
-            ("oci://a.example/x", "oci"),
             ("ssh://a.example/x", "ssh"),
             ("ext::sh", "ext"),
         ] {

@@ -1,6 +1,6 @@
 //! Packages in archives, over https.
 //!
-//! Source: `github.com/hashicorp/go-getter` v1, `get_http.go`, `checksum.go`, `decompress.go`; terraform
+//! Source: `github.com/hashicorp/go-getter` v1, `get_http.go`, `decompress.go`; terraform
 //! `internal/getmodules/getter.go` for the kinds.
 
 use std::fs::File;
@@ -8,20 +8,19 @@ use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256, Sha512};
 use url::Url;
 
-use super::address::{RemoteAddress, join_subdirs};
+use super::address::{Method, RemoteAddress, join_subdirs};
+use super::checksum::{self, Checksum, Sums};
 use super::git::refused;
+use super::netrc::Netrc;
 use super::unpack::{Builder, Compression, UnpackError, unpack_tar, unpack_zip};
+use super::wanted::ModuleHosts;
 use crate::error::{Error, ErrorKind};
-use crate::net::{Ask, Body, Client, Kind, NetError, ShownUrl};
+use crate::net::{Ask, Authorization, Body, Client, Document, Download, Kind, NetError, ShownUrl};
 
 /// The most bytes of an archive.
 const MAX_BYTES: u64 = 512 << 20;
-
-/// How long an archive may take, from the first request to the last byte, with all attempts.
-const LIMIT: Duration = Duration::from_secs(300);
 
 /// What kind of archive it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,20 +29,21 @@ pub(super) enum ArchiveKind {
     Tar(Compression),
 }
 
-/// A digest that the address announces.
-#[derive(Debug, PartialEq, Eq)]
-enum Checksum {
-    Sha256(Vec<u8>),
-    Sha512(Vec<u8>),
-}
-
 /// A downloaded archive. Its digest is that of its bytes, in hex.
 #[derive(Debug)]
 pub(super) struct Archive {
     file: File,
-    kind: ArchiveKind,
     shown: String,
     pub(super) digest: String,
+}
+
+/// How archives are asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Web<'a> {
+    pub(super) client: &'a Client,
+    pub(super) netrc: &'a Netrc,
+    /// How long an archive may take, from the first request to the last byte, with all attempts.
+    pub(super) limit: Duration,
 }
 
 /// The kind that an address names: by `archive=`, else by the extension.
@@ -70,11 +70,10 @@ pub(super) fn kind_of(address: &RemoteAddress) -> Result<Option<ArchiveKind>, Er
 }
 
 /// Where an address without extension says that the package is.
-pub(super) async fn forwarded(client: &Client, address: &RemoteAddress) -> Result<RemoteAddress, Error> {
+pub(super) async fn forwarded(web: &Web<'_>, address: &RemoteAddress) -> Result<RemoteAddress, Error> {
     let mut url = address.plain_url();
     url.query_pairs_mut().append_pair("terraform-get", "1");
-    let document =
-        client.document(&Ask::new(url.clone(), Kind::Metadata)).await.map_err(|error| failed(&url, error))?;
+    let document = web.document(&url, Kind::Metadata).await?;
     let header = document.header("x-terraform-get").map(str::to_owned);
     let target = header.or_else(|| meta_tag(&String::from_utf8_lossy(&document.body)));
     let shown = ShownUrl::new(&address.url);
@@ -108,31 +107,69 @@ fn meta_tag(html: &str) -> Option<String> {
         .and_then(|tag| attribute(tag, "content"))
 }
 
-/// Downloads an archive, and holds it to the checksum that its address announces.
-pub(super) async fn download(client: &Client, address: &RemoteAddress, kind: ArchiveKind) -> Result<Archive, Error> {
-    let url = address.plain_url();
-    let shown = ShownUrl::new(&url).as_str().to_owned();
-    let checksum = address.parameter("checksum").map(|text| Checksum::parse(&text)).transpose()?;
-    let downloaded = tokio::time::timeout(LIMIT, attempts(client, &url)).await;
-    let (mut file, sums) = downloaded.unwrap_or_else(|_| {
-        let message = format!("cannot fetch the module from {shown}: no complete answer within {} s", LIMIT.as_secs());
-        Err(Error::new(ErrorKind::Unavailable, message).about_url(&shown))
-    })?;
-    if let Some(checksum) = checksum.filter(|checksum| !checksum.fits(&sums)) {
-        let message = format!("the module package from {shown} does not have the checksum {checksum}");
-        return Err(Error::new(ErrorKind::Trust, message).about_url(&shown));
+impl Web<'_> {
+    /// A document, with the password that the user has for its host.
+    async fn document(&self, url: &Url, kind: Kind) -> Result<Document, Error> {
+        let ask = Ask::new(url.clone(), kind).authorized(self.netrc.authorization(url));
+        self.client.document(&ask).await.map_err(|error| failed(url, error))
     }
-    file.seek(SeekFrom::Start(0)).map_err(|reason| spooled(&reason))?;
-    Ok(Archive { file, kind, shown, digest: hex(&sums.0.finalize()) })
+
+    /// The digest that an address announces; where it names a file of digests, that is asked for.
+    pub(super) async fn checksum(
+        &self,
+        address: &RemoteAddress,
+        hosts: &ModuleHosts,
+    ) -> Result<Option<Checksum>, Error> {
+        let Some(text) = address.parameter("checksum") else { return Ok(None) };
+        let Some(place) = text.strip_prefix("file:") else { return Checksum::parse(&text).map(Some) };
+        let unusable = |reason: &str| {
+            let message = format!("the checksum file {:?} of a module cannot be used: {reason}", redacted(place));
+            Error::new(ErrorKind::Configuration, message)
+        };
+        let url = Url::parse(place).ok().filter(|url| url.scheme() == "https");
+        let url = url.ok_or_else(|| unusable("it is not at an https address"))?;
+        let file = RemoteAddress { method: Method::Archive, url: url.clone(), subdir: String::new() };
+        hosts.allow(&file.host().unwrap_or_default())?;
+        let document = self.document(&url, Kind::Sums).await?;
+        let listed = String::from_utf8_lossy(&document.body).into_owned();
+        let found = checksum::in_file(&listed, &url, &address.url);
+        found.map(Some).ok_or_else(|| unusable("it has no checksum of the archive"))
+    }
+
+    /// Downloads an archive, and holds it to the checksum that its address announces.
+    pub(super) async fn download(&self, url: &Url, checksum: Option<Checksum>) -> Result<Archive, Error> {
+        let download = self.client.download_as(url, self.netrc.authorization(url));
+        self.spooled(url, download, checksum).await
+    }
+
+    /// The same with what the protocol of its server wants, and without a checksum.
+    pub(super) async fn download_as(&self, url: &Url, authorization: Option<Authorization>) -> Result<Archive, Error> {
+        self.spooled(url, self.client.download_as(url, authorization), None).await
+    }
+
+    async fn spooled(&self, url: &Url, download: Download, checksum: Option<Checksum>) -> Result<Archive, Error> {
+        let shown = ShownUrl::new(url).as_str().to_owned();
+        let download = download.with_retries(1);
+        let downloaded = tokio::time::timeout(self.limit, attempts(download, url, checksum.as_ref())).await;
+        let (mut file, sums) = downloaded.unwrap_or_else(|_| {
+            let message =
+                format!("cannot fetch the module from {shown}: no complete answer within {} s", self.limit.as_secs());
+            Err(Error::new(ErrorKind::Unavailable, message).about_url(&shown))
+        })?;
+        let (digest, fits) = sums.finish();
+        if let Some(checksum) = checksum.filter(|_| !fits) {
+            let message = format!("the module package from {shown} does not have the checksum {checksum}");
+            return Err(Error::new(ErrorKind::Trust, message).about_url(&shown));
+        }
+        file.seek(SeekFrom::Start(0)).map_err(|reason| unspooled(&reason))?;
+        Ok(Archive { file, shown, digest })
+    }
 }
 
-type Sums = (Sha256, Sha512);
-
-async fn attempts(client: &Client, url: &Url) -> Result<(File, Sums), Error> {
-    let mut download = client.download(url).with_retries(1);
+async fn attempts(mut download: Download, url: &Url, checksum: Option<&Checksum>) -> Result<(File, Sums), Error> {
     loop {
         let mut body = download.open().await.map_err(|error| failed(url, error))?;
-        match spool(&mut body, url).await? {
+        match spool(&mut body, url, Sums::new(checksum)).await? {
             Ok(done) => return Ok(done),
             Err(broken) => {
                 drop(body);
@@ -143,9 +180,9 @@ async fn attempts(client: &Client, url: &Url) -> Result<(File, Sums), Error> {
 }
 
 /// The bytes in a file without a name. The outer error is final.
-async fn spool(body: &mut Body, url: &Url) -> Result<Result<(File, Sums), NetError>, Error> {
-    let mut file = tempfile::tempfile().map_err(|reason| spooled(&reason))?;
-    let (mut sums, mut buffer) = ((Sha256::new(), Sha512::new()), Vec::new());
+async fn spool(body: &mut Body, url: &Url, mut sums: Sums) -> Result<Result<(File, Sums), NetError>, Error> {
+    let mut file = tempfile::tempfile().map_err(|reason| unspooled(&reason))?;
+    let mut buffer = Vec::new();
     loop {
         buffer.clear();
         match body.fill(&mut buffer).await {
@@ -158,19 +195,18 @@ async fn spool(body: &mut Body, url: &Url) -> Result<Result<(File, Sums), NetErr
             let message = format!("the module package from {shown} has more than {} MiB", MAX_BYTES >> 20);
             return Err(Error::new(ErrorKind::Package, message).about_url(shown.as_str()));
         }
-        sums.0.update(&buffer);
-        sums.1.update(&buffer);
-        file.write_all(&buffer).map_err(|reason| spooled(&reason))?;
+        sums.update(&buffer);
+        file.write_all(&buffer).map_err(|reason| unspooled(&reason))?;
     }
 }
 
 impl Archive {
     /// Unpacks into a package.
-    pub(super) fn unpack(self, top: &Path) -> Result<super::unpack::Contents, Error> {
+    pub(super) fn unpack(self, kind: ArchiveKind, top: &Path) -> Result<super::unpack::Contents, Error> {
         let shown = self.shown.clone();
         let mut builder = Builder::new(top);
         let is_page = self.is_page();
-        let unpacked = match self.kind {
+        let unpacked = match kind {
             ArchiveKind::Zip => unpack_zip(self.file, &mut builder),
             ArchiveKind::Tar(compression) => unpack_tar(BufReader::new(self.file), compression, &mut builder),
         };
@@ -196,51 +232,17 @@ impl Archive {
     }
 }
 
-impl Checksum {
-    /// `sha256:HEX`, `sha512:HEX`, or the bare hex, whose length tells.
-    fn parse(text: &str) -> Result<Self, Error> {
-        let (kind, digits) = text.split_once(':').unwrap_or(("", text));
-        let bytes = (0..digits.len() / 2).map(|at| u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok());
-        let bytes = bytes.collect::<Option<Vec<u8>>>().filter(|_| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        match (kind, digits.len(), bytes) {
-            ("sha256" | "", 64, Some(bytes)) => Ok(Self::Sha256(bytes)),
-            ("sha512" | "", 128, Some(bytes)) => Ok(Self::Sha512(bytes)),
-            _ => {
-                let message = format!("the checksum {text:?} in the source of a module cannot be checked");
-                Err(Error::new(ErrorKind::Configuration, message).hint("write sha256:HEX or sha512:HEX"))
-            }
-        }
-    }
-
-    fn fits(&self, sums: &Sums) -> bool {
-        match self {
-            Self::Sha256(bytes) => sums.0.clone().finalize().as_slice() == bytes,
-            Self::Sha512(bytes) => sums.1.clone().finalize().as_slice() == bytes,
-        }
-    }
-}
-
-impl std::fmt::Display for Checksum {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Sha256(bytes) => write!(f, "sha256:{}", hex(bytes)),
-            Self::Sha512(bytes) => write!(f, "sha512:{}", hex(bytes)),
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
-    bytes.iter().flat_map(digits).collect()
-}
-
 fn failed(url: &Url, error: NetError) -> Error {
     let message = format!("cannot fetch the module from {}: {}", ShownUrl::new(url), error.fault);
     Error { message, ..Error::from(error) }
 }
 
-fn spooled(reason: &std::io::Error) -> Error {
+fn unspooled(reason: &std::io::Error) -> Error {
     Error::new(ErrorKind::Disk, format!("cannot write a temporary file: {reason}"))
+}
+
+fn redacted(place: &str) -> String {
+    ShownUrl::from_text(place).as_str().to_owned()
 }
 
 #[cfg(test)]
@@ -262,18 +264,6 @@ mod tests {
         assert_eq!(kind("https://a.example/x.tar"), Ok(None));
         assert_eq!(kind("https://a.example/zip"), Ok(None));
         assert_eq!(kind("https://a.example/x.zip?archive=rar"), Err(()));
-    }
-
-    #[test]
-    fn checksums_of_known_kinds() {
-        let hex = "ab".repeat(32);
-        assert_eq!(Checksum::parse(&format!("sha256:{hex}")).unwrap().to_string(), format!("sha256:{hex}"));
-        assert!(matches!(Checksum::parse(&hex), Ok(Checksum::Sha256(_))));
-        assert!(matches!(Checksum::parse(&"AB".repeat(64)), Ok(Checksum::Sha512(_))));
-        for text in ["md5:d41d8cd98f00b204e9800998ecf8427e", "sha256:ab", "sha256:", "é", "file:https://a.example/sums"]
-        {
-            assert!(Checksum::parse(text).is_err(), "{text}");
-        }
     }
 
     #[test]

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use super::address::{AddressError, Method, RemoteAddress, join_subdirs};
-use super::archive::{self, ArchiveKind};
+use super::archive::{self, Archive, ArchiveKind, Web};
 use super::git::Extent;
-use super::git_package::{self, GitPackage};
+use super::git_package::{self, GitAccess, GitPackage};
+use super::netrc::Netrc;
 use super::registry::ModuleRegistry;
 use super::store::{PackageRecord, Store, StoredPackage};
 use super::wanted::Wanted;
@@ -20,6 +22,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{ModuleContent, Offered, Served};
 use crate::net::{Client, Shared};
+use crate::source::oci::OciClient;
 
 /// How often an address may name another one.
 pub(super) const HOPS: usize = 3;
@@ -33,13 +36,36 @@ pub struct Fetcher {
     client: Client,
     registry: ModuleRegistry,
     store: Arc<Store>,
-    offline: bool,
+    options: FetcherOptions,
     git_permits: Semaphore,
     versions: Shared<String, Result<Arc<Vec<String>>, Error>>,
     releases: Shared<String, Result<Arc<Placed>, Error>>,
     packages: Shared<String, Result<Arc<Placed>, Error>>,
     pub(super) offers: Shared<String, Result<Offered, Error>>,
     pub(super) inquiries: Shared<String, Result<Served, Error>>,
+}
+
+/// What holds for all modules of a run.
+#[derive(Debug, Clone)]
+pub struct FetcherOptions {
+    /// True if nothing is fetched.
+    pub offline: bool,
+    /// The passwords of the user for archives over https.
+    pub netrc: Netrc,
+    /// How OCI registries are asked.
+    pub oci: OciClient,
+    /// How long one command of git may take.
+    pub git_limit: Duration,
+    /// How long an archive may take, from the first request to the last byte, with all attempts.
+    pub archive_limit: Duration,
+}
+
+impl FetcherOptions {
+    /// Without passwords, and with the limits of the program.
+    pub fn new(oci: OciClient) -> Self {
+        let (git_limit, archive_limit) = (Duration::from_secs(180), Duration::from_secs(300));
+        Self { offline: false, netrc: Netrc::default(), oci, git_limit, archive_limit }
+    }
 }
 
 /// A module on disk.
@@ -72,7 +98,7 @@ pub(super) struct Placed {
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     address: &'a RemoteAddress,
-    /// None for git.
+    /// The kind of archive; none for git and OCI registries.
     kind: Option<ArchiveKind>,
     wanted: &'a Wanted,
     /// True if what was fetched from there before is good for ever.
@@ -89,13 +115,13 @@ struct Release {
 }
 
 impl Fetcher {
-    /// A fetcher that keeps what it fetches in a store. Offline it fetches nothing.
-    pub fn new(client: Client, registry: ModuleRegistry, store: Store, offline: bool) -> Self {
+    /// A fetcher that keeps what it fetches in a store.
+    pub fn new(client: Client, registry: ModuleRegistry, store: Store, options: FetcherOptions) -> Self {
         Self {
             client,
             registry,
             store: Arc::new(store),
-            offline,
+            options,
             git_permits: Semaphore::new(GIT_ABREAST),
             versions: Shared::new(),
             releases: Shared::new(),
@@ -105,8 +131,22 @@ impl Fetcher {
         }
     }
 
-    pub(super) fn client(&self) -> &Client {
-        &self.client
+    /// How archives are asked for.
+    pub(super) fn web(&self) -> Web<'_> {
+        Web { client: &self.client, netrc: &self.options.netrc, limit: self.options.archive_limit }
+    }
+
+    pub(super) fn oci(&self) -> &OciClient {
+        &self.options.oci
+    }
+
+    pub(super) fn git_access(&self, wanted: &Wanted) -> GitAccess {
+        GitAccess {
+            store: self.store(),
+            limit: self.options.git_limit,
+            hosts: wanted.hosts.clone(),
+            work_tree: wanted.work_tree.clone(),
+        }
     }
 
     pub(super) fn registry(&self) -> &ModuleRegistry {
@@ -157,7 +197,7 @@ impl Fetcher {
 
     async fn of_address(&self, module: &RemoteModule, wanted: &Wanted) -> Result<Fetched, Error> {
         let shown = module.to_string();
-        let address = address_of(module, wanted.dialect)?;
+        let address = address_of(module, wanted)?;
         let placed = self.package(&address, wanted, false).await?;
         let subdir = join_subdirs(&placed.subdir, &address.subdir).map_err(|error| unreachable(&shown, &error))?;
         wanted.fetched(&placed, &subdir, address.package())
@@ -167,7 +207,8 @@ impl Fetcher {
     pub(super) async fn listed(&self, module: &RegistryModule, fresh: bool) -> Result<Arc<Vec<String>>, Error> {
         let key = format!("versions {module}");
         let job = async {
-            let known = if self.offline { self.store.lasting(&key) } else { self.store.fresh(&key).filter(|_| !fresh) };
+            let known =
+                if self.options.offline { self.store.lasting(&key) } else { self.store.fresh(&key).filter(|_| !fresh) };
             if let Some(listed) = known.and_then(|text| serde_json::from_str(&text).ok()) {
                 return Ok(Arc::new(listed));
             }
@@ -223,16 +264,18 @@ impl Fetcher {
         let mut address = address.clone();
         let mut subdir = String::new();
         for _ in 0..HOPS {
-            let host = address.host().unwrap_or_default();
-            wanted.hosts.allow(&host)?;
-            hosts.push(host);
+            wanted.allow_host(&address)?;
+            hosts.extend(address.host());
             let kind = match address.method {
-                Method::Git => None,
+                Method::Oci if wanted.dialect == Dialect::Terraform => {
+                    return Err(unfetchable(&AddressError::Method("oci".to_owned()), wanted.dialect));
+                }
+                Method::Git | Method::Oci => None,
                 Method::Archive => Some(archive::kind_of(&address)?),
             };
             if kind == Some(None) {
                 self.online(&address.package())?;
-                address = archive::forwarded(&self.client, &RemoteAddress { subdir: String::new(), ..address }).await?;
+                address = archive::forwarded(&self.web(), &RemoteAddress { subdir: String::new(), ..address }).await?;
                 subdir = std::mem::take(&mut address.subdir);
                 continue;
             }
@@ -252,7 +295,7 @@ impl Fetcher {
         let Asked { address, kind, wanted, lasting } = asked;
         // One run at a time, so that the others find what it fetched.
         let _alone = self.store.alone(key).await;
-        let lasting = lasting || self.offline || wanted.pin.is_some() || address.parameter("checksum").is_some();
+        let lasting = lasting || self.options.offline || wanted.pin.is_some() || address.is_fixed();
         let known = if lasting { self.store.lasting(key) } else { self.store.fresh(key).filter(|_| !wanted.fresh) };
         let pinned = || {
             // Whatever it was fetched for: what is locked is known by its content.
@@ -265,7 +308,8 @@ impl Fetcher {
         } else {
             self.online(&address.package())?;
             match kind {
-                Some(kind) => self.archive(address, kind).await?,
+                Some(kind) => self.archive(address, kind, wanted).await?,
+                None if address.method == Method::Oci => self.artifact(address).await?,
                 None => self.git(address, wanted).await?,
             }
         };
@@ -277,16 +321,32 @@ impl Fetcher {
         Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None }))
     }
 
-    pub(super) async fn archive(&self, address: &RemoteAddress, kind: ArchiveKind) -> Result<StoredPackage, Error> {
-        let archive = Box::pin(archive::download(&self.client, address, kind)).await?;
+    pub(super) async fn archive(
+        &self,
+        address: &RemoteAddress,
+        kind: ArchiveKind,
+        wanted: &Wanted,
+    ) -> Result<StoredPackage, Error> {
+        let checksum = Box::pin(self.web().checksum(address, &wanted.hosts)).await?;
+        let archive = Box::pin(self.web().download(&address.plain_url(), checksum)).await?;
+        self.unpacked(archive, kind, address.package()).await
+    }
+
+    /// The package in an archive, unless the store has it.
+    pub(super) async fn unpacked(
+        &self,
+        archive: Archive,
+        kind: ArchiveKind,
+        source: String,
+    ) -> Result<StoredPackage, Error> {
         let key = format!("archive {}", archive.digest);
         if let Some(package) = self.store.package(&key) {
             return Ok(package);
         }
-        let (store, source) = (Arc::clone(&self.store), address.package());
+        let store = Arc::clone(&self.store);
         let work = move || {
             let staging = store.staging()?;
-            let contents = archive.unpack(&staging.path().join("tree"))?;
+            let contents = archive.unpack(kind, &staging.path().join("tree"))?;
             store.keep(&key, staging, PackageRecord::of(source, contents))
         };
         blocking(work).await
@@ -294,9 +354,9 @@ impl Fetcher {
 
     pub(super) async fn git(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
         let extent = if wanted.whole { Extent::Whole } else { Extent::Configuration };
-        let (store, hosts) = (Arc::clone(&self.store), wanted.hosts.clone());
+        let access = self.git_access(wanted);
         let (package, commit) = (GitPackage { address: address.clone(), extent }, wanted.commit().map(str::to_owned));
-        let fetched = self.by_git(move || git_package::fetch(&store, &package, &hosts)).await;
+        let fetched = self.by_git(move || git_package::fetch(&access, &package)).await;
         fetched.map_err(|error| match commit {
             Some(commit) if error.kind == ErrorKind::NotFound => vanished(address, &commit),
             _ => error,
@@ -315,7 +375,7 @@ impl Fetcher {
 
     /// Refuses to ask where that is forbidden.
     pub(super) fn online(&self, what: &str) -> Result<(), Error> {
-        if !self.offline {
+        if !self.options.offline {
             return Ok(());
         }
         let message = format!("the module {what} was not fetched before, and --offline forbids to ask for it");
@@ -354,8 +414,9 @@ fn unreachable(shown: &str, error: &AddressError) -> Error {
 }
 
 /// The address of a call.
-pub(super) fn address_of(module: &RemoteModule, dialect: Dialect) -> Result<RemoteAddress, Error> {
-    RemoteAddress::of(module).map_err(|error| unfetchable(&error, dialect))
+pub(super) fn address_of(module: &RemoteModule, wanted: &Wanted) -> Result<RemoteAddress, Error> {
+    let address = RemoteAddress::of_call(module, wanted.work_tree.as_deref());
+    address.map_err(|error| unfetchable(&error, wanted.dialect))
 }
 
 /// An address of a call that we do not follow, though a tool may.

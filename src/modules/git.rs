@@ -24,9 +24,6 @@ const SUBMODULES: &str = ".gitmodules";
 const LINK: &str = "120000";
 const PROGRAM: &str = "100755";
 
-/// How long one command of git may take.
-const LIMIT: Duration = Duration::from_secs(180);
-
 /// Objects that are read at once.
 const BATCH: usize = 256;
 
@@ -66,14 +63,12 @@ struct Entry {
 
 impl Repository {
     /// A repository that is empty here, in an existing directory.
-    pub(super) fn open(bare: &Path, address: &RemoteAddress) -> Result<Self, Error> {
+    pub(super) fn open(bare: &Path, address: &RemoteAddress, limit: Duration) -> Result<Self, Error> {
         let url = address.plain_url();
         let shown = ShownUrl::new(&url).as_str().to_owned();
-        let repository = Self {
-            launcher: Launcher::fetch(bare, Transports::Network, LIMIT).with_silent_ssh(),
-            url: url.into(),
-            shown,
-        };
+        let transports = if url.scheme() == "file" { Transports::Files } else { Transports::Network };
+        let repository =
+            Self { launcher: Launcher::fetch(bare, transports, limit).with_silent_ssh(), url: url.into(), shown };
         repository.run("init", &["init", "--quiet", "--bare"])?;
         repository.run("remote", &["remote", "add", "--", "origin", &repository.url])?;
         Ok(repository)

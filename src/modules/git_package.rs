@@ -3,11 +3,13 @@
 //! Source: `github.com/hashicorp/go-getter` v1, `get_git.go`, `fetchSubmodules`; git's own rules for relative addresses.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use url::Url;
 
-use super::address::{Method, RemoteAddress};
+use super::address::{Method, RemoteAddress, is_within};
 use super::git::{Extent, Repository, Submodule, refused};
 use super::reference::Resolved;
 use super::store::{PackageRecord, Store, StoredPackage};
@@ -37,18 +39,31 @@ impl GitPackage {
     }
 }
 
+/// Where packages are put, and what holds while they are fetched.
+#[derive(Debug, Clone)]
+pub(super) struct GitAccess {
+    pub(super) store: Arc<Store>,
+    /// How long one command of git may take.
+    pub(super) limit: Duration,
+    /// The hosts that submodules may come from.
+    pub(super) hosts: ModuleHosts,
+    /// The work tree, in which repositories may be.
+    pub(super) work_tree: Option<PathBuf>,
+}
+
 /// Fetches a package, unless the store has that commit.
-pub(super) fn fetch(store: &Store, package: &GitPackage, hosts: &ModuleHosts) -> Result<StoredPackage, Error> {
+pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<StoredPackage, Error> {
+    let store = &access.store;
     let staging = store.staging()?;
     let bare = staging.path().join("repository");
     let address = &package.address;
-    let repository = open(&bare, address)?;
+    let repository = access.open(&bare, address)?;
     let resolved = repository.resolve(address.parameter("ref").as_deref())?;
     if let Some(known) = store.package(&package.key(&resolved.commit)) {
         return Ok(known);
     }
     let commit = repository.fetch(&resolved)?;
-    let mut layout = Layout { top: staging.path(), extent: package.extent, hosts, from: BTreeSet::new(), count: 0 };
+    let mut layout = Layout { top: staging.path(), extent: package.extent, access, from: BTreeSet::new(), count: 0 };
     let mut builder = Builder::new(&staging.path().join("tree"));
     let submodules = repository.lay_out(&commit, package.extent, (&mut builder, ""))?;
     for submodule in submodules {
@@ -66,15 +81,15 @@ pub(super) fn fetch(store: &Store, package: &GitPackage, hosts: &ModuleHosts) ->
 }
 
 /// The commit that the `ref` of an address means now, and whether that goes on.
-pub(super) fn resolve(store: &Store, address: &RemoteAddress) -> Result<Resolved, Error> {
-    let staging = store.staging()?;
-    open(&staging.path().join("repository"), address)?.resolve(address.parameter("ref").as_deref())
+pub(super) fn resolve(access: &GitAccess, address: &RemoteAddress) -> Result<Resolved, Error> {
+    let staging = access.store.staging()?;
+    access.open(&staging.path().join("repository"), address)?.resolve(address.parameter("ref").as_deref())
 }
 
 /// What a repository has: what the `ref` of an address means now and, where that is a version, the newest tag of its kind.
-pub(super) fn offered(store: &Store, address: &RemoteAddress) -> Result<Offered, Error> {
-    let staging = store.staging()?;
-    let repository = open(&staging.path().join("repository"), address)?;
+pub(super) fn offered(access: &GitAccess, address: &RemoteAddress) -> Result<Offered, Error> {
+    let staging = access.store.staging()?;
+    let repository = access.open(&staging.path().join("repository"), address)?;
     let reference = address.parameter("ref");
     let commit = repository.resolve(reference.as_deref())?.commit;
     let tagged = reference.filter(|reference| version_of_tag(reference).is_some());
@@ -85,9 +100,11 @@ pub(super) fn offered(store: &Store, address: &RemoteAddress) -> Result<Offered,
     Ok(Offered::Commit { commit, tagged, newer })
 }
 
-fn open(bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {
-    std::fs::create_dir(bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(bare))?;
-    Repository::open(bare, address)
+impl GitAccess {
+    fn open(&self, bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {
+        std::fs::create_dir(bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(bare))?;
+        Repository::open(bare, address, self.limit)
+    }
 }
 
 /// Submodules on their way into a package.
@@ -95,7 +112,7 @@ struct Layout<'a> {
     /// Where repositories are put for as long as that takes.
     top: &'a Path,
     extent: Extent,
-    hosts: &'a ModuleHosts,
+    access: &'a GitAccess,
     /// The hosts that they came from.
     from: BTreeSet<String>,
     count: usize,
@@ -115,11 +132,16 @@ impl Layout<'_> {
             return Err(Error::new(ErrorKind::Package, message));
         }
         let address = address_of(parent, submodule)?;
-        let host = address.host().unwrap_or_default();
-        self.hosts.allow(&host)?;
-        self.from.insert(host);
+        match address.host() {
+            Some(host) => {
+                self.access.hosts.allow(&host)?;
+                self.from.insert(host);
+            }
+            None if is_within(&address.url, self.access.work_tree.as_deref()) => {}
+            None => return Err(unfetched(parent, submodule, &"it is outside of the work tree")),
+        }
         let bare = self.top.join(format!("submodule-{}", self.count));
-        let repository = open(&bare, &address)?;
+        let repository = self.access.open(&bare, &address)?;
         let commit = repository.fetch(&Resolved::exactly(&submodule.commit))?;
         let below = if below.is_empty() { submodule.path.clone() } else { format!("{below}/{}", submodule.path) };
         let inner = repository.lay_out(&commit, self.extent, (builder, &below))?;
@@ -131,10 +153,7 @@ impl Layout<'_> {
 
 /// Where a submodule is; relative addresses are relative to the repository as a directory.
 fn address_of(parent: &RemoteAddress, submodule: &Submodule) -> Result<RemoteAddress, Error> {
-    let unusable = |reason: &dyn std::fmt::Display| {
-        let message = format!("the submodule {:?} of {} cannot be fetched: {reason}", submodule.path, parent.package());
-        Error::new(ErrorKind::Package, message)
-    };
+    let unusable = |reason: &dyn std::fmt::Display| unfetched(parent, submodule, reason);
     if submodule.url.starts_with("./") || submodule.url.starts_with("../") {
         let mut base = parent.plain_url();
         base.set_path(&format!("{}/", base.path().trim_end_matches('/')));
@@ -145,6 +164,11 @@ fn address_of(parent: &RemoteAddress, submodule: &Submodule) -> Result<RemoteAdd
         .or_else(|_| RemoteAddress::parse(&submodule.url))
         .map(|address| RemoteAddress { subdir: String::new(), ..address })
         .map_err(|reason| unusable(&reason))
+}
+
+fn unfetched(parent: &RemoteAddress, submodule: &Submodule, reason: &dyn std::fmt::Display) -> Error {
+    let message = format!("the submodule {:?} of {} cannot be fetched: {reason}", submodule.path, parent.package());
+    Error::new(ErrorKind::Package, message)
 }
 
 #[cfg(test)]

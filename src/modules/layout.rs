@@ -77,7 +77,7 @@ pub fn is_laid_out(tree: &Path, at: &Path) -> Result<bool, Error> {
 }
 
 /// The names of all files and links below a directory.
-fn list(top: &Path, within: &str, names: &mut BTreeSet<String>) -> io::Result<()> {
+pub(super) fn list(top: &Path, within: &str, names: &mut BTreeSet<String>) -> io::Result<()> {
     for entry in fs::read_dir(top.join(within))? {
         let entry = entry?;
         let own = entry.file_name().into_string().map_err(|_| io::ErrorKind::InvalidData)?;
@@ -94,7 +94,7 @@ fn list(top: &Path, within: &str, names: &mut BTreeSet<String>) -> io::Result<()
     Ok(())
 }
 
-fn record(tree: &Path) -> Result<PackageRecord, Error> {
+pub(super) fn record(tree: &Path) -> Result<PackageRecord, Error> {
     let read = fs::read(tree.with_file_name("package.json")).ok();
     read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| damaged(tree))
 }

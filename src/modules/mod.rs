@@ -10,10 +10,14 @@
 
 mod address;
 mod archive;
+mod checksum;
 mod fetch;
 mod git;
 mod git_package;
+mod installed;
 mod layout;
+mod netrc;
+mod oci;
 mod offered;
 mod reference;
 mod registry;
@@ -24,9 +28,14 @@ mod subdir;
 mod unpack;
 mod wanted;
 
+#[cfg(test)]
+mod hanging_tests;
+
 pub use address::{AddressError, Method, RemoteAddress};
-pub use fetch::{Fetched, Fetcher};
+pub use fetch::{Fetched, Fetcher, FetcherOptions};
+pub use installed::{Differences, differences};
 pub use layout::{copy_package, is_laid_out};
+pub use netrc::Netrc;
 pub use registry::ModuleRegistry;
 pub use run::ModuleService;
 pub use store::Store;

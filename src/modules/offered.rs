@@ -22,14 +22,14 @@ impl Fetcher {
                 Ok(Offered::Versions(self.listed(&package, true).await?.to_vec()))
             }
             ModuleSource::Remote(module) => {
-                let address = address_of(module, wanted.dialect)?;
-                wanted.hosts.allow(&address.host().unwrap_or_default())?;
+                let address = address_of(module, wanted)?;
+                wanted.allow_host(&address)?;
                 if address.method != Method::Git {
                     return Ok(Offered::Fixed);
                 }
                 self.online(&address.package())?;
-                let (store, key) = (self.store(), address.url.to_string());
-                let work = move || git_package::offered(&store, &address);
+                let (access, key) = (self.git_access(wanted), address.url.to_string());
+                let work = move || git_package::offered(&access, &address);
                 self.offers.answer(key, self.by_git(work)).await
             }
             ModuleSource::Local(_) => Ok(Offered::Fixed),

@@ -4,6 +4,7 @@ use super::address::{Method, RemoteAddress};
 use super::archive;
 use super::fetch::{Fetcher, address_of};
 use super::git_package;
+use super::oci;
 use super::wanted::Wanted;
 use crate::config::{ModuleSource, ModuleVersion};
 use crate::error::{Error, ErrorKind};
@@ -31,22 +32,23 @@ impl Fetcher {
                 self.online(&format!("{module} {}", version.canonical()))?;
                 self.registry().location(module, version, wanted.dialect).await?
             }
-            (ModuleSource::Remote(module), _) => address_of(module, wanted.dialect)?,
+            (ModuleSource::Remote(module), _) => address_of(module, &wanted)?,
             _ => return Ok(Served::Locked { goes_on: false }),
         };
         self.online(&address.package())?;
         match address.method {
             Method::Git => self.commit_served(address, &wanted, pin).await,
             // What the address itself is held to cannot change.
-            Method::Archive if address.parameter("checksum").is_some() => Ok(Served::Locked { goes_on: false }),
+            Method::Archive | Method::Oci if address.is_fixed() => Ok(Served::Locked { goes_on: false }),
+            Method::Oci => self.artifact_served(address, &wanted, pin).await,
             Method::Archive => self.archive_served(address, &wanted, pin).await,
         }
     }
 
     async fn commit_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
-        wanted.hosts.allow(&address.host().unwrap_or_default())?;
-        let (store, asked) = (self.store(), address.clone());
-        let resolved = self.by_git(move || git_package::resolve(&store, &asked)).await?;
+        wanted.allow_host(&address)?;
+        let (access, asked) = (self.git_access(wanted), address.clone());
+        let resolved = self.by_git(move || git_package::resolve(&access, &asked)).await?;
         let goes_on = resolved.goes_on();
         if pin.content.commit.as_ref() == Some(&resolved.commit) {
             return Ok(Served::Locked { goes_on });
@@ -62,7 +64,7 @@ impl Fetcher {
     async fn archive_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         let (address, kind) = self.followed(address, wanted).await?;
         let package = match kind {
-            Some(kind) => self.archive(&address, kind).await?,
+            Some(kind) => self.archive(&address, kind, wanted).await?,
             None => return Box::pin(self.commit_served(address, wanted, pin)).await,
         };
         let hash = hash_of(package.record.hash.as_deref())?;
@@ -72,6 +74,17 @@ impl Fetcher {
         Ok(Served::Other { commit: None, hash, goes_on: false })
     }
 
+    async fn artifact_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
+        wanted.allow_host(&address)?;
+        let goes_on = oci::goes_on(&address);
+        let package = self.artifact(&address).await?;
+        let hash = hash_of(package.record.hash.as_deref())?;
+        if hash == pin.content.hash {
+            return Ok(Served::Locked { goes_on });
+        }
+        Ok(Served::Other { commit: None, hash, goes_on })
+    }
+
     /// The address that an address without extension leads to in the end.
     async fn followed(
         &self,
@@ -79,13 +92,13 @@ impl Fetcher {
         wanted: &Wanted,
     ) -> Result<(RemoteAddress, Option<archive::ArchiveKind>), Error> {
         for _ in 0..super::fetch::HOPS {
-            wanted.hosts.allow(&address.host().unwrap_or_default())?;
+            wanted.allow_host(&address)?;
             if address.method == Method::Git {
                 return Ok((address, None));
             }
             match archive::kind_of(&address)? {
                 Some(kind) => return Ok((address, Some(kind))),
-                None => address = archive::forwarded(self.client(), &address).await?,
+                None => address = archive::forwarded(&self.web(), &address).await?,
             }
         }
         let message = format!("{} leads from one address to the next", address.package());

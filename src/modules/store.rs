@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub struct Store {
     place: PathBuf,
     /// The place where there is no cache, for as long as the run.
     _temporary: Option<tempfile::TempDir>,
+    /// Held while this run may be laying out packages.
+    at_work: OnceLock<Option<File>>,
     now: SystemTime,
 }
 
@@ -64,6 +67,9 @@ pub struct PackageRecord {
     /// The links, with their targets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, String>,
+    /// The files that its archive has as second names of others.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub hard_links: BTreeSet<String>,
     /// The hosts that parts of it came from: those of submodules.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub hosts: BTreeSet<String>,
@@ -74,7 +80,8 @@ impl PackageRecord {
     pub(super) fn of(source: String, contents: Contents) -> Self {
         let hash = contents.hash().map(|hash| hash.to_string());
         let [files, others] = contents.files();
-        Self { source, hash, files, others, links: contents.links, ..Self::default() }
+        let Contents { links, hard_links, .. } = contents;
+        Self { source, hash, files, others, links, hard_links, ..Self::default() }
     }
 }
 
@@ -93,10 +100,11 @@ impl Store {
     /// [`ErrorKind::Disk`] if there is no place for them.
     pub fn open(cache: Option<&Path>, now: SystemTime) -> Result<Self, Error> {
         if let Some(cache) = cache {
-            return Ok(Self { place: cache.join(FOLDER), _temporary: None, now });
+            return Ok(Self { place: cache.join(FOLDER), _temporary: None, at_work: OnceLock::new(), now });
         }
         let temporary = tempfile::tempdir().map_err(|reason| unwritable(&std::env::temp_dir(), &reason))?;
-        Ok(Self { place: temporary.path().to_owned(), _temporary: Some(temporary), now })
+        let place = temporary.path().to_owned();
+        Ok(Self { place, _temporary: Some(temporary), at_work: OnceLock::new(), now })
     }
 
     /// What was learnt about something that may change, if that was not long ago.
@@ -144,12 +152,28 @@ impl Store {
     ///
     /// [`ErrorKind::Disk`].
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
+        self.at_work.get_or_init(|| self.begin());
         let folder = self.place.join("staging");
         let made = fs::create_dir_all(&folder).and_then(|()| tempfile::tempdir_in(&folder));
         let staging = made.map_err(|reason| unwritable(&folder, &reason))?;
         let tree = staging.path().join("tree");
         fs::create_dir(&tree).map_err(|reason| unwritable(&tree, &reason))?;
         Ok(staging)
+    }
+
+    /// Tells other runs that this one may be laying out packages. Where it is alone, what is there was left by runs that were
+    /// killed, and is removed.
+    fn begin(&self) -> Option<File> {
+        let path = self.path("locks", "staging");
+        fs::create_dir_all(path.parent()?).ok()?;
+        let file = File::create(path).ok()?;
+        if file.try_lock().is_ok() {
+            // What cannot be removed is not looked at by anybody.
+            let left = fs::read_dir(self.place.join("staging")).into_iter().flatten().flatten();
+            left.for_each(|entry| drop(fs::remove_dir_all(entry.path())));
+            file.unlock().ok()?;
+        }
+        file.lock_shared().ok().map(|()| file)
     }
 
     /// Puts a package where all runs find it, unless it is there already.
@@ -276,6 +300,23 @@ mod tests {
         assert_eq!(store.package("k"), None);
         kept(&store, "one");
         assert!(store.package("k").is_some());
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let left = || fs::read_dir(place.path().join(FOLDER).join("staging")).unwrap().count();
+        let first = store(place.path(), 0);
+        let killed = first.staging().unwrap().keep();
+        fs::write(killed.join("half"), "half").unwrap();
+        // Others are at work: one of these could be theirs.
+        let second = store(place.path(), 0);
+        drop(second.staging().unwrap());
+        assert_eq!(left(), 1);
+        drop((first, second));
+        let third = store(place.path(), 0);
+        drop(third.staging().unwrap());
+        assert_eq!(left(), 0);
     }
 
     #[tokio::test]

@@ -1,7 +1,9 @@
 //! What is asked of a fetcher, and what an answer is held to.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use super::address::RemoteAddress;
 use super::fetch::{Fetched, Placed};
 use super::store::{PackageRecord, StoredPackage};
 use super::subdir::expand;
@@ -29,6 +31,8 @@ pub struct Wanted {
     pub dialect: Dialect,
     /// The hosts that modules may come from.
     pub hosts: ModuleHosts,
+    /// The work tree of the root module, in which a git source may name a repository.
+    pub work_tree: Option<PathBuf>,
 }
 
 /// The hosts that modules may come from, by policy; none for any.
@@ -41,6 +45,11 @@ impl Wanted {
         let whole = if self.whole { " whole" } else { "" };
         let locked = self.pin.as_ref().map(|pin| format!(" {}", pin.content.hash));
         format!("{whole}{}", locked.unwrap_or_default())
+    }
+
+    /// Refuses an address at a host that policy does not name; a repository of the work tree has none.
+    pub(super) fn allow_host(&self, address: &RemoteAddress) -> Result<(), Error> {
+        address.host().map_or(Ok(()), |host| self.hosts.allow(&host))
     }
 
     /// The commit that is locked.
@@ -76,8 +85,12 @@ impl Wanted {
         hosts.iter().chain(&package.record.hosts).try_for_each(|host| self.hosts.allow(host))?;
         let dir = expand(&package.tree, subdir, &shown)?;
         let hash = package.record.hash.as_ref().and_then(|hash| hash.parse::<PackageHash>().ok());
-        // What is locked stays as it is recorded, wherever a registry places it now.
+        // What is locked stays as it is recorded, wherever a registry places it now; unless nothing is recorded of that.
         let locked = self.pin.as_ref().map(|pin| pin.content.clone());
+        let locked = locked.map(|content| ModuleContent {
+            location: content.location.clone().or_else(|| location.clone()),
+            ..content
+        });
         let served = || {
             let commit = package.record.commit.clone();
             hash.filter(|_| self.whole).map(|hash| ModuleContent { location: location.clone(), commit, hash })

@@ -136,6 +136,7 @@ impl RunSettings {
             hosts: self.settings.policy.module_hosts.clone(),
             whole: false,
             fresh: false,
+            work_tree: self.boundary.clone(),
         }
     }
 

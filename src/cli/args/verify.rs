@@ -23,7 +23,8 @@ pub(in crate::cli) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
     recursive: bool,
-    /// Also hash what is installed and what would be from disk: .terraform/providers, plugin cache, filesystem mirrors.
+    /// Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem
+    /// mirrors.
     #[arg(long)]
     installed: bool,
     /// Download nothing; an h1 that neither index nor registry know stays unknown.

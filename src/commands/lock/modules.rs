@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::super::LockOptions;
 use crate::config::edit::FileEdit;
-use crate::disk::roots::{RemoteModuleCall, Reselected, Tree};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::modulelock::{FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, changes};
@@ -28,7 +28,15 @@ impl LockedModules {
     /// What a tree whose modules are all known makes of the file.
     pub(super) fn of(tree: &Tree, settings: &RunSettings, options: &LockOptions) -> Result<Self, Error> {
         let read = tree.module_lock.as_deref();
-        if read.is_none() && !options.lock_modules || !tree.complete {
+        if read.is_none() && !options.lock_modules {
+            return Ok(Self::default());
+        }
+        // What is not what is locked is refused, even where modules may be missing.
+        let is_refuted = |module: &&MissingModule| module.is_refuted();
+        if let Some(module) = tree.missing.iter().find(is_refuted) {
+            return Err(settings.not_installed(module));
+        }
+        if !tree.complete {
             return Ok(Self::default());
         }
         let before = read.map(|read| read.file.lock.clone()).unwrap_or_default();

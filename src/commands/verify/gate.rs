@@ -34,6 +34,10 @@ pub struct Request {
     pub base: Option<AskedBase>,
 }
 
+/// What this run cannot promise of modules.
+const GAP: &str = "`init` fetches modules anew, and a tag may move until then: `tflock get` before `init`, or \
+                   `tflock verify --installed` after it, closes that gap";
+
 /// Checks lock files: changes nothing, learns nothing.
 ///
 /// # Errors
@@ -50,6 +54,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     let mut targets = if bases.is_empty() { targets.or_none()? } else { targets };
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let Opening { roots, trust } = open(&targets, &bases, scope)?;
+    let locks_modules = roots.iter().any(|(_, root)| root.as_ref().is_ok_and(super::Root::locks_modules));
     let mut findings = bases.findings(trust, &roots, scope)?;
     if targets.found {
         findings.extend(bases.went_on(&roots, scope)?);
@@ -76,6 +81,9 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     bases.tell(findings, &mut roots, scope, targets.many());
     let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", roots) };
     notes.extend(self::notes(&outcome, &bases, scope.offline, as_they_were));
+    if locks_modules && !request.options.installed {
+        notes.push(GAP.to_owned());
+    }
     notes.extend(cache.note().map(str::to_owned));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { notes, ..outcome })

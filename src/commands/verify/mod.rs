@@ -5,6 +5,7 @@ pub mod bases;
 #[cfg(feature = "online")]
 mod gate;
 mod installed;
+mod installed_modules;
 mod modules;
 pub mod opening;
 mod other_tool;
@@ -140,6 +141,9 @@ fn judge(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
         beside.extend(more);
         verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     }
+    let (more, errors) = installed_modules::findings(root, by.options.installed);
+    beside.extend(more);
+    verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     findings.extend(judgment::of_text(beside, &subject));
     let mut placed = root.placed(findings);
     placed.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));

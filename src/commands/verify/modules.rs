@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{ModuleConstraints, ModuleSource};
-use crate::disk::roots::{MissingModule, ReadModuleLock, Tree, file_from};
-use crate::error::{Error, ErrorKind};
+use crate::disk::roots::{ReadModuleLock, Tree, file_from};
+use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
 use crate::outcome::Unanswered;
@@ -28,12 +28,6 @@ pub(super) struct LockedModules<'a> {
     pub(super) settings: &'a RunSettings,
     pub(super) tree: &'a Tree,
     pub(super) facts: &'a ModuleFacts,
-}
-
-/// True if a module is missing since its package is not what is locked.
-pub(super) fn is_refuted(module: &MissingModule) -> bool {
-    let is_locked = module.request.as_ref().is_some_and(|request| request.pin.is_some());
-    is_locked && module.reason.as_ref().is_some_and(|reason| reason.kind == ErrorKind::Trust)
 }
 
 /// Asks what the sources of locked packages serve now, each once.
@@ -74,7 +68,7 @@ impl LockedModules<'_> {
             };
             findings.extend(modulelock::after(&before, &read.file, &goes_on));
         }
-        let refuted = self.tree.missing.iter().filter(|module| is_refuted(module)).map(|module| {
+        let refuted = self.tree.missing.iter().filter(|module| module.is_refuted()).map(|module| {
             let reason = module.reason.as_ref().map(|reason| reason.message.clone()).unwrap_or_default();
             let package = module.request.as_ref().and_then(|request| request.source.package()).unwrap_or_default();
             Finding::new(Rule::ModuleChanged, format!("module {}: {reason}", module.key)).about_module(&package)

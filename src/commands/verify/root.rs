@@ -125,6 +125,18 @@ impl Root {
         self
     }
 
+    /// The configuration; none if there is none.
+    pub(super) fn tree(&self) -> Option<&Tree> {
+        self.tree.as_ref()
+    }
+
+    /// True if any module is locked.
+    #[cfg(feature = "online")]
+    pub(super) fn locks_modules(&self) -> bool {
+        let read = self.tree.as_ref().and_then(|tree| tree.module_lock.as_ref());
+        read.is_some_and(|read| !read.file.lock.is_empty())
+    }
+
     /// What is locked of modules and who calls them.
     pub(super) fn locked_modules(&self) -> Option<LockedModules<'_>> {
         let tree = self.tree.as_ref()?;
@@ -191,7 +203,7 @@ impl Root {
     /// The modules that are missing, or not where they seem to be: what they require is not known.
     pub(super) fn unknown_tree(&self) -> Verified {
         // What is not what is locked is a finding.
-        let is_known = |module: &&MissingModule| !modules::is_refuted(module);
+        let is_known = |module: &&MissingModule| !module.is_refuted();
         let missing = self.tree.iter().flat_map(|tree| &tree.missing).filter(is_known);
         let errors = missing.map(|module| self.settings.not_installed(module));
         let errors = errors.map(|error| Unanswered { error, changed: false });

@@ -61,6 +61,8 @@ pub struct ModuleTerms {
     pub whole: bool,
     /// True if what was learnt a while ago does not count.
     pub fresh: bool,
+    /// The work tree, in which a git source may name a repository.
+    pub work_tree: PathBuf,
 }
 
 /// Whether modules are locked, and which of them are selected anew all the same.
@@ -70,6 +72,8 @@ pub struct ModuleLocking {
     pub wanted: bool,
     /// The packages that are selected anew.
     pub reselected: Reselected,
+    /// True if what is locked of the other tool's default registry counts for the same modules of this one's.
+    pub moves: bool,
 }
 
 /// Packages that are selected anew though they are locked.
@@ -225,6 +229,7 @@ impl ModuleLocking {
             None => return None,
         };
         Some(match &self.reselected {
+            Reselected::None if self.moves => locked.with_those_of_other_tool(dialect),
             Reselected::None => locked.clone(),
             Reselected::All => ModuleLock::default(),
             Reselected::Named(names) => {

@@ -24,9 +24,9 @@ pub use fetched::{
 pub use module_lock::ReadModuleLock;
 pub use read::join;
 
-use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
+use crate::config::{Manifest, ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
 use crate::dialect::Dialect;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;
 
@@ -156,6 +156,14 @@ pub struct MissingModule {
     pub reason: Option<Error>,
 }
 
+impl MissingModule {
+    /// True if it is missing since its package is not what is locked.
+    pub fn is_refuted(&self) -> bool {
+        let is_locked = self.request.as_ref().is_some_and(|request| request.pin.is_some());
+        is_locked && self.reason.as_ref().is_some_and(|reason| reason.kind == ErrorKind::Trust)
+    }
+}
+
 /// Something odd that does not keep a tree from being read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeWarning {
@@ -221,6 +229,15 @@ pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeErr
     let files = read::list(root, dialect).map_err(failed)?;
     let names: Vec<String> = files.primary.into_iter().chain(files.overrides).collect();
     read::texts(root, Path::new(""), &names).map_err(|error| *error)
+}
+
+/// The list of installed modules of a root module; empty if there is none.
+///
+/// # Errors
+///
+/// That it cannot be read.
+pub fn installed_modules(root: &Path, data_dir: &Path) -> Result<Manifest, TreeError> {
+    read::manifest(root, Some(data_dir)).map_err(|error| *error)
 }
 
 /// Reads a root module and all modules below it.

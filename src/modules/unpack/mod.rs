@@ -6,7 +6,7 @@
 mod tar;
 mod zip;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -72,6 +72,8 @@ pub(super) struct Contents {
     digests: BTreeMap<String, Sha256Digest>,
     /// The targets of links.
     pub(super) links: BTreeMap<String, String>,
+    /// The files that an archive has as second names of others.
+    pub(super) hard_links: BTreeSet<String>,
 }
 
 impl Contents {
@@ -91,7 +93,7 @@ impl Contents {
 }
 
 /// True for names that count for the hash of a package.
-fn counts(name: &str) -> bool {
+pub(super) fn counts(name: &str) -> bool {
     !name.split('/').any(|part| part.starts_with('.'))
 }
 
@@ -100,6 +102,7 @@ fn counts(name: &str) -> bool {
 pub(super) struct Builder {
     top: PathBuf,
     links: BTreeMap<String, String>,
+    hard_links: BTreeSet<String>,
     contents: BTreeMap<String, Sha256Digest>,
     entries: usize,
     bytes: u64,
@@ -108,7 +111,14 @@ pub(super) struct Builder {
 impl Builder {
     /// A package in an existing, empty directory.
     pub(super) fn new(top: &Path) -> Self {
-        Self { top: top.to_owned(), links: BTreeMap::new(), contents: BTreeMap::new(), entries: 0, bytes: 0 }
+        Self {
+            top: top.to_owned(),
+            links: BTreeMap::new(),
+            hard_links: BTreeSet::new(),
+            contents: BTreeMap::new(),
+            entries: 0,
+            bytes: 0,
+        }
     }
 
     /// The bytes that are left to the package.
@@ -147,6 +157,7 @@ impl Builder {
             file.write_all(&buffer[..count]).map_err(disk(&path))?;
         }
         self.links.remove(&clean);
+        self.hard_links.remove(&clean);
         self.contents.insert(clean, hasher.finish());
         Ok(())
     }
@@ -180,7 +191,9 @@ impl Builder {
         };
         let path = self.top.join(original);
         let mut file = fs::File::open(&path).map_err(disk(&path))?;
-        self.file(name, &mut file)
+        self.file(name, &mut file)?;
+        self.hard_links.extend(clean_name(name));
+        Ok(())
     }
 
     /// Makes the links, and looks whether they stay inside.
@@ -210,7 +223,7 @@ impl Builder {
                 Err(_) => drop(fs::remove_file(&path)),
             }
         }
-        Ok(Contents { digests: self.contents, links: self.links })
+        Ok(Contents { digests: self.contents, links: self.links, hard_links: self.hard_links })
     }
 
     /// Counts an entry, and gives its clean name.

@@ -131,6 +131,11 @@ impl Manifest {
 }
 
 impl Descriptor {
+    /// Leads to what has a digest, of which nothing else is known.
+    pub fn of_digest(digest: String) -> Self {
+        Self { digest, ..Self::default() }
+    }
+
     /// Its digest.
     ///
     /// # Errors

@@ -1,0 +1,124 @@
+//! Installed modules: are they what is locked?
+
+use std::path::{Path, PathBuf};
+
+use super::Root;
+use crate::config::{Installed, Manifest, ModuleVersion};
+use crate::disk::installed_modules::hashes;
+use crate::disk::roots::{RemoteModuleCall, installed_modules};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::modulelock::{LockedModule, ModuleKey};
+
+/// How many files of a module are named.
+const MOST_NAMES: usize = 3;
+
+/// The findings on installed modules, all of them or only those that were read in the place of what is locked; and what
+/// could not be judged.
+pub(super) fn findings(root: &Root, all: bool) -> (Vec<Finding>, Vec<Error>) {
+    let (mut findings, mut errors) = (Vec::new(), Vec::new());
+    let Some((tree, read)) = root.tree().and_then(|tree| Some((tree, tree.module_lock.as_ref()?))) else {
+        return (findings, errors);
+    };
+    let judged = |call: &&RemoteModuleCall| all || call.fetched.is_none();
+    if !tree.remote_modules.iter().any(|call| judged(&call)) {
+        return (findings, errors);
+    }
+    let settings = root.settings();
+    let data_dir = PathBuf::from(settings.variables.get("TF_DATA_DIR").unwrap_or(".terraform"));
+    let manifest = match installed_modules(&settings.root, &data_dir) {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            errors.push(settings.tree_error(error));
+            Manifest::default()
+        }
+    };
+    for call in tree.remote_modules.iter().filter(judged) {
+        let block =
+            call.address.as_ref().and_then(|source| read.file.lock.block(source, &call.key, call.constraints.as_ref()));
+        let Some(((key, block), record)) = block.zip(manifest.get(&call.key)) else { continue };
+        let place = data_dir.join("modules").join(&call.key);
+        let copy = Copy { call, locked: (key, block), record, at: &settings.root.join(&place), shown: &place };
+        match copy.judge(settings.dialect) {
+            Ok(finding) => findings.extend(finding),
+            Err(error) => errors.push(error),
+        }
+    }
+    (findings, errors)
+}
+
+/// An installed copy of a package.
+struct Copy<'a> {
+    call: &'a RemoteModuleCall,
+    locked: (&'a ModuleKey, &'a LockedModule),
+    /// What the list of installed modules says of it.
+    record: &'a Installed,
+    /// Where it is, to be opened.
+    at: &'a Path,
+    /// The same from the root module.
+    shown: &'a Path,
+}
+
+impl Copy<'_> {
+    fn judge(&self, dialect: crate::dialect::Dialect) -> Result<Option<Finding>, Error> {
+        let (key, block) = self.locked;
+        let source = self.call.address.as_ref();
+        if source.is_some_and(|source| !source.matches_record(&self.record.source, dialect)) {
+            let from = crate::redact::module_source(&self.record.source);
+            return Ok(Some(self.finding(&format!("is installed from {from:?}, locked is {key}"))));
+        }
+        let version = self.record.version.as_ref().map(ModuleVersion::canonical);
+        if version != key.version.as_ref().map(ModuleVersion::canonical) {
+            let version = version.unwrap_or_else(|| "no version".to_owned());
+            return Ok(Some(self.finding(&format!("is installed in {version}, locked is {key}"))));
+        }
+        // As it is, or with the line ends that a checkout converts.
+        let found = hashes(self.at).map_err(|reason| {
+            let message = format!("cannot read the installed module {}: {reason}", self.call.key);
+            Error::new(ErrorKind::Disk, message).in_file(self.shown)
+        })?;
+        if found.contains(&block.content.hash) {
+            return Ok(None);
+        }
+        self.compare()
+    }
+
+    /// Compares file by file, where the package that is locked is there.
+    #[cfg(feature = "online")]
+    fn compare(&self) -> Result<Option<Finding>, Error> {
+        let Some(fetched) = &self.call.fetched else { return Err(self.unknown("its package was not fetched before")) };
+        let found = crate::modules::differences(&fetched.package, self.at)?;
+        if !found.differ.is_empty() {
+            let names: Vec<&str> = found.differ.iter().take(MOST_NAMES).map(String::as_str).collect();
+            let more = found.differ.len().saturating_sub(MOST_NAMES);
+            let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
+            let differs = if found.differ.len() == 1 { "differs" } else { "differ" };
+            return Ok(Some(self.finding(&format!("is not what is locked: {}{more} {differs}", names.join(", ")))));
+        }
+        match found.unknown.first() {
+            Some(name) => Err(self.unknown(&format!("git may have passed {name} through a filter"))),
+            None => Ok(None),
+        }
+    }
+
+    #[cfg(not(feature = "online"))]
+    fn compare(&self) -> Result<Option<Finding>, Error> {
+        Err(self.unknown("its package was not fetched"))
+    }
+
+    fn finding(&self, what: &str) -> Finding {
+        let message = format!("the installed module {} {what}", self.call.key);
+        Finding::new(Rule::InstalledDiffers, message).about_module(&self.locked.0.source).in_file(self.shown)
+    }
+
+    fn unknown(&self, why: &str) -> Error {
+        let message = format!(
+            "the files of the installed module {} do not have the locked hash; whether they differ in more than what a tool \
+             makes of them is not known: {why}",
+            self.call.key
+        );
+        Error::new(ErrorKind::Offline, message)
+            .in_file(self.shown)
+            .hint("run once without --offline; `tflock get` installs what is locked")
+    }
+}
