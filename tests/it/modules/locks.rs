@@ -256,3 +256,24 @@ fn what_is_locked_is_listed() {
     let json = workspace.tflock(&registry, ["list", "--modules", "--format", "json"]).ended_with(0);
     assert!(json.stdout.contains("\"locked\": true"), "{json}");
 }
+
+/// Another default registry with the same module: its version and content stay, wherever it is there.
+#[test]
+fn a_move_to_the_other_tool_keeps_modules() {
+    let registry = world().standing_for("registry.terraform.io").standing_for("registry.opentofu.org");
+    let call = CALL.replace("{{other-host}}/", "");
+    let workspace = Workspace::with_files(&[("main.tf", &call)]);
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    let locks = workspace.read(LOCKS);
+    assert!(locks.contains("module \"registry.terraform.io/acme/net/lab\"") && locks.contains("\"1.1.0\""), "{locks}");
+    let registry = registry.module("acme/net/lab", "1.2.0", &[("main.tf", NEEDS_WIDGET)]);
+    // Other content than is locked is refused, and nothing is written.
+    let hash = locks.split("h1:").nth(1).unwrap()[..8].to_owned();
+    workspace.write(LOCKS, &locks.replace(&hash, "AAAAAAAA"));
+    let refused = workspace.tflock(&registry, ["migrate", "--to", "tofu", "--platform", "linux_amd64"]).ended_with(3);
+    assert!(refused.stderr.contains("is not the one that is locked"), "{refused}");
+    workspace.write(LOCKS, &locks);
+    workspace.tflock(&registry, ["migrate", "--to", "tofu", "--platform", "linux_amd64"]).ended_with(0);
+    assert_eq!(workspace.read(LOCKS), locks.replace("registry.terraform.io", "registry.opentofu.org"));
+    workspace.tflock(&registry, ["--tool", "tofu", "verify"]).ended_with(0);
+}

@@ -1,14 +1,22 @@
 //! Remote modules: the whole tree without `init`.
 
+mod archives;
 mod broken;
+mod differential;
+mod files;
 mod get;
 mod git;
 mod honest;
 mod hostile;
+mod installed;
+#[cfg(unix)]
+mod killed;
 mod locked_tree;
 mod locks;
+mod oci;
 mod outdated;
 mod shared;
+mod tokens;
 
 use crate::support::registry::Registry;
 use crate::support::worlds::widget;

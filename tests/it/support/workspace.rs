@@ -197,8 +197,9 @@ impl Workspace {
 
 fn host_blocks(registry: &Registry) -> String {
     registry.hosts_stood_for().iter().fold(String::new(), |mut blocks, host| {
-        let url = format!("https://{}/v1/providers/", registry.host());
-        writeln!(blocks, "host \"{host}\" {{\n  services = {{\n    \"providers.v1\" = \"{url}\"\n  }}\n}}").unwrap();
+        let service = |name: &str| format!("    \"{name}.v1\" = \"https://{}/v1/{name}/\"\n", registry.host());
+        let services = ["providers", "modules"].map(service).concat();
+        writeln!(blocks, "host \"{host}\" {{\n  services = {{\n{services}  }}\n}}").unwrap();
         blocks
     })
 }

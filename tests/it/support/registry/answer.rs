@@ -51,6 +51,7 @@ pub(super) enum Effect {
     Reset,
     Redirects,
     Endless { announced: Option<u64> },
+    Together(usize),
 }
 
 impl Answer {
@@ -107,6 +108,11 @@ impl Answer {
     /// The true body in four pieces, with a pause before each.
     pub fn slow(pause: Duration) -> Self {
         Self::new(Effect::Slow(pause))
+    }
+
+    /// The true body, once so many of such answers are waiting; the connection breaks if that never happens.
+    pub fn together(count: usize) -> Self {
+        Self::new(Effect::Together(count))
     }
 
     /// No answer: the connection breaks.

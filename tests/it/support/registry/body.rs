@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,7 +19,20 @@ pub struct Pieces {
     end: End,
     /// Counts the bytes of a body without end.
     endless: Option<Arc<AtomicU64>>,
+    /// What has to come before.
+    gate: Option<Gate>,
 }
+
+/// Other answers that have to be under way.
+struct Gate {
+    waiting: Arc<AtomicUsize>,
+    wanted: usize,
+    looks: usize,
+}
+
+/// How often somebody looks whether a gate is open, and how long after the last look.
+const LOOKS: usize = 4000;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -35,7 +48,7 @@ const ENDLESS: &[u8] = &[b' '; 64 * 1024];
 impl Pieces {
     pub fn whole(bytes: &[u8]) -> Self {
         let left = VecDeque::from([Bytes::copy_from_slice(bytes)]);
-        Self { left, pause: None, sleep: None, end: End::Proper, endless: None }
+        Self { left, pause: None, sleep: None, end: End::Proper, endless: None, gate: None }
     }
 
     pub fn endless(counter: Arc<AtomicU64>) -> Self {
@@ -45,6 +58,11 @@ impl Pieces {
     /// Ends in an error, upon which the server drops the connection.
     pub fn first_half(bytes: &[u8]) -> Self {
         Self { end: End::Broken, ..Self::whole(&bytes[..bytes.len() / 2]) }
+    }
+
+    pub fn together(bytes: &[u8], waiting: Arc<AtomicUsize>, wanted: usize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self { gate: Some(Gate { waiting, wanted, looks: 0 }), ..Self::whole(bytes) }
     }
 
     pub fn slow(bytes: &[u8], pause: Duration) -> Self {
@@ -58,6 +76,15 @@ impl Body for Pieces {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        while let Some(gate) = self.gate.as_mut().filter(|gate| gate.waiting.load(Ordering::SeqCst) < gate.wanted) {
+            gate.looks += 1;
+            if gate.looks > LOOKS {
+                return Poll::Ready(Some(Err(io::Error::other("nobody else came"))));
+            }
+            let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(BETWEEN_LOOKS)));
+            ready!(sleep.as_mut().poll(cx));
+            self.sleep = None;
+        }
         if let Some(counter) = &self.endless {
             counter.fetch_add(ENDLESS.len() as u64, Ordering::Relaxed);
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(ENDLESS)))));

@@ -23,6 +23,7 @@ pub enum Manner {
     Slowly(std::time::Duration),
     NotAtAll,
     Endlessly { announced: Option<u64> },
+    Together(usize),
 }
 
 impl Reply {
@@ -122,6 +123,7 @@ pub fn answer(world: &mut World, request: &Request) -> Reply {
         Some(Effect::Text { content_type, body }) => Reply::new(200, content_type, body),
         Some(Effect::Truncated) => Reply { manner: Manner::Half, ..truth(world, request) },
         Some(Effect::Slow(pause)) => Reply { manner: Manner::Slowly(pause), ..truth(world, request) },
+        Some(Effect::Together(count)) => Reply { manner: Manner::Together(count), ..truth(world, request) },
         Some(Effect::Reset) => Reply { manner: Manner::NotAtAll, ..Reply::error(500) },
     }
 }

@@ -97,16 +97,17 @@ fn handle(world: &Mutex<World>, request: &hyper::Request<Incoming>) -> io::Resul
         user_agent: header(USER_AGENT),
         path: path.clone(),
     };
-    let (reply, endless) = {
+    let (reply, endless, waiting) = {
         let mut world = world.lock().unwrap();
         let reply = routes::answer(&mut world, &seen);
         world.requests.push(seen);
-        (reply, Arc::clone(&world.endless))
+        (reply, Arc::clone(&world.endless), Arc::clone(&world.waiting))
     };
     let body = match reply.manner {
         Manner::Plainly => Pieces::whole(&reply.body),
         Manner::Half => Pieces::first_half(&reply.body),
         Manner::Slowly(pause) => Pieces::slow(&reply.body, pause),
+        Manner::Together(count) => Pieces::together(&reply.body, waiting, count),
         Manner::Endlessly { .. } => Pieces::endless(endless),
         Manner::NotAtAll => return Err(io::Error::other("reset on purpose")),
     };

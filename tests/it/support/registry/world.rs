@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use super::answer::{Answer, Endpoint};
 use super::modules::Module;
@@ -48,6 +48,8 @@ pub struct World {
     pub requests: Vec<Request>,
     /// Bytes that bodies without end have given so far.
     pub endless: Arc<AtomicU64>,
+    /// Answers that wait, or waited, for others.
+    pub waiting: Arc<AtomicUsize>,
     /// `127.0.0.1:PORT`, the same site under another name.
     pub other_host: String,
 }
