@@ -17,8 +17,8 @@ use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
-/// The versions on offer, by provider.
-pub type Offered = BTreeMap<ProviderAddr, Vec<Version>>;
+/// The versions on offer, by provider, or why nobody knows them.
+pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
 /// Whether what git's history recorded counts for `add`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +183,9 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
     let mut edited = files.clone();
     for addr in root.asked() {
         let Some(requirement) = root.requirements().get(&addr) else { continue };
-        let releases = offered.get(&addr).into_iter().flatten().filter(|version| !root.bans(&addr, version));
+        // A provider whose versions nobody tells is an error when it is locked.
+        let releases = offered.get(&addr).into_iter().flatten().flatten();
+        let releases = releases.filter(|version| !root.bans(&addr, version));
         let newest = || newest_beside(requirement, releases, prereleases);
         let Some(target) = wanted.or_else(newest) else { continue };
         let holders: Vec<Origin> = held_back::holders(requirement, target).cloned().collect();

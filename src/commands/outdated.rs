@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::available_versions::{Answers, of_roots};
-use super::lock::Root;
+use super::available_versions::{Opened, of_roots};
 use super::outdated_modules;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
@@ -43,15 +42,15 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     }
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
-    let (roots, answers) = of_roots(&targets, &options, services)?;
+    let (roots, notes) = of_roots(&targets, &options, services);
     let named = Named::new(&request.providers);
-    roots.iter().flatten().for_each(|root| named.see(root.names()));
+    roots.iter().flatten().for_each(|(root, _)| named.see(root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
     // As all files in reports relative to the work tree, which outside of git is the root module.
     let places: Vec<PathBuf> =
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
     let roots = targets.paths.iter().zip(&places).zip(roots);
-    let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root, &answers));
+    let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
     let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
     if request.recursive && !request.providers.is_empty() {
         // Who does not ask for them is not in the answer.
@@ -64,7 +63,7 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
         _ => false,
     };
     let differs = request.exit_code && outcome.roots.iter().any(is_upgradable);
-    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), ..outcome }.differing(differs).but(missing))
+    Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }.differing(differs).but(missing))
 }
 
 /// The providers that are required, all or only some, with the versions on offer; those whose versions are unknown are
@@ -84,8 +83,8 @@ fn rows(requirements: &Requirements, lock: &LockFile, offered: &BTreeMap<Provide
 }
 
 /// The rows of one root module, and beside them the providers whose versions are unknown.
-fn of_root((path, place): (&Path, &Path), root: Result<Root, Error>, answers: &Answers) -> Vec<RootOutcome> {
-    let root = match root {
+fn of_root((path, place): (&Path, &Path), root: Opened) -> Vec<RootOutcome> {
+    let (root, answers) = match root {
         Ok(root) => root,
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };

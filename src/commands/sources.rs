@@ -1,17 +1,18 @@
 //! Whom a run asks for packages: from what command line, settings and CLI configuration say to opened sources.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Services;
 use crate::addr::ProviderAddr;
-use crate::ask::gather::{Equipment, GatherOptions};
+use crate::ask::gather::{Allowance, Equipment, GatherOptions};
 use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::oci_credentials::OciCredentials;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::settings::SourceChoice;
 use crate::source::oci::{OciClient, OciMirror, Template};
@@ -23,6 +24,8 @@ pub(super) struct Sources<'a> {
     scope: &'a Scope,
     events: Events,
     cache: Arc<Cache>,
+    /// Of the whole run, whoever is asked.
+    allowance: Arc<Allowance>,
     known: Mutex<Known>,
 }
 
@@ -36,16 +39,24 @@ struct Known {
 
 /// Whom some root modules ask. Those that ask the same share every question.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Asked {
+struct Asked {
     dialect: Dialect,
     methods: Vec<Method>,
+}
+
+/// Root modules that ask the same sources.
+pub(super) struct Group {
+    /// Their numbers.
+    pub(super) members: Vec<usize>,
+    /// The sources, opened; none where --offline forbids to ask them. Why not, where that fails.
+    pub(super) opened: Result<Option<GatherOptions>, Error>,
 }
 
 impl<'a> Sources<'a> {
     /// Nothing is read yet.
     pub(super) fn new(services: &'a Services<'_>, cache: &Arc<Cache>) -> Self {
         let (events, cache) = (services.events.clone(), Arc::clone(cache));
-        Self { scope: &services.scope, events, cache, known: Mutex::default() }
+        Self { scope: &services.scope, events, cache, allowance: Arc::default(), known: Mutex::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -61,16 +72,50 @@ impl<'a> Sources<'a> {
         self.known().notes.insert(text.into());
     }
 
+    /// Root modules by whom they ask, each given with its number and the providers that it asks about.
+    pub(super) fn groups<'p, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
+        &self,
+        roots: impl IntoIterator<Item = (usize, S, P)>,
+    ) -> Vec<Group> {
+        let (mut groups, mut failed) = (BTreeMap::<Asked, Vec<usize>>::new(), Vec::new());
+        for (number, source, providers) in roots {
+            match self.of(source.borrow(), providers) {
+                Ok(asked) => groups.entry(asked).or_default().push(number),
+                Err(error) => failed.push(Group { members: vec![number], opened: Err(error) }),
+            }
+        }
+        let groups = groups.into_iter().map(|(asked, members)| Group { members, opened: self.open(&asked) });
+        groups.chain(failed).collect()
+    }
+
+    /// What `ask` gives for each root module, by number: it is called once for each group, and answers for the members in
+    /// their order. After an interruption nobody is asked any more.
+    pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
+        &self,
+        roots: impl IntoIterator<Item = (usize, S, P)>,
+        mut ask: impl FnMut(Option<GatherOptions>, &[usize]) -> Result<Vec<T>, Error>,
+    ) -> BTreeMap<usize, Result<T, Error>> {
+        let mut answers = BTreeMap::new();
+        let mut interrupted: Option<Error> = None;
+        for Group { members, opened } in self.groups(roots) {
+            let opened = interrupted.clone().map_or(opened, Err);
+            match opened.and_then(|options| ask(options, &members)) {
+                Ok(given) => answers.extend(members.into_iter().zip(given.into_iter().map(Ok))),
+                Err(error) => {
+                    answers.extend(members.into_iter().map(|number| (number, Err(error.clone()))));
+                    interrupted = Some(error).filter(|error| error.kind == ErrorKind::Interrupted);
+                }
+            }
+        }
+        answers
+    }
+
     /// Whom a root module asks about some providers.
     ///
     /// # Errors
     ///
     /// CLI configuration that cannot be read or understood, where it is needed.
-    pub(super) fn of<'p>(
-        &self,
-        source: &RootSource,
-        providers: impl Iterator<Item = &'p ProviderAddr>,
-    ) -> Result<Asked, Error> {
+    fn of<'p>(&self, source: &RootSource, providers: impl Iterator<Item = &'p ProviderAddr>) -> Result<Asked, Error> {
         let dialect = source.dialect;
         if source.choice == SourceChoice::Configured {
             let config = self.config(dialect)?;
@@ -143,7 +188,7 @@ impl<'a> Sources<'a> {
     /// # Errors
     ///
     /// A mirror that is none, or CLI configuration that cannot be read.
-    pub(super) fn open(&self, asked: &Asked) -> Result<Option<GatherOptions>, Error> {
+    fn open(&self, asked: &Asked) -> Result<Option<GatherOptions>, Error> {
         let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
         if self.scope.offline && !asked.methods.iter().all(is_directory) {
             return Ok(None);
@@ -153,7 +198,7 @@ impl<'a> Sources<'a> {
             sources.push((method.filter.clone(), self.source(method, asked.dialect)?));
         }
         let equipment = Equipment {
-            allowance: Arc::default(),
+            allowance: Arc::clone(&self.allowance),
             cache: Arc::clone(&self.cache),
             events: self.events.clone(),
             now: self.scope.environment.now,

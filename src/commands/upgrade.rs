@@ -1,5 +1,9 @@
 //! `upgrade`.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use super::available_versions::of_roots;
 use super::edit_requirements::{self, Bump, Offered};
 use super::lock::Root;
@@ -37,15 +41,20 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
         return Err(Error::new(ErrorKind::Usage, message).hint("pass -r, or -C more than once"));
     }
     let targets = Targets::of(&services.scope, below.recursive, Unlocked::Told)?;
-    let mut newest = Offered::new();
+    let mut newest: BTreeMap<PathBuf, Result<Arc<Offered>, Error>> = BTreeMap::new();
     if *bump && selection.precise.is_none() {
-        let (_, answers) = of_roots(&targets, options, services)?;
-        // A provider whose versions nobody tells is an error of each root module that asks for it, later.
-        newest.extend(answers.into_iter().filter_map(|(addr, answer)| Some((addr, answer.ok()?))));
+        // Notes are told when it is locked.
+        let (roots, _) = of_roots(&targets, options, services);
+        let offered = roots.into_iter().map(|root| root.map(|(_, offered)| offered));
+        newest = targets.paths.iter().cloned().zip(offered).collect();
     }
-    let bumped = Bump { wanted: selection.precise.as_ref(), prereleases: selection.prereleases, offered: &newest };
     let prepare = |root: Root, settings: &RunSettings| {
-        if *bump { edit_requirements::bump(root, settings, bumped) } else { Ok(root) }
+        if !*bump {
+            return Ok(root);
+        }
+        let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
+        let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
+        edit_requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })
     };
     let asked = Locking {
         command: "upgrade",

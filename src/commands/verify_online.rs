@@ -6,7 +6,6 @@ use std::collections::btree_map::Entry;
 use super::lock::RuleBook;
 use super::verify::Root;
 use super::{LockOptions, RunSettings};
-use crate::addr::ProviderAddr;
 use crate::ask::gather::GatherOptions;
 use crate::ask::inquiry::{Depth, Inquiry};
 use crate::ask::run;
@@ -62,11 +61,6 @@ impl Questions {
                 Entry::Occupied(mut occupied) => occupied.get_mut().join(inquiry),
             }
         }
-    }
-
-    /// The providers that are asked about.
-    pub fn providers(&self) -> impl Iterator<Item = &ProviderAddr> + Clone {
-        self.inquiries.keys().map(|(addr, _)| addr)
     }
 
     /// The answers; nobody is asked if there is no question.

@@ -24,10 +24,10 @@ use tempfile::NamedTempFile;
 
 use super::atomic::{self, Mode, StoreError, failed};
 use super::directory_lock::DirectoryLock;
-use super::files;
+use super::{files, package};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
-use crate::hash::PackageHash;
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -209,6 +209,20 @@ impl ArchiveCopy {
             Some(file) => file.write_all(bytes).map_err(failed("write", &self.path())),
             None => Ok(()),
         }
+    }
+
+    /// Takes the bytes of a file, from the beginning; gives the digest and the number of what was written.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the file from being read, or the copy from being written.
+    pub fn fill(&self, from: &Path) -> Result<(Sha256Digest, u64), Error> {
+        self.begin()?;
+        let mut source = std::fs::File::open(from).map_err(failed("read", from))?;
+        let mut copy = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = copy.as_mut().ok_or_else(|| Error::new(ErrorKind::Disk, "the copy was taken away"))?;
+        let size = std::io::copy(&mut source, copy).map_err(failed("write", &self.path()))?;
+        Ok((package::digest(copy.path())?, size))
     }
 
     /// Puts the file in its place. Without it, all that was written is gone.

@@ -5,6 +5,7 @@
 use super::Release;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::platform::Platform;
 
 /// True if nobody signed for the release: it comes from a mirror without copies of the signature.
 pub fn is_vouched_by_mirror(release: &Release) -> bool {
@@ -41,15 +42,21 @@ pub fn unsigned(release: &Release) -> Option<Finding> {
     is_vouched_by_mirror(release).then_some(Finding { level: Level::Deny, ..finding })
 }
 
-/// The finding where a mirror has another archive than the signed list of the same release names.
-pub fn unlisted(release: &Release, own: &[PackageHash]) -> Option<Finding> {
+/// The finding where a mirror has another archive for a platform than the signed list of the same release names.
+pub fn unlisted(release: &Release, platform: Option<&Platform>, own: &[PackageHash]) -> Option<Finding> {
     let archive = own.iter().find(|hash| hash.scheme() == HashScheme::Zh)?;
+    let named = release.platform_of(archive).filter(|named| platform.is_some_and(|platform| platform != *named));
+    let wrong = match named {
+        _ if !release.lists(archive) => "which the signed checksums do not list".to_owned(),
+        Some(named) => format!("which the signed checksums list for {named}"),
+        None => return None,
+    };
+    let served = platform.map(|platform| format!(" for {platform}")).unwrap_or_default();
     let message = format!(
-        "the mirror has an archive of {} {} with the checksum {archive}, which the signed checksums do not list",
+        "the mirror has an archive of {} {}{served} with the checksum {archive}, {wrong}",
         release.address, release.version,
     );
-    let finding = Finding::new(Rule::WrongChecksum, message).about(&release.address);
-    (!release.lists(archive)).then_some(finding)
+    Some(Finding::new(Rule::WrongChecksum, message).about(&release.address))
 }
 
 #[cfg(test)]
@@ -113,7 +120,12 @@ mod tests {
         assert_eq!(differs(&signed, &[hash("h19")].into_iter().collect()), None);
         assert_eq!(unsigned(&signed), None);
         assert_eq!(unsigned(&served(&[1])).unwrap().level, Level::Deny);
-        assert_eq!(unlisted(&signed, &[hash("zh1")]), None);
-        assert_eq!(unlisted(&signed, &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
+        assert_eq!(unlisted(&signed, None, &[hash("zh1")]), None);
+        assert_eq!(unlisted(&signed, None, &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
+        let [linux, darwin] = ["linux_amd64", "darwin_arm64"].map(|text| text.parse::<Platform>().unwrap());
+        let named = Release { lines: [(digest(1), Line::Archive(Some(linux.clone())))].into(), ..signed };
+        assert_eq!(unlisted(&named, Some(&linux), &[hash("zh1")]), None);
+        let of_another = unlisted(&named, Some(&darwin), &[hash("zh1")]).unwrap();
+        assert!(of_another.message.ends_with("which the signed checksums list for linux_amd64"), "{of_another:?}");
     }
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archives::{BY_SUMS, Hashed, Wanted};
+use super::archives::{BY_SUMS, Downloads, Hashed, Wanted};
 use super::{Gatherer, Miss, binding};
 use crate::ask::answer::Refusal;
+use crate::ask::rules::Rules;
 use crate::ask::{Event, PackageKey};
 use crate::disk::cache::{IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
@@ -23,8 +24,8 @@ use crate::release::naming;
 pub struct CopyOrder {
     /// Where it goes, under its conventional name.
     pub directory: PathBuf,
-    /// The checksums of its release, which were judged already.
-    pub sums: Arc<Sums>,
+    /// The rules that its release was judged by.
+    pub rules: Rules,
     /// The hashes that lock files record of the release: one of them must be the package's.
     pub recorded: PackageHashes,
 }
@@ -42,9 +43,22 @@ pub struct Copied {
     pub size: u64,
     /// What was done.
     pub fate: Fate,
+    /// What its source has signed of the release; none of a mirror without copies of that.
+    pub signed: Option<SignedDigests>,
 }
 
-/// What came of one order; none if the registry has no such package.
+/// The documents that were signed of a release, by the digests under which the cache of the run has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignedDigests {
+    /// The checksums.
+    pub sums: Sha256Digest,
+    /// The signature over them.
+    pub signature: Option<Sha256Digest>,
+    /// The keys that their source lists.
+    pub keys: Option<Sha256Digest>,
+}
+
+/// What came of one order; none if the source has no such package.
 pub type CopyAnswer = Result<Option<Copied>, Refusal>;
 
 impl Gatherer {
@@ -56,17 +70,20 @@ impl Gatherer {
             Err(Miss::Absent) => return Ok(None),
             Err(Miss::Refused(refusal)) => return Err(refusal),
         };
-        let digest = binding::listed(address, version, &package, &order.sums)?;
+        // The release was judged in this run, which left its documents there.
+        let Some(record) = self.cache.release(address, version) else { return Ok(None) };
+        let Some(sums) = self.cache.document(&record.sums) else { return Ok(None) };
+        let digest = binding::listed(address, version, &package, &Sums::decode(&sums))?;
         let unbound = naming::finding(address, version, platform, &package.file_name);
         if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
             return Err(finding.into());
         }
-        let file_name = naming::conventional(address, version, platform);
-        let zh = PackageHash::zh(digest);
-        let there = self.there(&key, &order.directory.join(&file_name), digest).await;
-        if let There::Same(Hashed { h1, size, .. }) = there {
+        let (file_name, zh) = (naming::conventional(address, version, platform), PackageHash::zh(digest));
+        let signed = Some(SignedDigests { sums: record.sums, signature: record.signature, keys: record.keys });
+        let there = self.downloads.there(&key, &order.directory.join(&file_name), Some(digest)).await;
+        if let There::Package(_, Hashed { h1, size, .. }) = there {
             recorded(&key, order, [&zh, &h1])?;
-            return Ok(Some(Copied { file_name, zh, h1, size, fate: Fate::Present }));
+            return Ok(Some(Copied { file_name, zh, h1, size, fate: Fate::Present, signed }));
         }
         let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
         let wanted = Wanted {
@@ -79,49 +96,58 @@ impl Gatherer {
         let found = self.downloads.fetch(key.clone(), &wanted).await?;
         recorded(&key, order, [&zh, &found.h1])?;
         copy.keep().map_err(|error| Refusal::Error(error.into()))?;
-        let fate = if matches!(there, There::Other) { Fate::Replaced } else { Fate::Fetched };
-        Ok(Some(Copied { file_name, zh, h1: found.h1, size: found.size, fate }))
+        Ok(Some(Copied { file_name, zh, h1: found.h1, size: found.size, fate: there.fate(), signed }))
     }
+}
 
-    /// What stands where a package is to go.
-    async fn there(&self, key: &PackageKey, path: &Path, wanted: Sha256Digest) -> There {
+impl Downloads {
+    /// What stands where a package is to go, of which the digest may be known.
+    pub(super) async fn there(&self, key: &PackageKey, path: &Path, wanted: Option<Sha256Digest>) -> There {
         if !path.exists() {
             return There::Nothing;
         }
-        self.downloads.events.emit(Event::PackageStarted { package: key.clone(), total: None });
+        self.events.emit(Event::PackageStarted { package: key.clone(), total: None });
         let (path, cache) = (path.to_owned(), Arc::clone(&self.cache));
         let read = move || {
-            if packages::digest(&path).ok()? != wanted {
+            let zh = packages::digest(&path).ok()?;
+            if wanted.is_some_and(|wanted| wanted != zh) {
                 return None;
             }
-            if let Some((h1, size)) = cache.h1_of(&wanted) {
-                return Some(Hashed { h1, size, archive_form: None });
+            if let Some((h1, size)) = cache.h1_of(&zh) {
+                return Some((zh, Hashed { h1, size, archive_form: None }));
             }
             let hashes = packages::hash_archive(&path, Threads::One).ok()?;
             cache.record(IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed)?);
-            Some(Hashed { h1: hashes.h1, size: hashes.size, archive_form: None })
+            Some((hashes.zh, Hashed { h1: hashes.h1, size: hashes.size, archive_form: None }))
         };
         // A task that panics has read nothing.
-        let same = tokio::task::spawn_blocking(read).await.ok().flatten();
-        let bytes = same.as_ref().map_or(0, |same| same.size);
-        self.downloads.events.emit(Event::PackageBytes { package: key.clone(), bytes });
-        self.downloads.events.emit(Event::PackageDone { package: key.clone(), ok: same.is_some(), local: true });
-        same.map_or(There::Other, There::Same)
+        let found = tokio::task::spawn_blocking(read).await.ok().flatten();
+        let bytes = found.as_ref().map_or(0, |(_, found)| found.size);
+        self.events.emit(Event::PackageBytes { package: key.clone(), bytes });
+        self.events.emit(Event::PackageDone { package: key.clone(), ok: found.is_some(), local: true });
+        found.map_or(There::Other, |(zh, hashed)| There::Package(zh, hashed))
     }
 }
 
 /// What stands in the place of a package.
-enum There {
-    /// The package itself.
-    Same(Hashed),
+pub(super) enum There {
+    /// A package, of the digest that was wanted, if one was.
+    Package(Sha256Digest, Hashed),
     /// Something else.
     Other,
     /// Nothing.
     Nothing,
 }
 
+impl There {
+    /// What became of it, once the package was fetched.
+    pub(super) fn fate(&self) -> Fate {
+        if matches!(self, Self::Nothing) { Fate::Fetched } else { Fate::Replaced }
+    }
+}
+
 /// A package that no lock file records could not be installed by any of them.
-fn recorded(key: &PackageKey, order: &CopyOrder, hashes: [&PackageHash; 2]) -> Result<(), Refusal> {
+pub(super) fn recorded(key: &PackageKey, order: &CopyOrder, hashes: [&PackageHash; 2]) -> Result<(), Refusal> {
     if hashes.iter().any(|hash| order.recorded.contains(hash)) {
         return Ok(());
     }

@@ -16,6 +16,7 @@ use crate::ask::question::Step;
 use crate::ask::rules::Rules;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;
+use crate::disk::mirror_writer::ArchiveCopy;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::archive::Threads;
@@ -35,7 +36,7 @@ use crate::version::Version;
 pub(super) struct MirrorGatherer {
     pub(super) mirror: Mirror,
     pub(super) equipment: Equipment,
-    downloads: Downloads,
+    pub(super) downloads: Downloads,
     /// As many packages on disk are hashed at once as there are cores.
     hashing: Semaphore,
     versions: Shared<ProviderAddr, Result<Arc<Vec<Version>>, Miss>>,
@@ -45,7 +46,7 @@ pub(super) struct MirrorGatherer {
 }
 
 /// The copies of what was signed, if there are any.
-type Signed = Result<Option<Arc<SignedSums>>, Refusal>;
+pub(super) type Signed = Result<Option<Arc<SignedSums>>, Refusal>;
 
 /// The packages of some platforms, or why there is none.
 pub(super) type Hashed = BTreeMap<Platform, Result<PackageFacts, Refusal>>;
@@ -146,7 +147,7 @@ impl MirrorGatherer {
     }
 
     /// The mirror's copies of what was signed; where nothing needs to be signed, they are as good as none.
-    async fn signed(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Signed {
+    pub(super) async fn signed(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Signed {
         if rules.signature == SignatureRule::Never {
             return Ok(None);
         }
@@ -226,8 +227,8 @@ impl MirrorGatherer {
             tasks.spawn(async move { (platform, gatherer.package(key, package).await) });
         }
         let mut all: Hashed = tasks.join_all().await.into_iter().collect();
-        for hashed in all.values_mut().filter(|_| !mirrors::is_vouched_by_mirror(release)) {
-            let unlisted = hashed.as_ref().ok().and_then(|facts| unlisted(release, facts));
+        for (platform, hashed) in all.iter_mut().filter(|_| !mirrors::is_vouched_by_mirror(release)) {
+            let unlisted = hashed.as_ref().ok().and_then(|facts| unlisted(release, platform, facts));
             if let Some(finding) = unlisted {
                 *hashed = Err(finding.into());
             }
@@ -236,17 +237,25 @@ impl MirrorGatherer {
     }
 
     async fn package(&self, key: PackageKey, package: MirrorPackage) -> Result<PackageFacts, Refusal> {
-        let look = async {
-            match package {
-                MirrorPackage::Local(found) => self.local(key.clone(), found).await,
-                MirrorPackage::Archive(archive) => self.archive(key.clone(), archive).await,
-                MirrorPackage::Oci(package) => self.blob(key.clone(), package).await,
-            }
-        };
+        let look = self.facts(&key, package, None);
         self.packages.answer(key.clone(), look).await
     }
 
-    async fn local(&self, key: PackageKey, found: LocalPackage) -> Result<PackageFacts, Refusal> {
+    /// Looks at a package; the bytes of one that is downloaded go into the copy too, if there is to be one.
+    pub(super) async fn facts(
+        &self,
+        key: &PackageKey,
+        package: MirrorPackage,
+        copy: Option<Arc<ArchiveCopy>>,
+    ) -> Result<PackageFacts, Refusal> {
+        match package {
+            MirrorPackage::Local(found) => self.local(key.clone(), found).await,
+            MirrorPackage::Archive(archive) => self.archive(key.clone(), archive, copy).await,
+            MirrorPackage::Oci(package) => self.blob(key.clone(), package, copy).await,
+        }
+    }
+
+    pub(super) async fn local(&self, key: PackageKey, found: LocalPackage) -> Result<PackageFacts, Refusal> {
         // Nobody closes the semaphore.
         let _permit = self.hashing.acquire().await;
         let events = self.equipment.events.clone();
@@ -258,9 +267,14 @@ impl MirrorGatherer {
     }
 
     /// One archive. The mirror must be right in every hash of a known scheme that it gives.
-    async fn archive(&self, key: PackageKey, archive: MirrorArchive) -> Result<PackageFacts, Refusal> {
+    async fn archive(
+        &self,
+        key: PackageKey,
+        archive: MirrorArchive,
+        copy: Option<Arc<ArchiveCopy>>,
+    ) -> Result<PackageFacts, Refusal> {
         let (url, file_name) = (archive.url.clone(), archive.file_name.clone());
-        let wanted = Wanted { url, file_name, zh: None, copy: None, authorization: None };
+        let wanted = Wanted { url, file_name, zh: None, copy, authorization: None };
         let found = self.downloads.fetch(key.clone(), &wanted).await?;
         let zh = PackageHash::zh(found.zh);
         let is_own = |hash: &PackageHash| *hash == zh || *hash == found.h1 || found.archive_form.as_ref() == Some(hash);
@@ -285,7 +299,12 @@ impl MirrorGatherer {
 
 impl MirrorGatherer {
     /// The archive that an OCI registry has as a blob: its digest is recorded too, as the tool does.
-    async fn blob(&self, key: PackageKey, package: OciPackage) -> Result<PackageFacts, Refusal> {
+    async fn blob(
+        &self,
+        key: PackageKey,
+        package: OciPackage,
+        copy: Option<Arc<ArchiveCopy>>,
+    ) -> Result<PackageFacts, Refusal> {
         let Mirror::Oci(mirror) = &self.mirror else {
             let message = format!("{} has no blobs", self.mirror.shown());
             return Err(Error::new(ErrorKind::Package, message).into());
@@ -293,7 +312,7 @@ impl MirrorGatherer {
         let (url, authorization, zh) = mirror.archive(&package).await.map_err(Error::from)?;
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
-        let wanted = Wanted { url, file_name: file_name.clone(), zh: Some((zh, given)), copy: None, authorization };
+        let wanted = Wanted { url, file_name: file_name.clone(), zh: Some((zh, given)), copy, authorization };
         let found = self.downloads.fetch(key, &wanted).await?;
         Ok(PackageFacts {
             zh: Some(found.zh),
@@ -317,8 +336,8 @@ fn is_contradicted(hash: &PackageHash, known: Option<&PackageHash>, recorded: Op
 }
 
 /// What is wrong with a package of a release whose signed list is known.
-pub(super) fn unlisted(release: &Release, facts: &PackageFacts) -> Option<Finding> {
-    mirrors::unlisted(release, &facts.hashes().collect::<Vec<_>>())
+pub(super) fn unlisted(release: &Release, platform: &Platform, facts: &PackageFacts) -> Option<Finding> {
+    mirrors::unlisted(release, Some(platform), &facts.hashes().collect::<Vec<_>>())
 }
 
 pub(super) fn refusal(miss: MirrorMiss) -> Refusal {

@@ -15,6 +15,7 @@ mod gathering;
 mod local;
 mod memory;
 mod mirror;
+mod mirror_copies;
 mod mirror_evidence;
 mod release;
 mod several;
@@ -46,7 +47,7 @@ use crate::version::Version;
 
 pub use allowance::Allowance;
 use archives::{Downloads, Hashed};
-pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
+pub use copies::{Copied, CopyAnswer, CopyOrder, SignedDigests, unrecorded};
 use signed::SignedSums;
 pub use sources::Sources;
 

@@ -19,8 +19,10 @@ pub(super) fn joined(mut parts: Vec<Selected>, step: &Step) -> Option<Selected> 
     for part in parts {
         if !mirrors::is_vouched_by_mirror(&whole.release) {
             let own = |package: &crate::ask::answer::PackageFacts| package.hashes().collect::<Vec<_>>();
-            let unlisted =
-                part.packages.values().filter_map(|package| mirrors::unlisted(&whole.release, &own(package)));
+            let unlisted = part
+                .packages
+                .iter()
+                .filter_map(|(platform, package)| mirrors::unlisted(&whole.release, Some(platform), &own(package)));
             let unlisted: Vec<Finding> = unlisted.collect();
             whole.release.findings.extend(unlisted);
         }
@@ -52,7 +54,10 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
     for part in parts {
         let is_signed = !mirrors::is_vouched_by_mirror(&whole);
         if is_signed {
-            let unlisted = part.archives().filter_map(|zh| mirrors::unlisted(&whole, &[PackageHash::zh(*zh)]));
+            let unlisted = part.archives().filter_map(|zh| {
+                let zh = PackageHash::zh(*zh);
+                mirrors::unlisted(&whole, part.platform_of(&zh), std::slice::from_ref(&zh))
+            });
             let unlisted: Vec<Finding> = unlisted.collect();
             whole.findings.extend(unlisted);
             whole.findings.extend(unbound(&part));

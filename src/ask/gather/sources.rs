@@ -83,15 +83,28 @@ impl Sources {
         each(self, inquiries, inquire).await
     }
 
-    /// Copies of packages, which come from registries only.
+    /// Copies of packages, each from the first source that has it.
     pub async fn copies(self: &Arc<Self>, orders: BTreeMap<PackageKey, CopyOrder>) -> BTreeMap<PackageKey, CopyAnswer> {
-        each(self, orders, |sources, key, order| async move {
-            match sources.taking(&key.address)[..] {
-                [Asker::Registry(registry), ..] => registry.copied(key, &order).await,
-                _ => Ok(None),
+        each(self, orders, |sources, key, order| async move { sources.copied(&key, &order).await }).await
+    }
+
+    async fn copied(&self, key: &PackageKey, order: &CopyOrder) -> CopyAnswer {
+        for asker in self.taking(&key.address) {
+            let has_version = match asker.versions(&key.address).await {
+                Ok(versions) => versions.contains(&key.version),
+                Err(Miss::Absent) => false,
+                Err(Miss::Refused(refusal)) => return Err(refusal),
+            };
+            let copied = match asker {
+                _ if !has_version => continue,
+                Asker::Registry(registry) => Box::pin(registry.copied(key.clone(), order)).await?,
+                Asker::Mirror(mirror) => Box::pin(mirror.copied(key.clone(), order)).await?,
+            };
+            if copied.is_some() {
+                return Ok(copied);
             }
-        })
-        .await
+        }
+        Ok(None)
     }
 
     /// The versions of some providers, asked side by side.

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use super::Within;
+use super::source::Packages;
 use crate::commands::mirror::Request;
 use crate::platform::Platform;
 
 /// Copy the locked packages into a directory that serves as a mirror.
 ///
 /// Writes the packages of the lock file, checked as `verify` checks them, as a filesystem mirror. Served over https, the
-/// same directory is a network mirror. SHA256SUMS, its signature and the registry's keys stand beside the packages. What is
-/// there already is not fetched again, and other versions stay.
+/// same directory is a network mirror. SHA256SUMS, its signature and the registry's keys stand beside the packages, where
+/// the source of the packages has them. What is there already is not fetched again, and other versions stay.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock mirror /srv/mirror --platform linux_amd64 --platform darwin_arm64\n  tflock mirror -r /srv/mirror\n  tflock mirror --check -r /srv/mirror"
@@ -28,6 +29,8 @@ pub(in crate::cli) struct MirrorArgs {
     /// Copy for every root module below: each directory with a lock file.
     #[arg(short, long)]
     recursive: bool,
+    #[command(flatten)]
+    pub(super) packages: Packages,
     #[command(flatten)]
     pub(super) within: Within,
 }

@@ -293,6 +293,7 @@ impl Command {
             Command::Verify(verify) => &verify.packages,
             Command::Outdated(outdated) => &outdated.packages,
             Command::Diff(diff) => &diff.packages,
+            Command::Mirror(mirror) => &mirror.packages,
             Command::Trust(trust) => trust.command.source()?,
             _ => return None,
         };

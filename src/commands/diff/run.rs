@@ -1,5 +1,6 @@
 //! The command: what is compared, whom to ask, and how it ends.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,6 +34,12 @@ pub struct Request {
     pub exit_code: bool,
 }
 
+/// A pair of texts, by the numbers of its root module and of the pair in it.
+type Place = (usize, usize);
+
+/// What is known of the releases of each pair that was asked about.
+type Answers = BTreeMap<Place, Arc<Known>>;
+
 /// What one root module gave: what is compared, or why nothing is.
 type Compared = (PathBuf, Result<Comparison, Error>);
 
@@ -52,9 +59,12 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     }
     let cache = Arc::new(services.open_cache(&directories));
     let sources = Sources::new(services, &cache);
-    let known = if request.online { ask(request, services, &compared, &sources)? } else { Known::new() };
+    let known = if request.online { ask(request, services, &compared, &sources)? } else { Answers::new() };
     let now = services.scope.environment.now;
-    let packages = |changes: &[Change]| packages(changes, &known, &cache, now);
+    let packages = |at: &Place, changes: &[Change]| {
+        let nothing = Known::new();
+        packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
+    };
     let mut outcome = outcome(request, compared, &packages)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.note().map(str::to_owned));
@@ -64,38 +74,43 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     Ok(outcome)
 }
 
-/// Asks registries about the releases that changed, each once.
+/// Asks about the releases that changed, each once of all root modules that have the same sources.
 fn ask(
     request: &Request,
     services: &Services<'_>,
     compared: &[Compared],
     sources: &Sources<'_>,
-) -> Result<Known, Error> {
-    let depth = Depth { download: !request.no_download, most: u64::MAX, recompute: false, all_platforms: false };
-    let mut wanted = Questions::new(depth, true);
-    let (mut first, mut forbidden) = (None, Known::new());
-    for comparison in compared.iter().filter_map(|(_, found)| found.as_ref().ok()) {
-        for pair in &comparison.pairs {
+) -> Result<Answers, Error> {
+    let mut wanted: Vec<(Place, RunSettings, LockFile)> = Vec::new();
+    for (at, (_, found)) in compared.iter().enumerate() {
+        let Ok(comparison) = found else { continue };
+        for (of_pair, pair) in comparison.pairs.iter().enumerate() {
             let questions = questions(&changes(pair));
             if !questions.is_empty() {
                 let settings = settings_of(&services.scope, comparison, pair)?;
-                first.get_or_insert_with(|| settings.source());
-                wanted.add(&settings, &questions);
-                forbidden.extend(not_allowed(&settings, &questions));
+                wanted.push(((at, of_pair), settings, questions));
             }
         }
     }
-    let Some(source) = first else { return Ok(Known::new()) };
-    services.events_for(Some(source.dialect));
-    let asked = sources.of(&source, wanted.providers())?;
-    let mut known = match sources.open(&asked)? {
-        Some(options) => wanted.ask(options)?,
-        None => Known::new(),
-    };
-    for (key, knowledge) in forbidden {
-        known.entry(key).or_insert(knowledge);
-    }
-    Ok(known)
+    let Some((_, first, _)) = wanted.first() else { return Ok(Answers::new()) };
+    services.events_for(Some(first.dialect).filter(|first| wanted.iter().all(|(_, it, _)| it.dialect == *first)));
+    let depth = Depth { download: !request.no_download, most: u64::MAX, recompute: false, all_platforms: false };
+    let asking = wanted.iter().enumerate();
+    let asking = asking.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
+    let answers = sources.ask(asking, |options, members| {
+        let (mut questions, mut forbidden) = (Questions::new(depth, true), Known::new());
+        for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
+            questions.add(settings, lock);
+            forbidden.extend(not_allowed(settings, lock));
+        }
+        let mut known = options.map(|options| questions.ask(options)).transpose()?.unwrap_or_default();
+        for (key, knowledge) in forbidden {
+            known.entry(key).or_insert(knowledge);
+        }
+        let known = Arc::new(known);
+        Ok(members.iter().map(|_| Arc::clone(&known)).collect())
+    });
+    answers.into_iter().map(|(at, known)| Ok((wanted[at].0, known?))).collect()
 }
 
 /// The releases whose registry the settings forbid to ask.
@@ -121,21 +136,19 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
 fn outcome(
     request: &Request,
     compared: Vec<Compared>,
-    packages: &dyn Fn(&[Change]) -> Packages,
+    packages: &dyn Fn(&Place, &[Change]) -> Packages,
 ) -> Result<Outcome, Error> {
     let many = request.asked.recursive || compared.len() > 1;
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
-    for (directory, found) in compared {
+    for (at, (directory, found)) in compared.into_iter().enumerate() {
         match found {
             Ok(comparison) => {
                 let requirements = |pair: &Pair| comparison.requirements(pair);
-                let known = Knowledge {
-                    packages,
-                    requirements: &requirements,
-                    trust: &comparison.trust,
-                    asked: request.online,
-                };
-                let told = comparison.pairs.iter().map(|pair| review(pair, &known));
+                let told = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
+                    let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
+                    let (trust, asked) = (&comparison.trust, request.online);
+                    review(pair, &Knowledge { packages: &packages, requirements: &requirements, trust, asked })
+                });
                 roots.extend(told.filter(|root| !many || differs(root)));
                 notes.extend(comparison.notes.iter().cloned());
             }

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::sources::{Asked, Sources};
+use super::sources::Sources;
 use crate::addr::ProviderAddr;
 use crate::ask::answer::{Answer, Refusal};
 use crate::ask::question::Step;
@@ -214,34 +214,22 @@ fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Beg
     }
 }
 
-/// Asks what the jobs need to know, each question once.
+/// Asks what the jobs need to know, each question once for all that have the same sources.
 fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
-    match answers(sources, &jobs) {
-        Ok(answers) => {
-            jobs.into_iter().zip(answers).map(|(job, answers)| Answered { job, answers: Ok(answers) }).collect()
-        }
-        Err(error) => jobs.into_iter().map(|job| Answered { job, answers: Err(error.clone()) }).collect(),
-    }
-}
-
-/// The answers for each job, in the order of the jobs; those of the same sources are asked for together.
-fn answers(sources: &Sources<'_>, jobs: &[Job]) -> Result<Vec<BTreeMap<ProviderAddr, Answer>>, Error> {
-    let mut groups: BTreeMap<Asked, Vec<usize>> = BTreeMap::new();
-    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty()) {
-        groups.entry(sources.of(&job.root.source, job.open.keys())?).or_default().push(at);
-    }
-    let mut answers: Vec<BTreeMap<ProviderAddr, Answer>> = jobs.iter().map(|_| BTreeMap::new()).collect();
-    for (asked, members) in groups {
+    let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
+    let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
+    let mut answers = sources.ask(open, |options, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &jobs[*at].open).collect();
-        let given = match sources.open(&asked)? {
-            Some(options) => run::gather(options, &steps)?,
-            None => steps.iter().map(|steps| steps.keys().map(offline).collect()).collect(),
-        };
-        for (at, given) in members.into_iter().zip(given) {
-            answers[at] = given;
+        match options {
+            Some(options) => run::gather(options, &steps),
+            None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }
-    }
-    Ok(answers)
+    });
+    let answered = jobs.into_iter().enumerate().map(|(at, job)| {
+        let answers = answers.remove(&at).unwrap_or_else(|| Ok(BTreeMap::new()));
+        Answered { job, answers }
+    });
+    answered.collect()
 }
 
 /// Decides all entries and writes the trust files.

@@ -21,6 +21,7 @@ use crate::hash::PackageHash;
 use crate::hash::archive::ArchiveHashes;
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
 use crate::release::{Known, Release, naming};
+use crate::settings::SourceChoice;
 
 /// Checks a mirror for all root modules.
 ///
@@ -90,7 +91,9 @@ impl Checked<'_> {
         if !listed.is_some_and(|listed| listed.contains_key(&key.platform)) {
             findings.push(lacks(key, "index.json and the document of the version do not name the package of"));
         }
-        if contents.is_none_or(|contents| contents.sums.is_none()) {
+        // Another mirror may have had no copies of what was signed.
+        let is_signed = self.root.settings().source().choice == SourceChoice::Origin;
+        if is_signed && contents.is_none_or(|contents| contents.sums.is_none()) {
             findings.push(lacks(key, "there is no SHA256SUMS beside the package of"));
         }
         let entry = self.root.lock().get(&key.address);

@@ -1,30 +1,24 @@
 //! From lock files to a directory with their packages.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::wanted::{Need, inquiries, of_releases, wanted};
 use super::{Request, placed, unread};
-use crate::addr::ProviderAddr;
 use crate::ask::answer::Refusal;
-use crate::ask::gather::{Copied, CopyAnswer, CopyOrder, unrecorded};
+use crate::ask::gather::{Copied, CopyAnswer, CopyOrder, GatherOptions, unrecorded};
+use crate::ask::rules::Rules;
 use crate::ask::{PackageKey, run};
 use crate::commands::Services;
-use crate::commands::sources::Sources;
+use crate::commands::sources::{Group, Sources};
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
-use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::mirror_writer::{MirrorRelease, MirrorWriter, directory_in};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHashes;
-use crate::hash::sums::Sums;
 use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
-use crate::release::{Knowledge, Known};
-use crate::settings::SourceChoice;
-use crate::version::Version;
-use crate::workspace::RootSource;
+use crate::release::{Knowledge, Known, ReleaseKey};
 
 /// One root module with what was found of it, and the packages that it wants.
 struct Judged {
@@ -34,6 +28,13 @@ struct Judged {
     wanted: Vec<(PackageKey, Need)>,
 }
 
+/// A root module that was judged, or the result of one that has nothing to judge.
+#[expect(clippy::large_enum_variant, reason = "there is one for each root module")]
+enum Begun {
+    Judged(Judged),
+    Unread(RootOutcome),
+}
+
 /// The packages that were asked for, by package.
 type Answers = BTreeMap<PackageKey, CopyAnswer>;
 
@@ -41,53 +42,156 @@ type Answers = BTreeMap<PackageKey, CopyAnswer>;
 ///
 /// # Errors
 ///
-/// That there can be no mirror, or that nobody can be asked.
+/// That there can be no mirror, or that the run was interrupted.
 pub(super) fn copy(
     request: &Request,
     roots: Roots,
     services: &Services<'_>,
     cache: &Arc<Cache>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
-    let inquiries = inquiries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), request);
-    let dialects: BTreeSet<Dialect> =
-        roots.iter().filter_map(|(_, root)| Some(root.as_ref().ok()?.settings().dialect)).collect();
-    let dialect = if dialects.len() == 1 { dialects.first().copied() } else { None };
-    // What is copied is signed: it comes from the origin registries.
-    let (choice, is_default) = (SourceChoice::Origin, false);
-    let origin =
-        RootSource { dialect: dialect.unwrap_or(Dialect::Terraform), choice, is_default, root: PathBuf::new() };
     let sources = Sources::new(services, cache);
-    let Some(options) = sources.open(&sources.of(&origin, std::iter::empty())?)? else {
-        return Err(Error::new(ErrorKind::Offline, "nobody may be asked for packages"));
-    };
-    let writer = MirrorWriter::open(&request.directory)?;
-    let (mut begun, mut unreadable, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    let choose = |known: Known| {
+    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
+    let asking = opened.map(|(at, root)| (at, root.settings().source(), root.lock().iter().map(|(addr, _)| addr)));
+    let groups = sources.groups(asking.collect::<Vec<_>>());
+    let mut roots: Vec<_> = roots.into_iter().map(Some).collect();
+    let mut outcomes: BTreeMap<usize, RootOutcome> = BTreeMap::new();
+    let (mut writer, mut notes, mut told) = (None, Vec::new(), BTreeSet::new());
+    for Group { members, opened } in groups {
+        let of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
+        let finished = match opened.and_then(|options| options.ok_or_else(|| offline(request))) {
+            Ok(options) => {
+                let writer = match &mut writer {
+                    Some(writer) => writer,
+                    none => none.insert(MirrorWriter::open(&request.directory)?),
+                };
+                let copying = Copying { request, cache, writer };
+                let (finished, more) = copying.of_group(of_group, options, &mut told)?;
+                notes.extend(more);
+                finished
+            }
+            Err(error) => of_group.into_iter().map(|(path, _)| RootOutcome::failed(path, error.clone())).collect(),
+        };
+        outcomes.extend(members.into_iter().zip(finished));
+    }
+    for (at, root) in roots.into_iter().enumerate() {
+        if let Some((path, Err(error))) = root {
+            outcomes.insert(at, RootOutcome::failed(path, error));
+        }
+    }
+    notes.extend(sources.notes());
+    Ok((outcomes.into_values().collect(), notes))
+}
+
+fn offline(request: &Request) -> Error {
+    let message = "mirror asks the sources of packages for them, which --offline forbids";
+    let hint = format!("`tflock mirror --check {}` needs no network", request.directory.display());
+    Error::new(ErrorKind::Offline, message).hint(hint)
+}
+
+/// What packages are copied with.
+#[derive(Clone, Copy)]
+struct Copying<'a> {
+    request: &'a Request,
+    cache: &'a Cache,
+    writer: &'a MirrorWriter,
+}
+
+impl Copying<'_> {
+    /// The packages of root modules that have the same sources; one result for each, in their order.
+    fn of_group(
+        self,
+        roots: Roots,
+        options: GatherOptions,
+        told: &mut BTreeSet<PackageKey>,
+    ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
+        let inquiries = inquiries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.request);
+        let rules = inquiries.iter().map(|(key, inquiry)| (key.clone(), inquiry.rules.clone())).collect();
+        let (mut begun, mut notes) = (Vec::new(), Vec::new());
+        let choose = |known: Known| {
+            (begun, notes) = self.judged(roots, &known);
+            self.orders(&mut begun, &rules)
+        };
+        let answers = run::copy(options, inquiries, choose)?;
+        let unwritten = self.publish(&answers);
+        let done = Done { request: self.request, answers: &answers, unwritten: &unwritten };
+        let finished = begun.into_iter().map(|begun| match begun {
+            Begun::Judged(judged) => judged.finish(&done, told),
+            Begun::Unread(outcome) => outcome,
+        });
+        Ok((finished.collect(), notes))
+    }
+
+    /// What is wrong with root modules, and which packages they want.
+    fn judged(self, roots: Roots, known: &Known) -> (Vec<Begun>, Vec<String>) {
         let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
-        let (outcomes, told) = judged(roots, &known, cache, VerifyOptions::default());
-        notes = told;
-        for (root, mut outcome) in opened.into_iter().zip(outcomes) {
+        let (outcomes, notes) = judged(roots, known, self.cache, VerifyOptions::default());
+        let begun = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
             let Some(root) = root.filter(|root| root.spans().is_some()) else {
-                unreadable.push(unread(outcome, request));
-                continue;
+                return Begun::Unread(unread(outcome, self.request));
             };
             of_releases(&mut outcome, &root);
-            let failed = unanswered(&root, &known);
-            let mut wanted = wanted(request, &root, &known, &outcome.findings);
+            let failed = unanswered(&root, known);
+            let mut wanted = wanted(self.request, &root, known, &outcome.findings);
             // What could not be asked about has been told.
             wanted.retain(|(key, _)| {
                 known.get(&(key.address.clone(), key.version.clone())).is_some_and(|known| known.release().is_some())
             });
-            begun.push(Judged { root, outcome, failed, wanted });
+            Begun::Judged(Judged { root, outcome, failed, wanted })
+        });
+        (begun.collect(), notes)
+    }
+
+    /// What is to be copied: each package once, held to what all lock files record of its release.
+    fn orders(self, begun: &mut [Begun], rules: &BTreeMap<ReleaseKey, Rules>) -> BTreeMap<PackageKey, CopyOrder> {
+        let mut orders: BTreeMap<PackageKey, CopyOrder> = BTreeMap::new();
+        for begun in begun {
+            let Begun::Judged(judged) = begun else { continue };
+            let mut failed = Vec::new();
+            judged.wanted.retain(|(key, _)| {
+                let entry = judged.root.lock().get(&key.address);
+                let hashes = || entry.iter().flat_map(|entry| &entry.hashes).cloned();
+                if let Some(order) = orders.get_mut(key) {
+                    order.recorded.extend(hashes());
+                    return true;
+                }
+                match self.writer.directory(&key.address) {
+                    Ok(directory) => {
+                        let rules = rules.get(&(key.address.clone(), key.version.clone())).cloned().unwrap_or_default();
+                        let recorded: PackageHashes = hashes().collect();
+                        orders.insert(key.clone(), CopyOrder { directory, rules, recorded });
+                        true
+                    }
+                    Err(error) => {
+                        failed.push(Error::from(error));
+                        false
+                    }
+                }
+            });
+            judged.failed.append(&mut failed);
         }
-        orders(&mut begun, &writer, cache)
-    };
-    let answers = run::copy(options, inquiries, choose)?;
-    let unwritten = publish(&answers, &writer, cache);
-    let mut told = BTreeSet::new();
-    let finished = begun.into_iter().map(|judged| judged.finish(request, &answers, &unwritten, &mut told));
-    let outcomes = finished.collect::<Vec<_>>().into_iter().chain(unreadable).collect();
-    Ok((outcomes, notes))
+        orders
+    }
+
+    /// Writes the documents of each release with a package; returns why some could not be written.
+    fn publish(self, answers: &Answers) -> BTreeMap<ReleaseKey, Error> {
+        let mut releases: BTreeMap<ReleaseKey, MirrorRelease> = BTreeMap::new();
+        for (key, answer) in answers {
+            let Ok(Some(copied)) = answer else { continue };
+            let release = releases.entry((key.address.clone(), key.version.clone())).or_default();
+            if let Some(signed) = copied.signed {
+                release.sums = self.cache.document(&signed.sums);
+                release.signature = signed.signature.and_then(|digest| self.cache.document(&digest));
+                release.keys = signed.keys.and_then(|digest| self.cache.keys(&digest)).unwrap_or_default();
+            }
+            let archive = (copied.file_name.clone(), vec![copied.h1.clone(), copied.zh.clone()]);
+            release.archives.insert(key.platform.clone(), archive);
+        }
+        let publish = |((addr, version), release): (ReleaseKey, MirrorRelease)| {
+            let error = self.writer.publish(&addr, &version, &release).err()?;
+            Some(((addr, version), error.into()))
+        };
+        releases.into_iter().filter_map(publish).collect()
+    }
 }
 
 /// Why nothing is known of locked releases.
@@ -100,79 +204,17 @@ fn unanswered(root: &Root, known: &Known) -> Vec<Error> {
     errors.collect()
 }
 
-/// What is to be copied: each package once, held to what all lock files record of its release.
-fn orders(begun: &mut [Judged], writer: &MirrorWriter, cache: &Cache) -> BTreeMap<PackageKey, CopyOrder> {
-    let mut orders: BTreeMap<PackageKey, CopyOrder> = BTreeMap::new();
-    for judged in begun {
-        let mut failed = Vec::new();
-        judged.wanted.retain(|(key, _)| {
-            let entry = judged.root.lock().get(&key.address);
-            let hashes = || entry.iter().flat_map(|entry| &entry.hashes).cloned();
-            if let Some(order) = orders.get_mut(key) {
-                order.recorded.extend(hashes());
-                return true;
-            }
-            let Some(sums) = sums(cache, &key.address, &key.version) else { return false };
-            match writer.directory(&key.address) {
-                Ok(directory) => {
-                    let recorded: PackageHashes = hashes().collect();
-                    orders.insert(key.clone(), CopyOrder { directory, sums: Arc::new(sums), recorded });
-                    true
-                }
-                Err(error) => {
-                    failed.push(Error::from(error));
-                    false
-                }
-            }
-        });
-        judged.failed.append(&mut failed);
-    }
-    orders
-}
-
-/// The checksums of a release as this run judged them.
-fn sums(cache: &Cache, addr: &ProviderAddr, version: &Version) -> Option<Sums> {
-    Some(Sums::decode(&cache.document(&cache.release(addr, version)?.sums)?))
-}
-
-/// Writes the documents of each release with a package; returns why some could not be written.
-fn publish(answers: &Answers, writer: &MirrorWriter, cache: &Cache) -> BTreeMap<(ProviderAddr, Version), Error> {
-    let mut releases: BTreeMap<(ProviderAddr, Version), MirrorRelease> = BTreeMap::new();
-    for (key, answer) in answers {
-        let Ok(Some(copied)) = answer else { continue };
-        let release = releases
-            .entry((key.address.clone(), key.version.clone()))
-            .or_insert_with(|| documents(cache, &key.address, &key.version));
-        let archive = (copied.file_name.clone(), vec![copied.h1.clone(), copied.zh.clone()]);
-        release.archives.insert(key.platform.clone(), archive);
-    }
-    let publish = |((addr, version), release): ((ProviderAddr, Version), MirrorRelease)| {
-        let error = writer.publish(&addr, &version, &release).err()?;
-        Some(((addr, version), error.into()))
-    };
-    releases.into_iter().filter_map(publish).collect()
-}
-
-/// The signed documents of a release, as its registry served them to this run.
-fn documents(cache: &Cache, addr: &ProviderAddr, version: &Version) -> MirrorRelease {
-    let Some(record) = cache.release(addr, version) else { return MirrorRelease::default() };
-    MirrorRelease {
-        sums: cache.document(&record.sums),
-        signature: record.signature.and_then(|digest| cache.document(&digest)),
-        keys: record.keys.and_then(|digest| cache.keys(&digest)).unwrap_or_default(),
-        archives: BTreeMap::new(),
-    }
+/// What was copied and written.
+struct Done<'a> {
+    request: &'a Request,
+    answers: &'a Answers,
+    unwritten: &'a BTreeMap<ReleaseKey, Error>,
 }
 
 impl Judged {
     /// The result. Of a package that several root modules want, the first tells what was done.
-    fn finish(
-        self,
-        request: &Request,
-        answers: &Answers,
-        unwritten: &BTreeMap<(ProviderAddr, Version), Error>,
-        told: &mut BTreeSet<PackageKey>,
-    ) -> RootOutcome {
+    fn finish(self, done: &Done<'_>, told: &mut BTreeSet<PackageKey>) -> RootOutcome {
+        let Done { request, answers, unwritten } = done;
         let mut report = request.report();
         report.failed = self.failed;
         let mut findings = Vec::new();

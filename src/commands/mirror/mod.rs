@@ -15,7 +15,7 @@ use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::bases::Bases;
 use super::verify::opening::{Opening, open};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, MirrorReport, Outcome, RootOutcome};
 use crate::platform::Platform;
@@ -40,11 +40,6 @@ pub struct Request {
 /// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
 pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
-    if scope.offline && !request.check {
-        let message = "mirror asks registries for packages, which --offline forbids";
-        let hint = format!("`tflock mirror --check {}` needs no network", request.directory.display());
-        return Err(Error::new(ErrorKind::Offline, message).hint(hint));
-    }
     let targets = Targets::of(scope, request.recursive, Unlocked::Opened)?.or_none()?;
     let Opening { roots, .. } = open(&targets, &Bases::default(), scope)?;
     services.events_for(targets.dialect());

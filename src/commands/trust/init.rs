@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::super::lock::RuleBook;
+use super::super::sources::Group;
 use super::super::trust_store::{TrustPlace, TrustStore};
 use super::super::witnesses::Witnesses;
 use super::super::{LockOptions, RunSettings};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
-use crate::ask::gather::GatherOptions;
 use crate::ask::inquiry::{Depth, Inquiry};
 use crate::ask::rules::Rules;
 use crate::ask::run;
@@ -22,7 +21,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::release::continuity::{self, Verdict};
-use crate::release::{Knowledge, Known, Release, ReleaseKey, altered, words};
+use crate::release::{Knowledge, Release, ReleaseKey, altered, words};
 use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::pins::{Pins, Signer};
@@ -31,8 +30,18 @@ use crate::trust::words::refused as refused_signer;
 use crate::version::Version;
 use crate::workspace::refused;
 
+/// A release, as the sources of a group of root modules are asked about it: by the number of the group.
+type Asking = (usize, ReleaseKey);
+
 /// The lock files that record each release.
-type Recorded<'a> = BTreeMap<ReleaseKey, Vec<Recording<'a>>>;
+type Recorded<'a> = BTreeMap<Asking, Vec<Recording<'a>>>;
+
+/// What is recorded in one work tree, with what its settings forbid to ask about.
+#[derive(Default)]
+struct Tree<'a> {
+    recorded: Recorded<'a>,
+    forbidden: Vec<Finding>,
+}
 
 /// A lock file.
 #[derive(Clone)]
@@ -53,49 +62,75 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// # Errors
 ///
 /// What is wrong with lock files and trust files, and what keeps all questions from being asked.
-pub(super) fn init(roots: &[RunSettings], options: GatherOptions) -> Result<Outcome, Error> {
-    let cache = Arc::clone(&options.equipment.cache);
-    let mut trees: BTreeMap<TrustPlace, (Recorded<'_>, Vec<Finding>)> = BTreeMap::new();
-    let mut questions: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
-    let mut unread: Vec<Error> = Vec::new();
-    for root in roots {
-        let rules = RuleBook::new(root, &LockOptions::default());
-        let (recorded, forbidden) = trees.entry(root.trust.clone()).or_default();
-        let lock = match read(root) {
-            Ok(lock) => Rc::new(lock),
+pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> Result<Outcome, Error> {
+    let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
+    let (mut asking, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
+    for (number, Group { members, opened }) in groups.into_iter().enumerate() {
+        let options = match opened.and_then(|options| options.ok_or_else(offline)) {
+            Ok(options) => options,
             // What is locked elsewhere is worth remembering all the same.
             Err(error) => {
+                failed += members.len();
                 unread.push(error);
                 continue;
             }
         };
-        for (addr, entry) in lock.iter() {
-            let key = (addr.clone(), entry.version.clone());
-            if rules.forbids(&key.0) {
-                let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
-                forbidden.extend(new);
-                continue;
+        let mut questions: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
+        for root in members.iter().map(|at| &roots[*at]) {
+            let tree = trees.entry(root.trust.clone()).or_default();
+            match read(root) {
+                Ok(lock) => tree.take(number, &Recording { root, lock: Rc::new(lock) }, &mut questions),
+                Err(error) => {
+                    failed += 1;
+                    unread.push(error);
+                }
             }
-            questions.entry(key.clone()).or_insert_with(|| question(rules.of(&key.0, &[])));
-            recorded.entry(key).or_default().push(Recording { root, lock: Rc::clone(&lock) });
         }
+        asking.push((number, options, questions));
     }
-    if unread.len() == roots.len()
+    if failed == roots.len()
         && let Some(error) = Error::all(unread.clone())
     {
         return Err(error);
     }
     let stores = trees.into_iter().map(|(place, tree)| Ok((TrustStore::load(&place)?, tree)));
-    let stores: Vec<(TrustStore, (Recorded<'_>, Vec<Finding>))> = stores.collect::<Result<_, Error>>()?;
-    let answers = if questions.is_empty() { BTreeMap::new() } else { run::inquire(options, questions)? };
+    let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
+    let mut answers = BTreeMap::new();
+    for (number, options, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
+        let known = run::inquire(options, questions)?;
+        answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
+    }
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
     let mut roots = Vec::new();
-    for (store, (recorded, forbidden)) in stores {
-        let mut outcomes = one_tree(store, &recorded, &Asked { answers: &answers, cache: &cache, today })?;
-        outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(forbidden.iter().cloned()));
+    for (store, tree) in stores {
+        let mut outcomes = one_tree(store, &tree.recorded, &Asked { answers: &answers, cache, today })?;
+        outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
     Ok(Outcome::of_roots("trust", roots).but(Error::all(unread)))
+}
+
+fn offline() -> Error {
+    let message = "who signed what is locked must be asked, which --offline forbids";
+    Error::new(ErrorKind::Offline, message).hint("run the command once without --offline")
+}
+
+impl<'a> Tree<'a> {
+    /// Takes in what a lock file records, and what the sources of its group are to be asked about it.
+    fn take(&mut self, group: usize, recording: &Recording<'a>, questions: &mut BTreeMap<ReleaseKey, Inquiry>) {
+        let Recording { root, lock } = recording;
+        let rules = RuleBook::new(root, &LockOptions::default());
+        for (addr, entry) in lock.iter() {
+            let key = (addr.clone(), entry.version.clone());
+            if rules.forbids(&key.0) {
+                let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
+                self.forbidden.extend(new);
+                continue;
+            }
+            questions.entry(key.clone()).or_insert_with(|| question(rules.of(&key.0, &[])));
+            self.recorded.entry((group, key)).or_default().push(recording.clone());
+        }
+    }
 }
 
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
@@ -126,7 +161,7 @@ fn question(rules: Rules) -> Inquiry {
 
 /// What was found out about all locked releases.
 struct Asked<'a> {
-    answers: &'a Known,
+    answers: &'a BTreeMap<Asking, Knowledge>,
     cache: &'a Cache,
     today: Date,
 }
@@ -134,8 +169,9 @@ struct Asked<'a> {
 /// The trust file of one work tree; a result, and beside it what could not be found out.
 fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -> Result<Vec<RootOutcome>, Error> {
     let (mut signers, mut revoked, mut findings, mut errors) = (Signers::new(), Vec::new(), Vec::new(), Vec::new());
-    for (key, recordings) in recorded {
-        let release = match asked.answers.get(key) {
+    for (asking, recordings) in recorded {
+        let key = &asking.1;
+        let release = match asked.answers.get(asking) {
             Some(Knowledge::Known(release)) => release,
             Some(Knowledge::Inconclusive(error)) => {
                 errors.push(error.clone());
@@ -168,7 +204,8 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
         let refused = against.iter().any(|finding| finding.level == Level::Deny);
         findings.extend(against.into_iter().take(1));
         if !refused {
-            signers.entry(key.0.clone()).or_default().insert(key.1.clone(), signer);
+            // Another source may tell of another signer; then the registries' word stands, which are asked first.
+            signers.entry(key.0.clone()).or_default().entry(key.1.clone()).or_insert(signer);
         }
     }
     findings.extend(contradictions(store.pins(), &signers));

@@ -60,12 +60,8 @@ fn init(recursive: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     services.events_for(dialect);
     let cache = Arc::new(services.open_cache_of(&roots));
     let sources = Sources::new(services, &cache);
-    let asked = roots.first().map(|root| sources.of(&root.source(), std::iter::empty())).transpose()?;
-    let Some(options) = asked.map(|asked| sources.open(&asked)).transpose()?.flatten() else {
-        let message = "who signed what is locked must be asked, which --offline forbids";
-        return Err(Error::new(ErrorKind::Offline, message).hint("run the command once without --offline"));
-    };
-    let mut outcome = remember_all(&roots, options)?;
+    let groups = sources.groups(roots.iter().enumerate().map(|(at, root)| (at, root.source(), std::iter::empty())));
+    let mut outcome = remember_all(&roots, groups, &cache)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { dialect, ..outcome })

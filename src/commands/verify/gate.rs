@@ -1,23 +1,24 @@
 //! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::base::AskedBase;
 use super::bases::{Bases, Sifted};
 use super::modules;
 use super::opening::{Opening, open};
-use super::{Roots, VerifyOptions, judged, recalled};
+use super::{Root, Roots, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::ask::inquiry::Depth;
 use crate::commands::Services;
-use crate::commands::sources::{Asked, Sources};
+use crate::commands::sources::{Group, Sources};
 use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::verify_online::questions;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::release::Known;
 use crate::settings::SourceChoice;
 use crate::workspace::{RootSource, Scope};
 
@@ -144,32 +145,42 @@ fn asked(
     services: &Services<'_>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = Sources::new(services, cache);
-    let mut groups: BTreeMap<Option<Asked>, (Vec<usize>, Roots)> = BTreeMap::new();
-    let (mut notes, mut outcomes) = (Vec::new(), BTreeMap::new());
-    for (at, root) in roots.into_iter().enumerate() {
-        let asked = match &root.1 {
-            Ok(opened) => {
-                let source = opened.settings().source();
-                notes.extend(served(&source));
-                Some(sources.of(&source, opened.lock().iter().map(|(addr, _)| addr))?)
+    let mut notes: Vec<String> = Vec::new();
+    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
+    let asking: Vec<_> = opened.map(|(at, root)| (at, root.settings().source(), locked(root))).collect();
+    notes.extend(asking.iter().filter_map(|(_, source, _)| served(source)));
+    let mut groups = sources.groups(asking);
+    let of_a_group: BTreeSet<usize> = groups.iter().flat_map(|group| group.members.clone()).collect();
+    let unopened = (0..roots.len()).filter(|at| !of_a_group.contains(at)).collect();
+    groups.push(Group { members: unopened, opened: Ok(None) });
+    let mut roots: Vec<_> = roots.into_iter().map(Some).collect();
+    let mut outcomes: Vec<_> = roots.iter().map(|_| None).collect();
+    for Group { members, opened } in groups {
+        let mut of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
+        let known = match opened {
+            Ok(Some(options)) => {
+                questions(of_group.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(options)?
             }
-            Err(_) => None,
+            Ok(None) => Known::new(),
+            Err(error) => {
+                for (_, root) in &mut of_group {
+                    *root = Err(error.clone());
+                }
+                Known::new()
+            }
         };
-        let (numbers, members) = groups.entry(asked).or_default();
-        numbers.push(at);
-        members.push(root);
-    }
-    for (asked, (numbers, members)) in groups {
-        let questions = questions(members.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth);
-        let options = asked.map(|asked| sources.open(&asked)).transpose()?.flatten();
-        let known = options.map(|options| questions.ask(options)).transpose()?.unwrap_or_default();
-        let (judged, more) = judged(members, &known, cache, request.options);
+        let (judged, more) = judged(of_group, &known, cache, request.options);
         notes.extend(more);
-        outcomes.extend(numbers.into_iter().zip(judged));
+        members.into_iter().zip(judged).for_each(|(at, outcome)| outcomes[at] = Some(outcome));
     }
     notes.extend(sources.notes());
     notes.dedup();
-    Ok((outcomes.into_values().collect(), notes))
+    Ok((outcomes.into_iter().flatten().collect(), notes))
+}
+
+/// The providers of a lock file.
+fn locked(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
+    root.lock().iter().map(|(addr, _)| addr)
 }
 
 /// What it means that a hash is proven, where the origin registries were not asked.

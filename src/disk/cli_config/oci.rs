@@ -60,9 +60,9 @@ fn block(label: &str, item: &Item, body: &Object) -> Decoded<OciBlock> {
     let helper = text("docker_credentials_helper")?;
     let credential = match (text("username")?, secret("password")?, secret("access_token")?, secret("refresh_token")?) {
         (Some(user), Some(password), ..) => Some(OciCredential::Password { user, password }),
-        // Of both the one that can still be exchanged after an hour.
+        // Source: oras-go `registry/remote/auth`, `fetchBearerToken`: an access token is sent as it is.
+        (.., Some(token), _) => Some(OciCredential::AccessToken(token)),
         (.., Some(token)) => Some(OciCredential::RefreshToken(token)),
-        (.., Some(token), None) => Some(OciCredential::AccessToken(token)),
         _ => None,
     };
     if credential.is_none() && helper.is_none() {

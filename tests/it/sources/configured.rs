@@ -207,3 +207,24 @@ fn outdated_and_diff_ask_the_same_source() {
     let run = workspace.tflock(&registry, ["outdated"]).ended_with(0);
     assert!(run.stdout.contains("1.4.0"), "{run}");
 }
+
+#[test]
+fn the_plugin_cache_of_the_configuration_is_looked_at() {
+    let (registry, workspace) = world();
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    let package = format!("cache/{}/acme/widget/1.4.0/linux_amd64/terraform-provider-widget", registry.host());
+    workspace.write(&package, "another program");
+    let cache = workspace.path("cache").display().to_string();
+    let text = workspace.read("main.tf");
+    let again = || {
+        let other = Workspace::with_files(&[("main.tf", &text), (".terraform.lock.hcl", &workspace.lock_file())]);
+        other.write(".tflock.trust.hcl", &workspace.read(".tflock.trust.hcl"));
+        other
+    };
+    let configured = again().cli_config(&format!("plugin_cache_dir = \"{cache}\"\n"));
+    for workspace in [configured, again().env("TF_PLUGIN_CACHE_DIR", &cache)] {
+        let run = workspace.tflock(&registry, ["verify", "--installed", "--offline"]).ended_with(3);
+        assert!(run.stdout.contains("[installed-differs]"), "{run}");
+        workspace.tflock(&registry, ["verify", "--offline"]).ended_with(0);
+    }
+}

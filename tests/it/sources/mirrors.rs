@@ -151,3 +151,15 @@ fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
         run.ended_with(3);
     }
 }
+
+#[test]
+fn a_package_is_bound_to_its_platform_by_its_line_in_the_signed_list() {
+    let (registry, workspace) = mirrored(PLATFORMS);
+    copies(&workspace, &registry, ("mirror", "1.4.0"));
+    let other = registry.package("acme/widget", "1.4.0", "darwin_arm64").zip;
+    let name = "terraform-provider-widget_1.4.0_linux_amd64.zip";
+    workspace.write_bytes(&format!("{}/{name}", place(&registry, "mirror")), &other);
+    let run = workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(3);
+    assert!(run.stdout.contains("[wrong-checksum]") && run.stdout.contains("list for darwin_arm64"), "{run}");
+    assert!(!workspace.has(".terraform.lock.hcl"));
+}

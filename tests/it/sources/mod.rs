@@ -1,9 +1,11 @@
 //! Where packages are asked for: `--source`, the settings, the CLI configuration.
 
 mod configured;
+mod methods;
 mod mirrors;
 mod oci;
 mod secrets;
+mod several;
 
 use std::path::Path;
 

@@ -18,7 +18,7 @@ const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
 const LOCK: [&str; 3] = ["--tool=tofu", "lock", "--platform=linux_amd64"];
 
 /// What a repository has of one release: the bytes of its index, images and blobs.
-struct Layout {
+pub(super) struct Layout {
     index: Vec<u8>,
     images: Vec<Vec<u8>>,
     blobs: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// Lays out `acme/widget` 1.4.0; `change` changes its index.
-fn layout(registry: &Registry, change: impl FnOnce(&mut Value)) -> Layout {
+pub(super) fn layout(registry: &Registry, change: impl FnOnce(&mut Value)) -> Layout {
     let (mut images, mut blobs, mut targets) = (Vec::new(), vec![b"{}".to_vec()], Vec::new());
     for platform in PLATFORMS {
         let zip = registry.package("acme/widget", "1.4.0", platform).zip;
@@ -55,10 +55,10 @@ fn layout(registry: &Registry, change: impl FnOnce(&mut Value)) -> Layout {
 }
 
 /// The repository of a provider of the default registry, below `mirror`.
-const REPOSITORY: &str = "mirror/registry.opentofu.org/acme/widget";
+pub(super) const REPOSITORY: &str = "mirror/registry.opentofu.org/acme/widget";
 
 /// The fixture serves a repository with these tags.
-fn served(registry: Registry, layout: &Layout, tags: &[&str]) -> Registry {
+pub(super) fn served(registry: Registry, layout: &Layout, tags: &[&str]) -> Registry {
     let place = |rest: &str| format!("/v2/{REPOSITORY}/{rest}");
     let list = json!({"name": REPOSITORY, "tags": tags}).to_string();
     let mut registry = registry.document(&place("tags/list"), "application/json", list);

@@ -1,5 +1,9 @@
 //! Secrets never appear: not over any source, not over any failure, not at the highest verbosity.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::oci::{layout, served};
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -52,4 +56,121 @@ fn a_source_that_is_misspelt_shows_no_secret() {
     workspace.write(".tflock.hcl", &format!("source = \"{wrong}\"\n"));
     shows_none(&workspace.tflock(&registry, ["lock"]).ended_with(2));
     shows_none(&workspace.tflock(&registry, ["lock", "--net-mirror", &wrong, "-v"]));
+}
+
+/// A program below `home`, which says this and ends with this exit code.
+#[cfg(unix)]
+fn helper(workspace: &Workspace, path: &str, says: &str, code: i32) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let path = workspace.path("../home").join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, format!("#!/bin/sh\ncat <<'END'\n{says}\nEND\nexit {code}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn no_credentials_helper_shows_a_secret() {
+    let token = format!("{SECRET}-of-helper");
+    let answer = format!("{{\"token\": \"{token}\"}}");
+    let program = ".terraform.d/plugins/terraform-credentials-lab";
+    for (says, exit, code) in [(answer.as_str(), 0, 0), (&answer, 1, 4), (&token, 0, 4), ("{}", 0, 4)] {
+        let registry = widget().requiring_token(&token);
+        let workspace = Workspace::from("modules/one-root").cli_config("credentials_helper \"lab\" {\n args = []\n}\n");
+        helper(&workspace, program, says, exit);
+        for more in ["-v", "--format=json"] {
+            let run = workspace.tflock(&registry, ["lock", "--platform=linux_amd64", more]);
+            shows_none(&run);
+            run.ended_with(code);
+        }
+    }
+}
+
+/// A registry of packages that gives out tokens to who has the password, and the source that it is.
+fn guarded() -> (Registry, String) {
+    let registry = widget();
+    let repository = layout(&registry, |_| {});
+    let registry = served(registry, &repository, &["1.4.0"]);
+    let host = registry.host();
+    let password = format!("Basic {}", STANDARD.encode(format!("user:{SECRET}-password")));
+    let granted = format!("{{\"token\": \"{SECRET}-granted\"}}");
+    let challenge = format!("Bearer realm=\"https://{host}/token\",service=\"fixture\"");
+    let registry = registry
+        .document("/token", "application/json", granted)
+        .guarding("/token", &password, "Basic realm=\"fixture\"")
+        .guarding("/v2/", &format!("Bearer {SECRET}-granted"), &challenge);
+    let source = format!("--source=oci:{host}/mirror/${{hostname}}/${{namespace}}/${{type}}");
+    (registry, source)
+}
+
+/// Locks, verifies and mirrors at the highest verbosity and as JSON; the exit code of the first is to be this one.
+fn tries(workspace: &Workspace, registry: &Registry, source: &str, code: i32) {
+    let lock = ["lock", "--platform=linux_amd64"];
+    for (number, command) in [&lock[..], &lock, &["verify"], &["mirror", "copies"]].into_iter().enumerate() {
+        let more = if number == 1 { "--format=json" } else { "-v" };
+        let run = workspace.tflock(registry, command.iter().chain(&["--tool=tofu", source, more]));
+        shows_none(&run);
+        assert!(number > 1 || run.code == Some(code), "{run}");
+    }
+}
+
+fn requiring_widget() -> Workspace {
+    let text = "terraform {\n  required_providers {\n    widget = {\n      source = \"acme/widget\"\n    }\n  }\n}\n";
+    Workspace::with_files(&[("main.tf", text)])
+}
+
+#[test]
+fn no_oci_registry_shows_a_secret() {
+    let (registry, source) = guarded();
+    let host = registry.host();
+    let of_user = |password: &str| format!(" username = \"user\"\n password = \"{SECRET}-{password}\"");
+    for (arguments, code) in [
+        (of_user("password"), 0),
+        (of_user("wrong"), 4),
+        (format!(" access_token = \"{SECRET}-granted\"\n refresh_token = \"{SECRET}-refresh\""), 0),
+        (format!(" access_token = \"{SECRET}-stale\"\n refresh_token = \"{SECRET}-refresh\""), 4),
+    ] {
+        let block = format!("oci_credentials \"{host}\" {{\n{arguments}\n}}\n");
+        tries(&requiring_widget().cli_config(&block), &registry, &source, code);
+    }
+    // Where tokens are given out, something else is wrong.
+    for (status, body) in [(500, ""), (200, "\"s3cr3t-w0rd-granted\""), (200, "{\"token\": [\"s3cr3t-w0rd\"]}")] {
+        let (registry, source) = guarded();
+        let registry = match body {
+            "" => registry.answers(Endpoint::Other, Answer::status(status)),
+            body => registry.document("/token", "application/json", body),
+        };
+        let block = format!("oci_credentials \"{}\" {{\n{}\n}}\n", registry.host(), of_user("password"));
+        tries(&requiring_widget().cli_config(&block), &registry, &source, 4);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_file_and_no_helper_of_docker_shows_a_secret() {
+    let (registry, source) = guarded();
+    let host = registry.host();
+    let auth = STANDARD.encode(format!("user:{SECRET}-password"));
+    let of_helper = format!("{{\"credHelpers\": {{\"{host}\": \"lab\"}}}}");
+    let of_file = format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"{auth}\"}}}}}}");
+    let answer = format!("{{\"Username\": \"user\", \"Secret\": \"{SECRET}-password\"}}");
+    for (config, says, exit, code) in [
+        (&of_file, "", 0, 0),
+        (&of_helper, answer.as_str(), 0, 0),
+        (&of_helper, &answer, 1, 4),
+        (&of_helper, &format!("{SECRET}-password"), 0, 4),
+        (&format!("{{\"auths\": \"{SECRET}\"}}"), "", 0, 4),
+    ] {
+        let workspace = requiring_widget();
+        let docker = workspace.path("../home/.docker/config.json");
+        std::fs::create_dir_all(docker.parent().unwrap()).unwrap();
+        std::fs::write(docker, config).unwrap();
+        helper(&workspace, "bin/docker-credential-lab", says, exit);
+        let path = format!("{}:/usr/bin:/bin", workspace.path("../home/bin").display());
+        let workspace = workspace.env("PATH", &path);
+        tries(&workspace, &registry, &source, code);
+        let shown = workspace.tflock(&registry, ["lock", "--tool=tofu", &source, "-v"]);
+        assert!(!format!("{}{}", shown.stdout, shown.stderr).contains(&auth), "{shown}");
+    }
 }

@@ -22,7 +22,7 @@ use modules::Module;
 pub use release::{Flaw, Release};
 pub use tls::{ca_pem, server_pem};
 pub use world::Request;
-use world::{Document, World};
+use world::{Document, Guard, World};
 
 use super::keys::{Day, Key};
 use super::packages::{Package, Shape, archive};
@@ -127,6 +127,14 @@ impl Registry {
     #[must_use]
     pub fn requiring_token(self, token: &str) -> Self {
         self.world().token = Some(token.to_owned());
+        self
+    }
+
+    /// Paths that start so want this `Authorization`, else 401 with this challenge.
+    #[must_use]
+    pub fn guarding(self, start: &str, authorization: &str, challenge: &str) -> Self {
+        let [start, authorization, challenge] = [start, authorization, challenge].map(str::to_owned);
+        self.world().guards.push(Guard { start, authorization, challenge });
         self
     }
 

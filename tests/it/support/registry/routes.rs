@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Effect, Endpoint};
 use super::modules;
-use super::world::{Request, World};
+use super::world::{Guard, Request, World};
 
 /// An answer, not yet sent.
 #[derive(Debug)]
@@ -134,6 +134,14 @@ fn truth(world: &World, request: &Request) -> Reply {
     let wanted = world.token.as_ref().filter(|_| guarded).map(|token| format!("Bearer {token}"));
     if wanted.is_some() && request.authorization != wanted {
         return Reply::error(401);
+    }
+    let stops = |guard: &&Guard| {
+        request.path.starts_with(&guard.start) && request.authorization.as_ref() != Some(&guard.authorization)
+    };
+    if let Some(guard) = world.guards.iter().find(stops) {
+        let mut reply = Reply::error(401);
+        reply.headers.push(("www-authenticate", guard.challenge.clone()));
+        return reply;
     }
     let found = match place.endpoint {
         Endpoint::Discovery => Some(discovery(world)),

@@ -29,6 +29,16 @@ pub struct Document {
     pub body: Vec<u8>,
 }
 
+/// Paths that want an `Authorization` of their own, else 401.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// What the paths start with.
+    pub start: String,
+    pub authorization: String,
+    /// The `WWW-Authenticate` of the 401.
+    pub challenge: String,
+}
+
 /// Everything the server knows.
 #[derive(Debug, Default)]
 pub struct World {
@@ -38,6 +48,7 @@ pub struct World {
     pub documents: BTreeMap<String, Document>,
     /// The bearer token that the lists of versions and the download documents want.
     pub token: Option<String>,
+    pub guards: Vec<Guard>,
     /// Service discovery names no provider registry.
     pub no_providers: bool,
     /// Archives, sums and signatures are served by the other host.
