@@ -75,6 +75,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('--accept-republished', '--accept-republished', [CompletionResultType]::ParameterName, 'Replace the hashes of a release that was published again; may be repeated')
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why; it is kept in the trust file')
+            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The shared index to write into, by its URL. One that settings in the work tree name is never written to')
             [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('--var', '--var', [CompletionResultType]::ParameterName, 'Set a variable on which the source of a module depends; may be repeated')
             [CompletionResult]::new('--var-file', '--var-file', [CompletionResultType]::ParameterName, 'Set variables from a file; may be repeated')
@@ -92,6 +93,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--prune', '--prune', [CompletionResultType]::ParameterName, 'Remove entries that the configuration does not require')
             [CompletionResult]::new('--lock-modules', '--lock-modules', [CompletionResultType]::ParameterName, 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete')
             [CompletionResult]::new('--create', '--create', [CompletionResultType]::ParameterName, 'With -r: also in directories with configuration that nobody calls and that have no lock file')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`')
             [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Work in every root module below: each directory with a lock file')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Work in every root module below: each directory with a lock file')
             [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'Begin no further root module once one has failed')
@@ -185,6 +187,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'A state file, or the output of `state pull`: providers in it are kept')
             [CompletionResult]::new('--accept-republished', '--accept-republished', [CompletionResultType]::ParameterName, 'Replace the hashes of a release that was published again; may be repeated')
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why; it is kept in the trust file')
+            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The shared index to write into, by its URL. One that settings in the work tree name is never written to')
             [CompletionResult]::new('--modules', '--modules', [CompletionResultType]::ParameterName, 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none')
             [CompletionResult]::new('--var', '--var', [CompletionResultType]::ParameterName, 'Set a variable on which the source of a module depends; may be repeated')
             [CompletionResult]::new('--var-file', '--var-file', [CompletionResultType]::ParameterName, 'Set variables from a file; may be repeated')
@@ -202,6 +205,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--prune', '--prune', [CompletionResultType]::ParameterName, 'Remove entries that the configuration does not require')
             [CompletionResult]::new('--lock-modules', '--lock-modules', [CompletionResultType]::ParameterName, 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete')
             [CompletionResult]::new('--create', '--create', [CompletionResultType]::ParameterName, 'With -r: also in directories with configuration that nobody calls and that have no lock file')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`')
             [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Work in every root module below: each directory with a lock file')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Work in every root module below: each directory with a lock file')
             [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'Begin no further root module once one has failed')
@@ -378,6 +382,9 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
         }
         'tflock;mirror' {
             [CompletionResult]::new('--platform', '--platform', [CompletionResultType]::ParameterName, 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked')
+            [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked')
+            [CompletionResult]::new('--fs-mirror', '--fs-mirror', [CompletionResultType]::ParameterName, 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR')
+            [CompletionResult]::new('--net-mirror', '--net-mirror', [CompletionResultType]::ParameterName, 'Take packages from this network mirror only: net:URL')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--chdir', '--chdir', [CompletionResultType]::ParameterName, 'Work in this root module as if started there; may be repeated')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
@@ -848,13 +855,13 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             break
         }
         'tflock;cache;export' {
-            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name')
+            [CompletionResult]::new('--index', '--index', [CompletionResultType]::ParameterName, 'The shared index, by its URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name')
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool whose rules hold: header, default registry, file names')
             [CompletionResult]::new('--trust-file', '--trust-file', [CompletionResultType]::ParameterName, 'The trust file, instead of .tflock.trust.hcl at the top of the work tree')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'The form of the result on standard output')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Also write the result to a file in another form; may be repeated')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
-            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'Write them into a shared index, which must be a directory here')
+            [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'Write them into a shared index, where they are not there')
             [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Ask nobody; a question that the work needs is exit code 4')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Neither read nor write the index of known hashes')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No progress, no notes')

@@ -81,6 +81,7 @@ verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l reason -d 'Why; it is kept in the trust file' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l index -d 'The shared index to write into, by its URL. One that settings in the work tree name is never written to' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
@@ -109,6 +110,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l from-lock -d 'Rea
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l prune -d 'Remove entries that the configuration does not require'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l lock-modules -d 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l publish -d 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -207,6 +209,7 @@ verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l reason -d 'Why; it is kept in the trust file' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l index -d 'The shared index to write into, by its URL. One that settings in the work tree name is never written to' -r
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
@@ -235,6 +238,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l prune -d 'Remove entries that the configuration does not require'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l lock-modules -d 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l publish -d 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
@@ -428,6 +432,9 @@ complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l platform -d 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -974,7 +981,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l index -d 'The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l index -d 'The shared index, by its URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name' -r
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -990,7 +997,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l publish -d 'Write them into a shared index, which must be a directory here'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l publish -d 'Write them into a shared index, where they are not there'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s q -l quiet -d 'No progress, no notes'

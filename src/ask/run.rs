@@ -13,9 +13,12 @@ use super::gather::{CopyAnswer, CopyOrder, GatherOptions, Sources};
 use super::inquiry::Inquiry;
 use super::question::Step;
 use crate::addr::ProviderAddr;
+use crate::disk::cache::IndexEntry;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
 use crate::release::{Known, ReleaseKey};
+use crate::settings::IndexPlace;
+use crate::source::{IndexStores, Published};
 use crate::version::Version;
 
 /// The answers for the steps of each root module, in the order given; every question is asked once for all of them.
@@ -75,6 +78,15 @@ pub fn versions(
         let sources = Arc::new(Sources::new(options, Threads::One));
         sources.versions(providers).await
     })
+}
+
+/// Writes entries into a shared index, where they are not there.
+///
+/// # Errors
+///
+/// As [`gather`], and the first entry that could not be read or written.
+pub fn publish(stores: IndexStores, place: IndexPlace, entries: Vec<IndexEntry>) -> Result<Published, Error> {
+    block_on(Arc::new(stores).publish(place, entries))?
 }
 
 /// Runs until there is an answer or Ctrl-C.

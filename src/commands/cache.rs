@@ -1,16 +1,19 @@
 //! `cache`: the index of known hashes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Services;
-use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Origin, Prune, Pruned, exchange};
-use crate::disk::{files, index_directory, report_file, worktree};
+use super::publish::Publishing;
+use super::sources::Sources;
+use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
+use crate::disk::{files, report_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
-use crate::settings::IndexPlace;
+use crate::source::Published;
 
 /// What `cache` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +70,7 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
             CacheReport::Pruned { files, bytes }
         }
         Request::Export(file) => export(file, &cache)?,
-        Request::Publish(index) => publish(index, &cache, services)?,
+        Request::Publish(index) => return publish(index.as_deref(), cache, services),
         Request::Import(file) => return import(file, &cache, services),
     };
     Ok(Outcome::of_body("cache", Body::Cache(report)))
@@ -90,31 +93,18 @@ fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
     Ok(CacheReport::Exported { file, entries, text: None })
 }
 
-/// Writes every entry that was computed here and is not there yet. What the work tree names is never written to.
-fn publish(named: Option<String>, cache: &Cache, services: &Services<'_>) -> Result<CacheReport, Error> {
-    let index = named.or_else(|| services.variables().get("TFLOCK_INDEX").map(str::to_owned)).ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "which shared index is to be written to?")
-            .hint("name it with --index, or in TFLOCK_INDEX")
-    })?;
-    let refused = |problem: String| Error::new(ErrorKind::Usage, problem);
-    let base = match IndexPlace::parse(&index).map_err(|problem| refused(problem.to_string()))? {
-        IndexPlace::Directory(base) => base,
-        IndexPlace::Https(_) => {
-            let message = "a shared index is written to as a directory only; over https it is read".to_owned();
-            return Err(refused(message).hint("publish where the directory is that the web server serves"));
-        }
-    };
-    let mut entries = cache.entries();
-    entries.retain(|entry| entry.origin == Origin::Computed);
-    let (mut news, mut known) = (0, 0);
-    for entry in &entries {
-        let place = base.join(index_directory::entry_of(&entry.zh));
-        let written = index_directory::write(&place, &exchange::encode_line(entry)).map_err(|problem| {
-            Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", place.display())).in_file(&place)
-        })?;
-        *(if written { &mut news } else { &mut known }) += 1;
-    }
-    Ok(CacheReport::Published { index, news, known })
+/// Writes every entry that was computed here and is not there yet.
+fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>) -> Result<Outcome, Error> {
+    let publishing = Publishing::of(named, services)?;
+    let cache = Arc::new(cache);
+    let sources = Sources::new(services, &cache);
+    let published = publishing.publish(cache.entries(), &sources)?;
+    let deny = |finding| Finding { level: Level::Deny, ..finding };
+    let findings = publishing.contradictions(&published, &cache).into_iter().map(deny).collect();
+    let Published { news, known, .. } = published;
+    let body = Ok(Body::Cache(CacheReport::Published { index: publishing.shown, news, known }));
+    let outcome = Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]);
+    Ok(Outcome { notes: sources.notes(), ..outcome })
 }
 
 fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outcome, Error> {

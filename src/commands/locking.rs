@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::lock::{self, Mode, Root, Roots, Run};
+use super::publish::Publishing;
 use super::sources::Sources;
 use super::targets::{Below, Targets, Unlocked};
 use super::{LockOptions, Services};
@@ -24,6 +25,15 @@ pub struct Request {
     pub below: Below,
     /// Also directories with configuration that nobody calls and that have no lock file.
     pub create: bool,
+    /// What was computed here of all that is locked then goes into a shared index.
+    pub publish: Option<Publish>,
+}
+
+/// A shared index that is to be written to.
+#[derive(Debug, Clone, Default)]
+pub struct Publish {
+    /// Its URL; that of `TFLOCK_INDEX` if none is named.
+    pub index: Option<String>,
 }
 
 /// Makes lock files complete for their configuration.
@@ -32,7 +42,10 @@ pub struct Request {
 ///
 /// What keeps the run from beginning; what stopped one root module of several stands in its outcome.
 pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
+    let named = |publish: &Publish| Publishing::of(publish.index.as_deref(), services);
+    let publishing = request.publish.as_ref().map(named).transpose()?;
     let targets = Targets::of(&services.scope, request.below.recursive, Unlocked::created(request.create))?;
+    let directories = targets.directories();
     let prepare = |root: Root, _: &RunSettings| Ok(root);
     let asked = Locking {
         command: "lock",
@@ -41,7 +54,14 @@ pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         prepare: &prepare,
         to: None,
     };
-    Ok(run(&asked, targets, services))
+    let outcome = run(&asked, targets, services);
+    let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
+    Ok(match publishing {
+        Some(publishing) if !outcome.roots.iter().any(is_over) => {
+            publishing.publish_locked(&directories, services, outcome)
+        }
+        _ => outcome,
+    })
 }
 
 /// What a command of this kind was asked.

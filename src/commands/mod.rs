@@ -38,6 +38,8 @@ pub mod outdated;
 #[cfg(feature = "online")]
 mod outdated_modules;
 #[cfg(feature = "online")]
+mod publish;
+#[cfg(feature = "online")]
 pub mod remove;
 pub mod resolve;
 pub mod rotation;

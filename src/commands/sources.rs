@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::settings::SourceChoice;
 use crate::source::oci::{OciClient, OciMirror, Template};
-use crate::source::{DirectoryMirror, Method, Mirror, NetworkMirror, Place, Registry, Source};
+use crate::source::{DirectoryMirror, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
 use crate::workspace::{RootSource, Scope};
 
 /// The sources of a run. Root modules may have different ones.
@@ -227,6 +227,16 @@ impl<'a> Sources<'a> {
                 Ok(Source::Mirror(Mirror::Oci(Box::new(mirror))))
             }
         }
+    }
+
+    /// What writes shared indexes, as the user of a tool.
+    ///
+    /// # Errors
+    ///
+    /// CLI configuration that cannot be read.
+    pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
+        let (client, credentials, _) = self.online(dialect, None)?;
+        Ok(IndexStores::new(client.options(), credentials, client.options().timeout))
     }
 
     /// What it takes to ask servers.

@@ -7,13 +7,13 @@ use super::cache::exchange::LONGEST_LINE;
 use super::cache::real_path;
 use super::files;
 use crate::hash::Sha256Digest;
-use crate::settings::{Index, IndexPlace};
+use crate::settings::IndexPlace;
 
 /// True if an index is a directory in a work tree, by whatever spelling.
-pub fn is_within(index: &Index, tree: &Path) -> bool {
-    match &index.place {
+pub fn is_within(place: &IndexPlace, tree: &Path) -> bool {
+    match place {
         IndexPlace::Directory(base) => real_path(base).starts_with(real_path(tree)),
-        IndexPlace::Https(_) => false,
+        IndexPlace::Https(_) | IndexPlace::Cloud(_) => false,
     }
 }
 

@@ -8,7 +8,7 @@ use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
-use super::document::{Ask, Authorization, Document, Kind};
+use super::document::{Ask, Authorization, Document, Kind, Sent};
 use super::down::Down;
 use super::download::Download;
 use super::error::{Fault, NetError};
@@ -152,6 +152,12 @@ impl Client {
         Ok(super::download::Body::new(response, patience, permit))
     }
 
+    /// The client below, for a crate that speaks the protocols of cloud stores.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn of_stores(&self) -> Result<reqwest::Client, Fault> {
+        self.http(Purpose::Downloads)
+    }
+
     fn purpose_of_download(&self, url: &Url) -> Purpose {
         let plain = self.inner.plain.lock().unwrap_or_else(PoisonError::into_inner);
         if plain.contains(url.authority()) { Purpose::Documents } else { Purpose::Downloads }
@@ -183,12 +189,13 @@ impl Client {
         let mut trail = Trail::new(ask.url.clone(), authorization.is_some(), most);
         loop {
             self.watch().tell(|| Doing::Asking(ShownUrl::new(trail.url())));
-            let mut request = match &ask.form {
+            let mut request = match &ask.sent {
                 None => client.get(trail.url().clone()),
-                Some(form) => {
+                Some(Sent::Form(form)) => {
                     let request = client.post(trail.url().clone()).body(form.reveal().to_owned());
                     request.header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 }
+                Some(Sent::File(file)) => client.put(trail.url().clone()).body(file.clone()),
             };
             for (name, value) in &ask.headers {
                 request = request.header(*name, value);
@@ -203,7 +210,7 @@ impl Client {
             if response.status().is_success() {
                 return Ok((response, trail.into_url()));
             }
-            match location(&response).filter(|_| ask.form.is_none()) {
+            match location(&response).filter(|_| ask.sent.is_none()) {
                 Some(location) => trail.follow(&location)?,
                 None => return Err(refusal(&response, trail.carries_token())),
             }

@@ -54,6 +54,15 @@ impl Authorization {
     }
 }
 
+/// What is sent along with a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// A form, URL-encoded; by POST.
+    Form(Secret),
+    /// A file; by PUT.
+    File(String),
+}
+
 /// A question to a server.
 #[derive(Debug, Clone)]
 pub struct Ask {
@@ -63,8 +72,8 @@ pub struct Ask {
     pub kind: Kind,
     /// What the host that the question belongs to wants. Sent over `https` only, and to no other host that a redirect names.
     pub authorization: Option<Authorization>,
-    /// A form that is sent along, URL-encoded. Such a question is not sent on to where a redirect leads.
-    pub form: Option<Secret>,
+    /// What is sent along. Such a question is not sent on to where a redirect leads.
+    pub sent: Option<Sent>,
     /// Further headers.
     pub headers: Vec<(&'static str, String)>,
 }
@@ -72,7 +81,7 @@ pub struct Ask {
 impl Ask {
     /// A question without a token.
     pub fn new(url: Url, kind: Kind) -> Self {
-        Self { url, kind, authorization: None, form: None, headers: Vec::new() }
+        Self { url, kind, authorization: None, sent: None, headers: Vec::new() }
     }
 
     /// The same question with a bearer token, if there is one.
@@ -91,7 +100,14 @@ impl Ask {
     /// The same question with a form.
     #[must_use]
     pub fn posting(mut self, form: Option<Secret>) -> Self {
-        self.form = form;
+        self.sent = form.map(Sent::Form);
+        self
+    }
+
+    /// Puts a file where the question would read one.
+    #[must_use]
+    pub fn putting(mut self, file: String) -> Self {
+        self.sent = Some(Sent::File(file));
         self
     }
 

@@ -26,7 +26,7 @@ mod testing;
 pub use client::Client;
 pub use credentials::{Credentials, token_variable, token_variable_shown};
 pub use discovery::{Discovery, DiscoveryError, Service, ServiceMap};
-pub use document::{Ask, Authorization, Document, Kind};
+pub use document::{Ask, Authorization, Document, Kind, Sent};
 pub use download::{Body, Download};
 pub use error::{Fault, NetError, RedirectFault};
 pub use options::ClientOptions;

@@ -23,6 +23,8 @@ pub enum IndexPlace {
     Directory(PathBuf),
     /// `https:`: the path ends with a slash.
     Https(Url),
+    /// `s3:`, `gs:` and `az:`: a bucket or container, and a path in it. Only where the feature `cloud` is.
+    Cloud(Url),
 }
 
 /// What the entries of an index count for; the later is the stricter.
@@ -49,8 +51,11 @@ pub enum IndexPlaceError {
     /// A scheme that needs a program built with more.
     #[error("an index at {0}: needs a program with the feature \"cloud\", which this one was built without")]
     Cloud(String),
+    /// A cloud store without the name of a bucket or container.
+    #[error("an index at {0}: is wanted as {0}://NAME or {0}://NAME/PATH, with the name of a bucket or container")]
+    Bucket(String),
     /// A scheme that there is no index for.
-    #[error("an index is at file: or https:, not at {0}:")]
+    #[error("an index is at file:, https:, s3:, gs: or az:, not at {0}:")]
     Scheme(String),
     /// Not a path of this machine.
     #[error("{0:?} is not the file: URL of an absolute path")]
@@ -82,7 +87,9 @@ impl IndexPlace {
                 }
                 Ok(Self::Https(url))
             }
-            scheme @ ("s3" | "gs" | "az") => Err(IndexPlaceError::Cloud(scheme.to_owned())),
+            scheme @ ("s3" | "gs" | "az") if !cfg!(feature = "cloud") => Err(IndexPlaceError::Cloud(scheme.to_owned())),
+            "s3" | "gs" | "az" if url.has_host() && url.port().is_none() => Ok(Self::Cloud(url)),
+            scheme @ ("s3" | "gs" | "az") => Err(IndexPlaceError::Bucket(scheme.to_owned())),
             scheme => Err(IndexPlaceError::Scheme(scheme.to_owned())),
         }
     }
@@ -102,13 +109,25 @@ mod tests {
         for (text, phrase) in [
             ("index", "is not a URL"),
             ("http://h.example/", "not at http:"),
-            ("s3://bucket/x", "the feature \"cloud\""),
             ("https://user:word@h.example/", "neither user nor query"),
             ("https://h.example/?sig=secret", "neither user nor query"),
         ] {
             let error = IndexPlace::parse(text).unwrap_err().to_string();
             assert!(error.contains(phrase) && !error.contains("secret"), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn clouds_need_a_program_that_knows_them() {
+        for text in ["s3://bucket/x", "gs://bucket", "az://container/a/b"] {
+            let place = IndexPlace::parse(text);
+            if cfg!(feature = "cloud") {
+                assert_eq!(place, Ok(IndexPlace::Cloud(Url::parse(text).unwrap())));
+            } else {
+                assert!(place.unwrap_err().to_string().contains("the feature \"cloud\""), "{text}");
+            }
+        }
+        assert!(IndexPlace::parse("s3:///x").is_err());
     }
 
     #[test]

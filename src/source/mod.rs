@@ -6,6 +6,9 @@
 mod directory;
 mod error;
 mod index;
+#[cfg(feature = "cloud")]
+mod index_cloud;
+mod index_store;
 mod link;
 mod methods;
 mod mirror;
@@ -17,6 +20,7 @@ mod wire;
 pub use directory::DirectoryMirror;
 pub use error::SourceError;
 pub use index::{IndexAnswer, SharedIndexes};
+pub use index_store::{IndexStores, Published};
 pub use methods::{Filter, Method, Place};
 pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
 pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};

@@ -15,6 +15,9 @@ mod example;
 mod fixture;
 mod fuzzed;
 mod index;
+#[cfg(feature = "cloud")]
+mod index_clouds;
+mod index_servers;
 mod kept;
 mod killed;
 mod lock;
@@ -35,6 +38,7 @@ mod offline;
 mod outdated;
 mod picture;
 mod policy;
+mod publish;
 mod readme;
 mod recursive;
 mod rules;

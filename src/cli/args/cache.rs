@@ -43,10 +43,10 @@ pub(in crate::cli) enum CacheCommand {
         /// The file, or - for standard output.
         #[arg(value_name = "FILE|-", required_unless_present = "publish")]
         file: Option<PathBuf>,
-        /// Write them into a shared index, which must be a directory here.
+        /// Write them into a shared index, where they are not there.
         #[arg(long, conflicts_with = "file")]
         publish: bool,
-        /// The shared index, as a file: URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name.
+        /// The shared index, by its URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name.
         #[arg(long, value_name = "URL", requires = "publish")]
         index: Option<String>,
     },

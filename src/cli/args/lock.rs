@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Below, Locking, Modules, Within};
 use crate::commands::LockOptions;
-use crate::commands::locking::Request;
+use crate::commands::locking::{Publish, Request};
 use crate::version::Version;
 
 /// Make the lock file complete.
@@ -47,6 +47,12 @@ pub(in crate::cli) struct LockArgs {
     /// With -r: also in directories with configuration that nobody calls and that have no lock file.
     #[arg(long, requires = "recursive")]
     create: bool,
+    /// Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    publish: bool,
+    /// The shared index to write into, by its URL. One that settings in the work tree name is never written to.
+    #[arg(long, value_name = "URL", requires = "publish")]
+    index: Option<String>,
     #[command(flatten)]
     below: Below,
     #[command(flatten)]
@@ -69,7 +75,8 @@ impl LockArgs {
             lock_modules: self.lock_modules,
             ..self.locking.options()
         };
-        Request { options, below: self.below.targets(), create: self.create }
+        let publish = self.publish.then(|| Publish { index: self.index.clone() });
+        Request { options, below: self.below.targets(), create: self.create, publish }
     }
 }
 

@@ -182,7 +182,7 @@ impl RuleBook {
     fn indexes(&self, addr: &ProviderAddr) -> Vec<Index> {
         let counts = |index: &&Index| index.trust == IndexTrust::Verified || self.imported(addr);
         let all = self.settings.indexes.values().filter(counts);
-        all.filter(|index| !index_directory::is_within(index, &self.boundary)).cloned().collect()
+        all.filter(|index| !index_directory::is_within(&index.place, &self.boundary)).cloned().collect()
     }
 
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {

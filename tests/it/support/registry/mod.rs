@@ -138,6 +138,13 @@ impl Registry {
         self
     }
 
+    /// Files may be put at paths that start so, and are served from then on.
+    #[must_use]
+    pub fn taking_files(self, start: &str) -> Self {
+        self.world().shelf = Some(start.to_owned());
+        self
+    }
+
     /// Archives, sums and signatures come from [`Registry::other_host`].
     #[must_use]
     pub fn with_files_on_other_host(self) -> Self {

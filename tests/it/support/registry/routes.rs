@@ -143,6 +143,10 @@ fn truth(world: &World, request: &Request) -> Reply {
         reply.headers.push(("www-authenticate", guard.challenge.clone()));
         return reply;
     }
+    if request.method == "PUT" {
+        let takes = world.shelf.as_ref().is_some_and(|start| request.path.starts_with(start));
+        return Reply::error(if takes { 201 } else { 405 });
+    }
     let found = match place.endpoint {
         Endpoint::Discovery => Some(discovery(world)),
         Endpoint::Versions => versions(world, &place.provider),

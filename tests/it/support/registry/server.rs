@@ -6,8 +6,11 @@ use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use hyper::body::Incoming;
+use http_body_util::BodyExt as _;
+use hyper::Method;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderName, USER_AGENT};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -18,7 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use super::body::Pieces;
 use super::routes::{self, Manner};
 use super::tls;
-use super::world::{Request, World};
+use super::world::{Document, Request, World};
 
 /// A running server; it stops when dropped.
 #[derive(Debug)]
@@ -75,22 +78,28 @@ async fn accept(listener: TcpListener, acceptor: &TlsAcceptor, world: &Arc<Mutex
         tokio::spawn(async move {
             // A client that leaves, or does not trust us, is its own affair: the test looks at what the client says.
             let Ok(stream) = acceptor.accept(stream).await else { return };
-            let service = service_fn(|request| {
-                let reply = handle(&world, &request);
-                async { reply }
+            let service = service_fn(|request: hyper::Request<Incoming>| {
+                let world = &world;
+                async move {
+                    let (head, body) = request.into_parts();
+                    let brings = head.method == Method::PUT;
+                    let file =
+                        if brings { body.collect().await.map_err(io::Error::other)?.to_bytes() } else { Bytes::new() };
+                    handle(world, &head, &file)
+                }
             });
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-fn handle(world: &Mutex<World>, request: &hyper::Request<Incoming>) -> io::Result<hyper::Response<Pieces>> {
-    let header = |name: HeaderName| Some(request.headers().get(name)?.to_str().ok()?.to_owned());
-    let path = request.uri().path().to_owned();
+fn handle(world: &Mutex<World>, request: &Parts, file: &[u8]) -> io::Result<hyper::Response<Pieces>> {
+    let header = |name: HeaderName| Some(request.headers.get(name)?.to_str().ok()?.to_owned());
+    let path = request.uri.path().to_owned();
     let place = routes::place(&path);
     let seen = Request {
         endpoint: place.endpoint,
-        method: request.method().to_string(),
+        method: request.method.to_string(),
         host: header(HOST).unwrap_or_default(),
         provider: place.provider,
         authorization: header(AUTHORIZATION),
@@ -100,6 +109,10 @@ fn handle(world: &Mutex<World>, request: &hyper::Request<Incoming>) -> io::Resul
     let (reply, endless, waiting) = {
         let mut world = world.lock().unwrap();
         let reply = routes::answer(&mut world, &seen);
+        if seen.method == "PUT" && reply.status == 201 {
+            let document = Document { content_type: "text/plain".to_owned(), body: file.to_owned() };
+            world.documents.insert(path.clone(), document);
+        }
         world.requests.push(seen);
         (reply, Arc::clone(&world.endless), Arc::clone(&world.waiting))
     };

@@ -49,6 +49,8 @@ pub struct World {
     /// The bearer token that the lists of versions and the download documents want.
     pub token: Option<String>,
     pub guards: Vec<Guard>,
+    /// What the paths start with where files may be put.
+    pub shelf: Option<String>,
     /// Service discovery names no provider registry.
     pub no_providers: bool,
     /// Archives, sums and signatures are served by the other host.

@@ -1,0 +1,124 @@
+//! Writing into a shared index, for jobs that are told to.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Services;
+use super::sources::Sources;
+use crate::ask::run;
+use crate::dialect::Dialect;
+use crate::disk::cache::{Cache, IndexEntry, Origin};
+use crate::disk::{index_directory, lock_file, worktree};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile;
+use crate::outcome::Outcome;
+use crate::settings::IndexPlace;
+use crate::source::Published;
+
+/// A shared index that is written to.
+#[derive(Debug, Clone)]
+pub(super) struct Publishing {
+    place: IndexPlace,
+    /// As it was named.
+    pub(super) shown: String,
+}
+
+impl Publishing {
+    /// The index that was named, else that of `TFLOCK_INDEX`. What a file of the work tree names is never written to, and
+    /// neither is a directory in it.
+    ///
+    /// # Errors
+    ///
+    /// That there is no such index, or that it may not be written to.
+    pub(super) fn of(named: Option<&str>, services: &Services<'_>) -> Result<Self, Error> {
+        let refused = |problem: String| Error::new(ErrorKind::Usage, problem);
+        let named = named.or_else(|| services.variables().get("TFLOCK_INDEX"));
+        let shown = named.ok_or_else(|| {
+            let message = "--publish writes into a shared index, but none is named";
+            refused(message.to_owned()).hint("name it with --index, or in TFLOCK_INDEX")
+        })?;
+        if services.scope.no_cache {
+            let message = "--publish writes what the index of this machine knows, which --no-cache leaves out";
+            return Err(refused(message.to_owned()).hint("leave out one of the two"));
+        }
+        let place = IndexPlace::parse(shown).map_err(|problem| refused(problem.to_string()))?;
+        let top = worktree::top(Path::new("."));
+        if top.is_some_and(|top| index_directory::is_within(&place, &top)) {
+            let message = format!("the index {shown} is inside the work tree, where a pull request could write it");
+            return Err(refused(message).hint("keep it outside of the work tree"));
+        }
+        if services.scope.offline && !matches!(place, IndexPlace::Directory(_)) {
+            let message = format!("writing to {shown} needs the network, which --offline forbids");
+            return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
+        }
+        Ok(Self { place, shown: shown.to_owned() })
+    }
+
+    /// Writes entries that were computed here and are not there.
+    ///
+    /// # Errors
+    ///
+    /// The first entry that could not be read or written; others may have been written by then.
+    pub(super) fn publish(&self, entries: Vec<IndexEntry>, sources: &Sources<'_>) -> Result<Published, Error> {
+        let stores = sources.index_stores(Dialect::Terraform)?;
+        let computed = entries.into_iter().filter(|entry| entry.origin == Origin::Computed).collect();
+        run::publish(stores, self.place.clone(), computed).map_err(|error| {
+            let message = format!("cannot publish to {}: {}", self.shown, error.message);
+            Error { message, ..error }
+        })
+    }
+
+    /// Where the index says something else of archives than what was computed here.
+    pub(super) fn contradictions(&self, published: &Published, cache: &Cache) -> Vec<Finding> {
+        let told = published.differing.iter().map(|there| {
+            let own = cache.h1_of(&there.zh).map(|(h1, _)| h1.to_string()).unwrap_or_default();
+            let message = format!(
+                "the index {} gives {} and {} bytes for the archive zh:{}, which has {own}; it was left as it is",
+                self.shown,
+                there.h1_hash(),
+                there.size,
+                there.zh,
+            );
+            Finding::new(Rule::IndexDiffers, message)
+                .remedied_by("Find out who filled it, and have that entry taken out.")
+        });
+        told.collect()
+    }
+
+    /// Writes what was computed here of all that is locked in these directories, and tells it beside the result.
+    pub(super) fn publish_locked(&self, directories: &[PathBuf], services: &Services<'_>, outcome: Outcome) -> Outcome {
+        let cache = Arc::new(services.open_cache(directories));
+        let sources = Sources::new(services, &cache);
+        let entries = directories.iter().flat_map(|directory| locked(directory, &cache)).collect();
+        match self.publish(entries, &sources) {
+            Ok(published) => {
+                let Published { news, known, .. } = &published;
+                let mut outcome = outcome;
+                outcome.notes.push(format!("{news} of {} hashes are new in {}", news + known, self.shown));
+                let contradictions = self.contradictions(&published, &cache);
+                outcome.roots.iter_mut().take(1).for_each(|first| first.findings.extend(contradictions.clone()));
+                outcome
+            }
+            Err(error) => outcome.but(Some(error)),
+        }
+    }
+}
+
+/// What was computed here of the archives that a lock file records. One that cannot be read records none.
+fn locked(directory: &Path, cache: &Cache) -> Vec<IndexEntry> {
+    let text = lock_file::read(&directory.join(lockfile::FILE_NAME)).ok().flatten().unwrap_or_default();
+    let decoded = lockfile::decode(&text, Dialect::Terraform).ok();
+    let hashes =
+        decoded.iter().flat_map(|decoded| decoded.lock.iter()).flat_map(|(_, entry)| entry.hashes.of(HashScheme::Zh));
+    let computed = |hash: &PackageHash| {
+        let zh = hash.zh_digest()?;
+        let (h1, size) = cache.h1_of(&zh)?;
+        IndexEntry::new(zh, &h1, size, Origin::Computed)
+    };
+    let mut entries: Vec<IndexEntry> = hashes.filter_map(computed).collect();
+    entries.sort_unstable();
+    entries.dedup();
+    entries
+}
