@@ -55,9 +55,14 @@ impl Git {
         if let Some(commit) = self.commit(name)? {
             return Ok(commit);
         }
+        Err(self.unknown(name)?)
+    }
+
+    /// A name that means nothing, with the branch at the remote that may have been meant.
+    fn unknown(&self, name: &str) -> Result<GitError, GitError> {
         let remote = format!("origin/{name}");
         let remote = self.commit(&remote)?.map(|commit| commit.name);
-        Err(GitError::UnknownName { name: name.to_owned(), shallow: self.shallow, remote })
+        Ok(GitError::UnknownName { name: name.to_owned(), shallow: self.shallow, remote })
     }
 
     /// The commit that a name must mean, and nobody who may push a branch or a tag can make it mean another one.
@@ -72,7 +77,9 @@ impl Git {
     /// Source: `git help revisions`, `<refname>`.
     pub fn certain_commit(&self, name: &str) -> Result<Commit, GitError> {
         let (stem, suffix) = name.split_at(name.find(['~', '^', '@', ':']).unwrap_or(name.len()));
-        let Some(reference) = self.reference(name, stem)? else { return self.known_commit(name) };
+        let Some(reference) = self.reference(name, stem)? else {
+            return if stem.starts_with("refs/") { Err(self.unknown(name)?) } else { self.known_commit(name) };
+        };
         // What stands in braces behind `@` is about a branch by its short name.
         let full = if suffix.starts_with('@') { name.to_owned() } else { format!("{reference}{suffix}") };
         let commit = self.known_commit(&full)?;
@@ -117,7 +124,8 @@ impl Git {
             ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].map(|place| format!("{place}{stem}")).into();
         places.push(format!("refs/remotes/{stem}/HEAD"));
         if stem.starts_with("refs/") {
-            places.insert(0, stem.to_owned());
+            // Whoever writes it out means that one, and not a tag by the whole name.
+            places = vec![stem.to_owned()];
         }
         let of_remotes = format!("refs/remotes/*/{stem}");
         let args = ["for-each-ref", "--format=%(refname)", &of_remotes];

@@ -155,6 +155,22 @@ fn a_name_that_somebody_may_have_chosen_is_no_base() {
         workspace.git(["branch", &name]);
         says(&workspace, &name, 2, &format!("refs/heads/{name}"));
     }
+    // Written out, a name means itself: neither a tag by that name, nor one if there is no such branch here.
+    let workspace = repository(&registry);
+    let full = "refs/remotes/origin/main";
+    commit_evil(&workspace);
+    for name in
+        ["refs/tags/refs/remotes/origin/main", "refs/heads/refs/remotes/origin/main", "refs/refs/remotes/origin/main"]
+    {
+        workspace.git(["update-ref", name, "HEAD"]);
+        says(&workspace, full, 3, "");
+    }
+    workspace.git(["update-ref", "-d", full]);
+    says(&workspace, full, 2, "no revision in this clone");
+    says(&workspace, "refs/remotes/origin/main~0", 2, "no revision in this clone");
+    let workspace = repository(&registry);
+    let main = workspace.git(["rev-parse", "HEAD"]).stdout.trim().to_owned();
+    commit_evil(&workspace);
     // A whole one means the object.
     workspace.git(["branch", &format!("x/{main}")]);
     says(&workspace, &main, 3, &main[..10]);
