@@ -42,6 +42,9 @@ pub enum Refusal {
     /// Larger than [`LIMIT`].
     #[error("it is larger than 16 MiB")]
     TooLarge,
+    /// A directory with a file that counts, and that no text can name.
+    #[error("the name of a file in it is not UTF-8")]
+    Name,
 }
 
 impl Refusal {
@@ -138,12 +141,36 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 fn stepwise(path: &Path) -> io::Result<PathBuf> {
-    let mut way = Way { place: PathBuf::new(), rest: Vec::new(), links: 0 };
-    way.ahead(&std::path::absolute(path)?, None);
-    while let Some(step) = way.rest.pop() {
-        way.go(&step)?;
-    }
+    let mut way = Way::to(path)?;
+    way.end()?;
     Ok(way.place)
+}
+
+/// All that a path leads over: each symbolic link on its way, and where it ends; as far as it leads. Each is a place
+/// without symbolic links above it.
+pub fn stations(path: &Path) -> Vec<PathBuf> {
+    let Ok(mut way) = Way::to(path) else { return Vec::new() };
+    let _ = way.end();
+    let mut stations = way.links;
+    stations.push(way.place);
+    stations
+}
+
+/// Where a directory is that configuration names from another one, in the form of that name: links are put in the place
+/// of what leads to them, as the tools do. What cannot be resolved is told when it is read.
+pub fn without_links(base: &Path, dir: &Path) -> PathBuf {
+    let resolved = resolve(base).and_then(|base| Ok((resolve(&base.join(dir))?, base)));
+    match resolved {
+        Ok((place, base)) if lexical(&base, dir) != place => relative(&base, &place),
+        _ => dir.to_owned(),
+    }
+}
+
+/// The way from one directory to a place, both without symbolic links.
+fn relative(base: &Path, place: &Path) -> PathBuf {
+    let shared = base.components().zip(place.components()).take_while(|(one, other)| one == other).count();
+    let up = base.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(place.components().skip(shared)).collect()
 }
 
 /// One part of a path that is still to be gone.
@@ -159,10 +186,24 @@ struct Way {
     place: PathBuf,
     /// What is left, the next part last.
     rest: Vec<Step>,
-    links: usize,
+    /// The links that were followed.
+    links: Vec<PathBuf>,
 }
 
 impl Way {
+    fn to(path: &Path) -> io::Result<Self> {
+        let mut way = Self { place: PathBuf::new(), rest: Vec::new(), links: Vec::new() };
+        way.ahead(&std::path::absolute(path)?, None);
+        Ok(way)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        while let Some(step) = self.rest.pop() {
+            self.go(&step)?;
+        }
+        Ok(())
+    }
+
     /// Puts the parts of a path before what is left.
     fn ahead(&mut self, path: &Path, within: Option<&Path>) {
         let parts = path.components().rev();
@@ -179,7 +220,7 @@ impl Way {
             // The first part of a path that is absolute.
             Some(Component::Prefix(_) | Component::RootDir) => self.place.push(&step.part),
             Some(Component::Normal(name)) => {
-                if self.links > 0 && name.eq_ignore_ascii_case(".git") {
+                if !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
                     return Err(refused(Refusal::Repository));
                 }
                 self.place.push(name);
@@ -198,12 +239,12 @@ impl Way {
     /// A link that leads nowhere is not an absent file.
     fn absent(&self, reason: io::Error) -> io::Error {
         let is_absent = matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-        if is_absent && self.links > 0 { refused(Refusal::Nowhere) } else { reason }
+        if is_absent && !self.links.is_empty() { refused(Refusal::Nowhere) } else { reason }
     }
 
     fn follow(&mut self, step: &Step) -> io::Result<()> {
-        self.links += 1;
-        if self.links > MAX_LINKS {
+        self.links.push(self.place.clone());
+        if self.links.len() > MAX_LINKS {
             return Err(refused(Refusal::Circle));
         }
         let target = std::fs::read_link(&self.place)?;
@@ -275,6 +316,33 @@ mod tests {
         // `..` that a caller names is no link.
         assert_eq!(read(&top.join("a/../../outside/f")).unwrap().as_deref(), Some(&b"../outside/f"[..]));
         assert_eq!(read(&top.join("none/f")).unwrap(), None);
+        let shown = |path: &str| -> Vec<String> {
+            let stations = stations(&top.join(path)).into_iter();
+            stations.map(|place| place.strip_prefix(&top).unwrap().display().to_string()).collect()
+        };
+        assert_eq!(shown("chain"), ["chain", "a/l", "c/f"]);
+        assert_eq!(shown("a/b/up/chain"), ["a/b/up", "chain", "a/l", "c/f"]);
+        assert_eq!(shown("c/f"), ["c/f"]);
+        assert_eq!(shown("nowhere").first().map(String::as_str), Some("nowhere"));
+    }
+
+    #[test]
+    fn directories_are_named_without_links() {
+        let (_folder, top) = tree();
+        symlink("../c", top.join("a/m")).unwrap();
+        symlink("a", top.join("root")).unwrap();
+        for (base, dir, named) in [
+            ("a", "m", "../c"),
+            ("a", "../a/b", "../a/b"),
+            ("a", "b", "b"),
+            ("root", "m", "../c"),
+            ("root", "../c", "../c"),
+            ("a", "m/none", "m/none"),
+            ("c", "../root/b", "../a/b"),
+            ("a", "../root", ""),
+        ] {
+            assert_eq!(without_links(&top.join(base), Path::new(dir)), Path::new(named), "{base} {dir}");
+        }
     }
 
     #[test]

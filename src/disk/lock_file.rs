@@ -54,7 +54,7 @@ fn hint_on(refusal: Refusal) -> Option<&'static str> {
     match refusal {
         Refusal::Nowhere | Refusal::Circle => Some("mend the symbolic link, or remove it"),
         Refusal::Outside | Refusal::Repository => Some("replace the symbolic link by a file of the work tree"),
-        Refusal::NotAFile | Refusal::TooLarge => None,
+        Refusal::NotAFile | Refusal::TooLarge | Refusal::Name => None,
     }
 }
 

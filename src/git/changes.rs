@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::tree::kind;
 use super::{Answer, Git, GitError, Kind, Tree, slashed, worktree};
+use crate::disk::files;
 use crate::hash::git_blob;
 
 /// Files larger than this count as changed; none that is read for a root module may be larger.
@@ -221,9 +222,15 @@ impl Changes {
         self.paths.iter().map(String::as_str)
     }
 
-    /// The first link or submodule that is new or changed and stands at a path or above it.
+    /// The first link or submodule that is new or changed and stands at a path or above it, or at or above a link that the
+    /// path leads over.
     pub fn crossing(&self, path: &str) -> Option<(&str, Kind)> {
-        first(&self.crossings, path)
+        let beyond = || {
+            let stations = files::stations(&self.top.join(path)).into_iter();
+            let mut ways = stations.filter_map(|place| Some(as_listed(place.strip_prefix(&self.top).ok()?)));
+            ways.find_map(|way| first(&self.crossings, &way))
+        };
+        first(&self.crossings, path).or_else(|| if self.is_plain(path) { None } else { beyond() })
     }
 
     /// True if a link or submodule is new or changed.
@@ -286,7 +293,7 @@ impl Changes {
         is_real(way) || (is_real(parent) && self.tracked.contains_key(way) && !is_link())
     }
 
-    /// What a path is called from the top: as it is written, and where symbolic links lead to.
+    /// What a path is called from the top: as it is written, and each symbolic link that it leads over, up to its end.
     fn names(&self, path: &Path) -> Vec<String> {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let written = worktree::lexical(Path::new(""), &absolute);
@@ -294,11 +301,16 @@ impl Changes {
         if let Some(way) = way.filter(|way| self.is_plain(way)) {
             return vec![way];
         }
-        let mut places = vec![written];
-        places.extend(path.canonicalize());
-        places.dedup();
-        places.iter().filter_map(|place| slashed(place.strip_prefix(&self.top).ok()?)).collect()
+        let mut places = files::stations(path);
+        places.push(written);
+        places.iter().filter_map(|place| Some(as_listed(place.strip_prefix(&self.top).ok()?))).collect()
     }
+}
+
+/// A path as git's lists of paths are read here, also where it is not UTF-8.
+fn as_listed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
 }
 
 /// The first of some paths that is another one or above it.

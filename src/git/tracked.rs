@@ -29,11 +29,22 @@ impl Question {
     pub fn answer(self) -> Vec<PathBuf> {
         let answer = self.running.and_then(|running| running.answer().ok());
         let Some(answer) = answer.filter(super::Answer::succeeded) else { return Vec::new() };
-        let paths = answer.stdout.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
-        paths
-            .filter_map(|path| path.strip_prefix(&self.prefix))
-            .filter(|path| !path.is_empty())
-            .map(PathBuf::from)
-            .collect()
+        let paths = answer.stdout.split(|byte| *byte == 0);
+        let below = paths.filter_map(|path| path.strip_prefix(self.prefix.as_bytes()));
+        below.filter(|path| !path.is_empty()).filter_map(path_of).collect()
     }
+}
+
+/// The path that git names, UTF-8 or not.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere not every path can be had")]
+fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
+}
+
+/// The path that git names, if it is UTF-8.
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }

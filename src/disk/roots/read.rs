@@ -19,8 +19,15 @@ pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
         let kind = entry.file_type()?;
         // A broken link stays in, to fail when it is read.
         let is_dir = kind.is_dir() || (kind.is_symlink() && fs::metadata(entry.path()).is_ok_and(|meta| meta.is_dir()));
-        if !is_dir {
-            names.push(entry.file_name().to_string_lossy().into_owned());
+        if is_dir {
+            continue;
+        }
+        let counts = |shown: String| ConfigFiles::select([shown], dialect) != ConfigFiles::default();
+        match entry.file_name().into_string() {
+            Ok(name) => names.push(name),
+            // By its name as it can be shown, another file would be read.
+            Err(name) if counts(name.to_string_lossy().into_owned()) => return Err(io::Error::other(Refusal::Name)),
+            Err(_) => {}
         }
     }
     Ok(ConfigFiles::select(names, dialect))
@@ -67,33 +74,42 @@ pub(super) fn manifest(root: &Path, data_dir: Option<&Path>) -> Result<Manifest,
     }
 }
 
+/// What variables of the root module are set to from outside, and which of the files that do it cannot be read: what they
+/// set is not known.
+pub(super) type Given = (BTreeMap<String, Option<String>>, Vec<TreeError>);
+
 /// The values that files of variables in the root module set, over those of the environment.
-///
-/// What cannot be read sets nothing: whoever needs a value learns that it is unknown.
-pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> BTreeMap<String, Option<String>> {
+pub(super) fn variables(root: &Path, environment: &BTreeMap<String, String>) -> Given {
     let mut values: BTreeMap<_, _> =
         environment.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
-    for name in variable_files(root) {
-        if let Ok(file) = text(root, PathBuf::from(name)) {
-            values.extend(decode_variables(&file.path, &file.text));
+    let mut errors = Vec::new();
+    match variable_files(root) {
+        Ok(names) => {
+            for name in names {
+                match text(root, PathBuf::from(name)) {
+                    Ok(file) => values.extend(decode_variables(&file.path, &file.text)),
+                    Err(error) => errors.push(*error),
+                }
+            }
         }
+        Err(error) => errors.push(unreadable(root.to_owned(), &error)),
     }
-    values
+    (values, errors)
 }
 
 /// The names of the files of variables in the root module, in the order of reading.
-pub(super) fn variable_files(root: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(root)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| {
-            let auto = name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
-            auto || name == "terraform.tfvars" || name == "terraform.tfvars.json"
-        })
-        .collect();
+pub(super) fn variable_files(root: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root)? {
+        let name = entry?.file_name();
+        let shown = name.to_string_lossy();
+        let auto = shown.ends_with(".auto.tfvars") || shown.ends_with(".auto.tfvars.json");
+        if auto || shown == "terraform.tfvars" || shown == "terraform.tfvars.json" {
+            names.push(name.into_string().map_err(|_| io::Error::other(Refusal::Name))?);
+        }
+    }
     names.sort_by_key(|name| (!name.starts_with("terraform.tfvars"), name.clone()));
-    names
+    Ok(names)
 }
 
 /// A path relative to another, by their text: without `.` and inner `..`.

@@ -244,3 +244,116 @@ fn links_and_submodules_that_stood_there_before_are_nothing_new() {
     let run = all(&workspace, &registry, &[]).ended_with(0);
     assert!(!run.stdout.contains("link-changed"), "{run}");
 }
+
+#[test]
+fn links_that_lead_over_other_links_count_at_each_step() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    // A lock file by way of a directory that is a link, and configuration by way of a link to a link.
+    for version in ["one", "two"] {
+        workspace.write(&format!("locks/{version}/lock"), &workspace.read(&format!("app/{LOCK}")));
+    }
+    evil_text(&workspace, "locks/two/lock");
+    link(&workspace, "locks/one", "current");
+    std::fs::remove_file(workspace.path(&format!("app/{LOCK}"))).unwrap();
+    link(&workspace, "../current/lock", &format!("app/{LOCK}"));
+    workspace.write("shared/good", "locals {}\n");
+    workspace.write("shared/evil", "resource \"evil_thing\" \"x\" {}\n");
+    link(&workspace, "good", "shared/which");
+    link(&workspace, "../shared/which", "other/more.tf");
+    commit(&workspace, "links");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    all(&workspace, &registry, &[]).ended_with(0);
+    for (target, name, rule) in [("locks/two", "current", "hashes-dropped"), ("evil", "shared/which", "entry-missing")]
+    {
+        std::fs::remove_file(workspace.path(name)).unwrap();
+        link(&workspace, target, name);
+        commit(&workspace, "harmless");
+        let run = all(&workspace, &registry, &[]);
+        assert!(run.code != Some(0) && denies(&run, rule), "{rule}: {run}");
+        assert_eq!(denies(&run, "link-changed"), rule == "hashes-dropped", "{run}");
+        workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
+    }
+}
+
+fn evil_text(workspace: &Workspace, path: &str) {
+    edit(workspace, path, |text| without_last_line_with(text, "h1:"));
+}
+
+/// Names that are no text can be had on Linux only, and two of them look the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_hide_nothing() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let registry = honest();
+    let workspace = repository(&registry);
+    let named = |bytes: &[u8]| workspace.path("").join(OsStr::from_bytes(bytes));
+    let refused = |said: &str| {
+        commit(&workspace, "harmless");
+        let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline"])).ended_with(2);
+        assert!(run.stderr.contains(said), "{said}: {run}");
+        workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
+    };
+    // A root module, also where it is ignored and tracked.
+    let copy = |to: &[u8]| {
+        std::fs::create_dir(named(to)).unwrap();
+        for name in ["main.tf", LOCK] {
+            std::fs::copy(workspace.path("app").join(name), named(to).join(name)).unwrap();
+        }
+        std::fs::write(named(to).join(LOCK), "provider \"evil.example.com/x/y\" {\n  version = 1\n}\n").unwrap();
+    };
+    copy(b"b\xff");
+    refused("the path of this root module is not UTF-8");
+    copy(b"b\xff");
+    workspace.write("b\u{fffd}/main.tf", "locals {}\n");
+    workspace.git(["add", "--all"]);
+    workspace.write(".gitignore", "b*\n");
+    refused("the path of this root module is not UTF-8");
+    // Configuration, beside a file that looks the same.
+    std::fs::write(named(b"app/\xff.tf"), "resource \"evil_thing\" \"x\" {}\n").unwrap();
+    workspace.write("app/\u{fffd}.tf", "locals {}\n");
+    refused("the name of a file in it is not UTF-8");
+    // Other files are nobody's business.
+    std::fs::write(named(b"app/\xff.txt"), "").unwrap();
+    commit(&workspace, "notes");
+    all(&workspace, &registry, &[]).ended_with(0);
+}
+
+/// How a value is set in a way that cannot be read, and what is said of it.
+type ValueRow = (fn(&Workspace, &str), &'static str);
+
+#[test]
+fn values_that_cannot_be_read_are_not_passed_over() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    edit(&workspace, &format!("app/{LOCK}"), |text| text.replace("terraform init", "tofu init"));
+    let module = "variable \"which\" {\n  default = \"./good\"\n}\nmodule \"m\" {\n  source = var.which\n}\n";
+    workspace.write("app/module.tf", module);
+    workspace.write("app/good/main.tf", "locals {}\n");
+    workspace.write("app/evil/main.tf", "resource \"evil_thing\" \"x\" {}\n");
+    commit(&workspace, "module");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let value = "which = \"./evil\"\n";
+    let rows: [ValueRow; 3] = [
+        (
+            |it, value| it.write("app/x.auto.tfvars", &format!("{value}#{}\n", "x".repeat(16 << 20))),
+            "larger than 16 MiB",
+        ),
+        (
+            |it, value| {
+                it.write("values", value);
+                link(it, "/proc/self/cwd/values", "app/terraform.tfvars");
+            },
+            "out of the git work tree",
+        ),
+        (|it, _| link(it, "nowhere", "app/x.auto.tfvars.json"), "nowhere"),
+    ];
+    for (change, said) in rows {
+        change(&workspace, value);
+        commit(&workspace, "harmless");
+        let run = workspace.tflock(&registry, GATE.iter().chain(&["-r", "--offline"])).ended_with(2);
+        assert!(run.stderr.contains(said), "{said}: {run}");
+        workspace.git(["reset", "--quiet", "--hard", "origin/main"]);
+    }
+}

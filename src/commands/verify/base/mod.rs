@@ -135,8 +135,14 @@ impl Base {
     ///
     /// # Errors
     ///
-    /// All that is wrong with those of the revision.
+    /// All that is wrong with those of the revision; and if the path of the root module is not UTF-8.
     pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
+        let way = self.way_to(root);
+        if way.to_str().is_none() {
+            let message = "the path of this root module is not UTF-8, so that what git says of it cannot be told from what \
+                           it says of others";
+            return Err(Error::new(ErrorKind::Usage, message).in_file(way).hint("rename the directory"));
+        }
         if self.asked.trust_change_allowed {
             return Ok(None);
         }

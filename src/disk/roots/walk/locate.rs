@@ -9,6 +9,7 @@ use super::super::{
 };
 use super::{Located, Node, Package, Walk};
 use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Scope, Text};
+use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::redact;
 
@@ -58,13 +59,15 @@ impl Walk<'_> {
     }
 
     fn local(&mut self, from: &Node, path: &str, key: &str) -> Result<Located, ModuleProblem> {
-        let dir = read::join(&from.dir, path);
-        match &from.package {
-            Some(package) if !dir.starts_with(&package.fetched.package) => {
-                return Err(ModuleProblem::OutsidePackage(path.to_owned()));
-            }
-            Some(_) => {}
-            None => drop(self.local_modules.insert(dir.clone())),
+        let written = read::join(&from.dir, path);
+        let dir = match &from.package {
+            Some(package) => real_in(&package.fetched.package, &written),
+            None => Some(files::without_links(self.root, &written)),
+        };
+        let Some(dir) = dir else { return Err(ModuleProblem::OutsidePackage(path.to_owned())) };
+        if from.package.is_none() {
+            // What leads there counts as well.
+            self.local_modules.extend([written, dir.clone()]);
         }
         self.local_calls.push(LocalModuleCall {
             key: key.to_owned(),
@@ -109,11 +112,14 @@ impl Walk<'_> {
     fn evaluate(&self, from: &Node, text: &Text) -> Result<String, Option<String>> {
         let inputs;
         let given = match &from.inputs {
-            None => self.given.get_or_init(|| {
-                let mut given = read::variables(self.root, &self.options.variables);
-                given.extend(self.options.assigned.iter().cloned());
-                given
-            }),
+            None => {
+                let read = self.given.get_or_init(|| {
+                    let (mut given, errors) = read::variables(self.root, &self.options.variables);
+                    given.extend(self.options.assigned.iter().cloned());
+                    (given, errors)
+                });
+                &read.0
+            }
             Some(names) => {
                 inputs = names.iter().map(|name| (name.clone(), None)).collect();
                 &inputs
@@ -213,4 +219,10 @@ impl Walk<'_> {
         }
         Ok(Some((read::join(Path::new(""), &record.dir), record.version.clone())))
     }
+}
+
+/// Where a directory of a package is, links in it followed; none if that is not in the package.
+fn real_in(package: &Path, dir: &Path) -> Option<PathBuf> {
+    let dir = files::without_links(package, dir.strip_prefix(package).ok()?);
+    (!dir.starts_with("..")).then(|| package.join(dir))
 }

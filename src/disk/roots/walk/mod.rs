@@ -3,7 +3,7 @@
 mod locate;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -53,7 +53,7 @@ struct Walk<'o> {
     options: &'o TreeOptions,
     manifest: OnceCell<Manifest>,
     /// Variables of the root module that are set from outside.
-    given: OnceCell<BTreeMap<String, Option<String>>>,
+    given: OnceCell<read::Given>,
     /// By directory, of fetched ones as it is shown; none for those with errors.
     modules: HashMap<PathBuf, Option<Rc<Module>>>,
     needs: Needs,
@@ -129,13 +129,16 @@ impl Walk<'_> {
 
     fn finish(mut self) -> Result<Tree, Vec<TreeError>> {
         self.errors.extend(self.needs.errors.into_iter().map(TreeError::Config));
+        let is_given = self.given.get().is_some();
+        self.errors.extend(self.given.take().into_iter().flat_map(|(_, errors)| errors));
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
         let constrained = self.needs.constrained_built_in.into_iter();
         self.warnings.extend(constrained.map(|(place, address)| TreeWarning::ConstrainedBuiltIn { place, address }));
-        if self.given.get().is_some() {
-            self.files_read.extend(read::variable_files(self.root).into_iter().map(PathBuf::from));
+        if is_given {
+            let names = read::variable_files(self.root).unwrap_or_default();
+            self.files_read.extend(names.into_iter().map(PathBuf::from));
         }
         let root = self.modules.get(Path::new("")).cloned().flatten();
         Ok(Tree {

@@ -38,6 +38,11 @@ const BLOCKS: &[Row] = &[
     Row("in what a link led to before", &[Append("shared/common.tf", "resource \"evil_thing\" \"x\" {}\n")], 1, MISSING),
     Row("a constraint that the locked version does not meet", &[Replace("app/main.tf", "~> 1.4", "~> 2.0")], 1, &["version-not-allowed"]),
     Row("a constraint that it meets as well", &[Replace("app/main.tf", "~> 1.4", "~> 1.0")], 1, &["constraints-stale"]),
+    Row("a resource in JSON, named twice", &[Write("app/x.tf.json", r#"{"resource": {"evil_thing": {"x": {}}}, "resource": {"widget_thing": {"x": {}}}}"#)], 1, MISSING),
+    Row("a provider of a resource in JSON", &[Write("app/x.tf.json", r#"{"resource": {"widget_x": {"x": {"provider": "evil.two"}}}}"#)], 1, MISSING),
+    Row("an import", &[Write("app/x.tf", "import {\n  to = evil_thing.x\n  id = \"x\"\n}\n")], 1, MISSING),
+    Row("what was removed, which asks for nothing", &[Write("app/x.tf", "removed {\n  from = evil_thing.x\n  lifecycle {\n    destroy = false\n  }\n}\n")], 0, &[]),
+    Row("a provider in quotes", &[Write("app/x.tf", "resource \"widget_x\" \"x\" {\n  provider = \"evil.two\"\n}\n")], 1, MISSING),
     Row("another source by the same name", &[Replace("app/main.tf", "acme/widget", "evil/widget")], 1, MISSING),
 ];
 
@@ -88,6 +93,8 @@ const MODULES: &[Row] = &[
     Row("a module outside of the tree", &[Write("app/x.tf", "module \"m\" {\n  source = \"../../outside\"\n}\n")], 2, &[]),
     Row("a module of a host that policy forbids, unknown", &[Write("app/x.tf", "module \"m\" {\n  source = \"git::https://evil.example.com/m.git\"\n}\n")], 3, &[]),
     Row("a module moved with its caller", &[Move("modules/net", "modules/web"), Replace("app/main.tf", "modules/net", "modules/web")], 0, &[]),
+    Row("a module beside where a link leads", &[Write("modules/evil/main.tf", EVIL), Write("app/evil/main.tf", "locals {}\n"), Append("modules/net/main.tf", "module \"e\" {\n  source = \"../evil\"\n}\n"), Replace("app/main.tf", "../modules/net", "./m"), Link("app/m", "../modules/net")], 1, MISSING),
+    Row("a module beside a link, which nothing calls", &[Write("modules/evil/main.tf", "locals {}\n"), Write("app/evil/main.tf", EVIL), Append("modules/net/main.tf", "module \"e\" {\n  source = \"../evil\"\n}\n"), Replace("app/main.tf", "../modules/net", "./m"), Link("app/m", "../modules/net")], 0, &[]),
     Row("a module by a link", &[Write("modules/evil/main.tf", EVIL), Link("app/m", "../modules/evil"), Write("app/x.tf", "module \"m\" {\n  source = \"./m\"\n}\n")], 1, MISSING),
 ];
 
