@@ -97,6 +97,17 @@ fn main_branch(registry: &Registry) -> Workspace {
     workspace.write("modules/net/main.tf", "locals {}\n");
     workspace.write("shared/common.txt", "locals {\n  common = true\n}\n");
     workspace.write("app/net.tf", "module \"net\" {\n  source = \"../modules/net\"\n}\n");
+    // A lock file and a module by way of several links, and what an earlier proposal may have left beside them.
+    workspace.write("third/main.tf", &(require(registry, &HONEST) + "module \"net\" {\n  source = \"./net\"\n}\n"));
+    workspace.write("locks/one/lock", &lock);
+    let own = all(registry, "acme/widget", "1.4.0").join("\",\n    \"");
+    let evil = lock.replace(&own, &all(registry, "acme/widget", "1.4.1").join("\",\n    \"")).replace("1.4.0", "1.4.1");
+    workspace.write("locks/two/lock", &evil);
+    for (target, link) in
+        [("locks/one", "current"), ("../current/lock", &format!("third/{LOCK}")), ("../modules/net", "third/net")]
+    {
+        std::os::unix::fs::symlink(target, workspace.path(link)).unwrap();
+    }
     std::os::unix::fs::symlink("../shared/common.txt", workspace.path("other/common.tf")).unwrap();
     workspace.write(".gitignore", ".terraform\n");
     workspace.git(["init", "--quiet"]);
@@ -164,8 +175,9 @@ fn what_the_gate_passes_installs_nothing_else() {
         let done = proposal.done.join(", ");
         workspace.git_may_fail(["add", "--all", "--force"]);
         workspace.git_may_fail(["commit", "--quiet", "--allow-empty", "--message", "harmless"]);
-        // What the job of CI has is what is checked out.
+        // What the job of CI has is what is checked out: where git refused to add something, it is not part of the proposal.
         workspace.git_may_fail(["checkout", "--quiet", "--force", "HEAD"]);
+        workspace.git_may_fail(["clean", "-ffdxq"]);
         // Most are refused without asking anybody.
         let gate = |more: &[&str]| workspace.program(&program, &registry, GATE.iter().chain(&["-r"]).chain(more));
         let offline = gate(&["--offline"]);

@@ -44,7 +44,7 @@ impl Proposal<'_> {
     }
 
     fn root(&mut self) -> String {
-        (*self.dice.of(&["app", "other", "new", "app/deep"])).to_owned()
+        (*self.dice.of(&["app", "other", "third", "new", "app/deep"])).to_owned()
     }
 
     /// Who is asked for that should not be.
@@ -124,11 +124,11 @@ impl Proposal<'_> {
     /// One change.
     pub(super) fn change(&mut self) {
         let root = self.root();
-        let kind = self.dice.below(22);
-        if kind < 14 {
-            self.change_texts(&root, kind);
-        } else {
-            self.change_places(&root, kind);
+        let kind = self.dice.below(25);
+        match kind {
+            0..14 => self.change_texts(&root, kind),
+            14..22 => self.change_places(&root, kind),
+            _ => self.change_names(&root, kind),
         }
         self.done.push(format!("{kind} in {root}"));
     }
@@ -273,6 +273,43 @@ impl Proposal<'_> {
                 let (from, to) =
                     *self.dice.of(&[("app/main.tf", "app/main.tofu"), ("app/net.tf", "app/net.txt"), ("other", "new")]);
                 let _may_fail = std::fs::rename(self.workspace.path(from), self.workspace.path(to));
+            }
+        }
+    }
+
+    /// What links lead to, and names that are no text.
+    fn change_names(&mut self, root: &str, kind: usize) {
+        match kind {
+            22 => {
+                let target = *self.dice.of(&["locks/two", "app", "./locks/../locks/two", "none"]);
+                self.link("current", target);
+            }
+            23 => {
+                let (link, target) = *self.dice.of(&[
+                    ("third/net", "../modules/evil"),
+                    ("app/m", "../modules/net"),
+                    ("modules/net", "evil"),
+                    ("locks/one", "two"),
+                ]);
+                let text = self.configuration(true);
+                self.write("modules/evil/main.tf", &text);
+                self.link(link, target);
+            }
+            _ => {
+                use std::os::unix::ffi::OsStrExt as _;
+                let name = *self.dice.of(&[&b"x\xff.tf"[..], b"d\xfe", b"\xc3_override.tf"]);
+                let place = self.workspace.path(root).join(std::ffi::OsStr::from_bytes(name));
+                let text = self.configuration(name.ends_with(b"e.tf"));
+                if name == b"d\xfe" {
+                    let lock = self.read(&format!("app/{LOCK}"));
+                    let lock = self.lock_text(&lock);
+                    // Systems that want text refuse such names.
+                    let _refused = std::fs::create_dir_all(&place);
+                    let _refused = std::fs::write(place.join("main.tf"), text);
+                    let _refused = std::fs::write(place.join(LOCK), lock);
+                } else {
+                    let _refused = std::fs::write(place, text);
+                }
             }
         }
     }
