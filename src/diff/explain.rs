@@ -258,7 +258,12 @@ pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
         (Some(header), false) => (header, "Another tool wrote the file."),
         (Some(header), true) => (format!("{header}, formatting"), "Another tool wrote the file."),
     };
-    let consequence =
-        "Providers, versions and checksums are not touched by this; the next run of `init` writes it as it should be.";
-    Some((what, Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() }))
+    let mut consequence =
+        "Providers, versions and checksums are not touched by this, and `init` leaves the text as it is until it \
+                           has something else to write."
+            .to_owned();
+    if text.formatting {
+        consequence.push_str(" `tflock fmt` writes it as the tools do.");
+    }
+    Some((what, Explanation { cause: cause.to_owned(), consequence }))
 }

@@ -62,6 +62,17 @@ fn signer(change: &Change) -> Option<String> {
     Some(told.to_owned())
 }
 
+/// A verdict on a hash of a change, in words that say no more than what is known of its release.
+pub fn verdict_words(verdict: Verdict, change: &Change) -> &'static str {
+    let stays = change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version);
+    match (verdict, &change.signer) {
+        (Verdict::SameSignedArchive, Some(Signer::Unsigned)) => "archive of the release, which is not signed",
+        (Verdict::SameSignedArchive, Some(Signer::Key(_))) if !stays => "signed archive",
+        (Verdict::SameSignedArchive, None) => "archive of the release",
+        _ => verdict.words(),
+    }
+}
+
 fn how_far(distance: Distance) -> String {
     match distance {
         Distance::Tag => ", same numbers".to_owned(),

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use ask::ask;
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
-pub use headline::{coverage, headline};
+pub use headline::{coverage, headline, verdict_words};
 pub use judge::judge;
 pub use packages::Packages;
 pub use risk::{Risk, loudest_first, risk, risk_of_text};

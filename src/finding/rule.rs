@@ -97,7 +97,7 @@ rules! {
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     IndexDiffers, "index-differs", Warn, Trust, "An index that others fill gives another h1 for an archive than the one it has.", "Find out who filled it. `tflock cache prune --imported` forgets what was imported.";
     WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
-    PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts its signed checksums, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` goes on with the signed checksums.";
+    PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts the checksums of the release, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` goes on with the checksums alone.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     InitChanges, "init-changes", Note, Other, "`init` will change what the lock file says.", "Run `init` where it can read the state, and review what it changes; `tflock lock --prune --state FILE` takes out what nobody needs.";
@@ -118,7 +118,7 @@ rules! {
     MalformedHash, "malformed-hash", Deny, Trust, "A recorded hash is not written as a hash of its scheme and can match no package.", "Restore the line from version control, or remove it and run `tflock lock`.";
     UnattestedHash, "unattested-hash", Deny, Trust, "A recorded hash is that of no package of the locked release.", "Find out who added it (`git log -S HASH`); then remove the line and run `tflock lock`.";
     ContradictedHash, "contradicted-hash", Deny, Trust, "A recorded hash belongs to another provider or version.", "Find out who added it (`git log -S HASH`); then remove the line and run `tflock lock`.";
-    ZhMissing, "zh-missing", Warn, Trust, "The signed checksums list packages that an entry does not record.", "Run `tflock lock` and review what it adds.";
+    ZhMissing, "zh-missing", Warn, Trust, "The checksums of a release list packages that an entry does not record.", "Run `tflock lock` and review what it adds.";
     H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so that only packed archives can be checked against it.", "Run `tflock lock`.";
     VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
     SignerNotPinned, "signer-not-pinned", Deny, Trust, "Nobody is remembered as the signer of a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR FINGERPRINT`, or `tflock trust init` for all.";

@@ -47,8 +47,8 @@ pub fn unlisted(release: &Release, platform: Option<&Platform>, own: &[PackageHa
     let archive = own.iter().find(|hash| hash.scheme() == HashScheme::Zh)?;
     let named = release.platform_of(archive).filter(|named| platform.is_some_and(|platform| platform != *named));
     let wrong = match named {
-        _ if !release.lists(archive) => "which the signed checksums do not list".to_owned(),
-        Some(named) => format!("which the signed checksums list for {named}"),
+        _ if !release.lists(archive) => "which the checksums of the release do not list".to_owned(),
+        Some(named) => format!("which the checksums of the release list for {named}"),
         None => return None,
     };
     let served = platform.map(|platform| format!(" for {platform}")).unwrap_or_default();

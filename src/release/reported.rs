@@ -46,7 +46,7 @@ impl Reported {
 
     fn why(&self, platform: &Platform, known: &KnownArchive) -> Option<String> {
         let Some(zh) = known.zh.map(PackageHash::zh) else {
-            return Some(format!("has an entry for {platform}, for which the signed checksums name no archive"));
+            return Some(format!("has an entry for {platform}, for which the checksums name no archive"));
         };
         if let Some(malformed) = self.hashes.iter().find(|hash| !hash.is_well_formed()) {
             return Some(format!("gives {malformed} for {platform}, which is not written as a hash of its scheme"));
@@ -153,6 +153,6 @@ mod tests {
         let addr = ProviderAddr::parse("acme/widget", Dialect::OpenTofu).unwrap();
         let reported = Reported { hashes: vec![zh(1)], size: 100 };
         let finding = reported.contradiction(&addr, &"plan9_arm".parse().unwrap(), &KnownArchive::default()).unwrap();
-        assert!(finding.message.ends_with("for plan9_arm, for which the signed checksums name no archive"));
+        assert!(finding.message.ends_with("for plan9_arm, for which the checksums name no archive"));
     }
 }

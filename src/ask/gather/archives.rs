@@ -64,8 +64,8 @@ pub(super) struct Downloads {
     pub(super) allowance: Arc<Allowance>,
 }
 
-/// Who gives a digest: what is signed.
-pub(super) const BY_SUMS: &str = "the signed checksums give";
+/// Who gives a digest: the list of the release, which need not be signed.
+pub(super) const BY_SUMS: &str = "the checksums of the release give";
 
 /// The archive that is wanted.
 #[derive(Debug, Clone)]

@@ -17,12 +17,12 @@ pub(super) fn listed(
 ) -> Result<Sha256Digest, Refusal> {
     let refuse = |message: String| Refusal::Finding(Finding::new(Rule::WrongChecksum, message).about(addr));
     let name = &package.file_name;
-    let digest = sums.digest_of(name).map_err(|error| {
-        refuse(format!("the signed checksums of {addr} {version} do not vouch for {name:?}: {error}"))
-    })?;
+    let digest = sums
+        .digest_of(name)
+        .map_err(|error| refuse(format!("the checksums of {addr} {version} do not vouch for {name:?}: {error}")))?;
     if digest != package.shasum {
         return Err(refuse(format!(
-            "the signed checksum of {name:?} of {addr} {version} is {digest}, but the registry announces {}",
+            "the checksum of {name:?} of {addr} {version} is {digest}, but the registry announces {}",
             package.shasum,
         )));
     }

@@ -76,7 +76,13 @@ pub(super) fn check(
     let mut findings = Vec::new();
     let keys: Vec<&str> = documents.keys.iter().map(String::as_str).collect();
     let (signer, subkey, made) = if unsigned {
-        let message = format!("the checksums of {addr} {version} are not signed by a key that its registry lists");
+        let message = if documents.keys.is_empty() {
+            format!(
+                "the registry lists no signing key for {addr} {version}, so that its checksums are nobody's word but its own"
+            )
+        } else {
+            format!("the settings ask for no signature of {addr} {version}, so that none was checked")
+        };
         findings.push(Finding::new(Rule::Unsigned, message).about(addr));
         (Signer::Unsigned, None, None)
     } else {

@@ -282,8 +282,7 @@ fn severity(verdict: &Verdict) -> u8 {
 }
 
 fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) -> Finding {
-    let message =
-        format!("recorded hash {hash} of {addr} {} stands nowhere in its signed checksums; kept", entry.version);
+    let message = format!("recorded hash {hash} of {addr} {} stands nowhere in its checksums; kept", entry.version);
     Finding::new(Rule::UnexplainedHash, message).about(addr)
 }
 

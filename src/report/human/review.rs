@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk};
+use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk, verdict_words};
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
@@ -221,7 +221,9 @@ fn groups(hashes: &[&PackageHash], change: &Change) -> Vec<(Option<Verdict>, Str
     let mut verdicts: Vec<Option<Verdict>> = hashes.iter().map(|hash| verdict_of(change, hash)).collect();
     verdicts.sort_unstable();
     verdicts.dedup();
-    let title = |verdict: Option<Verdict>| verdict.map(|verdict| format!(", {}", verdict.words())).unwrap_or_default();
+    let title = |verdict: Option<Verdict>| {
+        verdict.map(|verdict| format!(", {}", verdict_words(verdict, change))).unwrap_or_default()
+    };
     verdicts.into_iter().map(|verdict| (verdict, title(verdict))).collect()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::escape::{code, escaped, fenced, sentences, target};
-use crate::diff::{Risk, explain, explain_text, headline, risk};
+use crate::diff::{Risk, explain, explain_text, headline, risk, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
@@ -197,7 +197,7 @@ fn list(change: &Change, style: Style) -> Option<String> {
     let line = |sign: char, hash: &PackageHash| {
         let judged = change.judged.get(hash);
         let platform = judged.and_then(|judged| judged.platform.as_ref()).map(|platform| format!(" {platform}"));
-        let words = judged.map(|judged| format!(" ({})", judged.verdict.words())).unwrap_or_default();
+        let words = judged.map(|judged| format!(" ({})", verdict_words(judged.verdict, change))).unwrap_or_default();
         format!("{sign} {hash}{}{words}", platform.unwrap_or_default())
     };
     let removed = change.hashes_removed.iter().map(|hash| line('-', hash));
