@@ -191,6 +191,9 @@ impl ServiceMap {
         }
         let services: BTreeMap<String, Value> = serde_json::from_slice(&document.body)
             .map_err(|error| nonsense(format!("no JSON object: {}", bounded(&error.to_string(), 120))))?;
+        if !services.keys().any(|id| is_service(id)) {
+            return Err(nonsense("a JSON object that names no service".to_owned()));
+        }
         let services = services.into_iter().map(|(id, value)| (id, value.as_str().map(str::to_owned))).collect();
         Ok(Self { host: host.clone(), base: document.final_url.clone(), services, configured: false })
     }
@@ -224,6 +227,12 @@ impl ServiceMap {
         }
         Ok(url)
     }
+}
+
+/// True for the id of a service, such as `providers.v1`.
+fn is_service(id: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    id.rsplit_once(".v").is_some_and(|(name, version)| !name.is_empty() && version.split('.').all(is_number))
 }
 
 impl From<DiscoveryError> for Error {

@@ -47,7 +47,9 @@ async fn hosts_without_the_service() {
 
 #[tokio::test]
 async fn hosts_that_answer_nonsense() {
-    let nonsense: [fn() -> Reply; 5] = [
+    let nonsense: [fn() -> Reply; 7] = [
+        || Reply::json("{}"),
+        || Reply::json(r#"{"error": "rate limit exceeded"}"#),
         || Reply::new(200, &[("Content-Type", "text/html")], "<html>"),
         || Reply::new(200, &[], "{}"),
         || Reply::json("[]"),

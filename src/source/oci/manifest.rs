@@ -63,6 +63,8 @@ struct Target {
 
 #[derive(Deserialize)]
 struct Tags {
+    /// May be `null`, and must be there.
+    #[serde(deserialize_with = "Option::deserialize")]
     tags: Option<Vec<String>>,
 }
 
@@ -208,6 +210,6 @@ mod tests {
     fn tags_of_a_page() {
         assert_eq!(tags(br#"{"name": "a", "tags": ["1.0.0", "latest"]}"#).unwrap(), ["1.0.0", "latest"]);
         assert_eq!(tags(br#"{"tags": null}"#).unwrap(), Vec::<String>::new());
-        assert!(tags(b"[]").is_err());
+        assert!(tags(b"[]").is_err() && tags(b"{}").is_err() && tags(br#"{"errors": []}"#).is_err());
     }
 }
