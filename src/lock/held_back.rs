@@ -20,7 +20,7 @@ pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl I
 }
 
 /// Why the newest release was not selected although the newest was asked for; none if it was. The file is that of the
-/// first constraint that does not allow it, as the requirement names it.
+/// first constraint that does not allow it, as the requirement names it; of the others the message names the places.
 pub fn held_back(
     addr: &ProviderAddr,
     step: &Step,
@@ -63,7 +63,8 @@ pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> O
 fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selected, newest: &Version) -> Vec<String> {
     let mut reasons = Vec::new();
     if !criteria.allows_by_constraints(newest) {
-        reasons.extend(requirement.into_iter().flat_map(|requirement| holders(requirement, newest)).map(place));
+        let holders = requirement.into_iter().flat_map(|requirement| holders(requirement, newest));
+        reasons.extend(holders.enumerate().map(|(at, origin)| reason(origin, at > 0)));
         if reasons.is_empty() {
             reasons.push(format!("the constraint \"{}\" does not allow it", criteria.constraints));
         }
@@ -85,7 +86,12 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
     reasons
 }
 
-/// `"~> 5.0" of module.net does not allow it`
-fn place(origin: &Origin) -> String {
-    format!("{:?} of {} does not allow it", origin.constraint.as_deref().unwrap_or_default(), origin.asker())
+/// `"~> 5.0" of module.net does not allow it`, with the place where that is asked for.
+fn reason(origin: &Origin, with_place: bool) -> String {
+    let (constraint, asker) = (origin.constraint.as_deref().unwrap_or_default(), origin.asker());
+    let place = match with_place && !origin.file.as_os_str().is_empty() {
+        true => format!(" ({}:{})", origin.file.display(), origin.position),
+        false => String::new(),
+    };
+    format!("{constraint:?} of {asker}{place} does not allow it")
 }

@@ -26,6 +26,8 @@ pub struct Changes {
     pub changed: bool,
     /// True if it was written.
     pub written: bool,
+    /// True if there is no file, and nothing that would have to stand in one.
+    pub needless: bool,
     /// The lock file, relative to the work tree.
     pub path: PathBuf,
     /// By provider: in the order of the file, or what is dangerous first.

@@ -160,6 +160,9 @@ fn last_lines_of_lock() {
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");
+    let needless = Body::Changes(Changes { needless: true, ..Changes::default() });
+    let told = render(&outcome("lock", vec![("", Ok(needless))]), Format::Human, Style::default());
+    assert_eq!(told, "no provider is required, so that no lock file is needed\n");
     assert_eq!(last(true, true, None), "review and commit a/.terraform.lock.hcl (only its header or layout)\n");
     let diff = diff::unified("a\n", "b\n", "x");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Subject, policy};
+use super::{Judged, Subject, init_changes, policy};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::HashScheme;
 use crate::platform::Platform;
@@ -44,7 +44,8 @@ impl Judged<'_> {
             }
         }
         findings.extend(self.policy());
-        findings.extend(self.foreign_schemes());
+        let of_init = init_changes(self.addr, self.subject.lock, self.subject.dialect).into_iter();
+        findings.extend(of_init.map(|finding| finding.at(self.hashes_at())));
         findings.extend(self.pins_nothing());
         findings.extend(self.platforms());
         findings
@@ -78,17 +79,6 @@ impl Judged<'_> {
         let of_release = policy::of_release(self.addr, &self.entry.version, settings).into_iter();
         let placed = of_address.map(|finding| finding.at(self.spans.block));
         placed.chain(of_release.map(|finding| finding.at(self.version_at()))).collect()
-    }
-
-    /// Hashes that `init` does not keep.
-    fn foreign_schemes(&self) -> Option<Finding> {
-        self.entry.hashes.of(HashScheme::Other).next()?;
-        let program = self.subject.dialect.program();
-        let message = format!(
-            "`{program} init` drops the hashes of {} whose scheme it does not know when it installs the package",
-            self.name()
-        );
-        Some(self.find(Rule::InitChanges, message).at(self.hashes_at()))
     }
 
     /// An entry that any package would satisfy, or nearly any.

@@ -14,6 +14,7 @@ mod continuity;
 mod entry;
 mod facts;
 mod hashes;
+mod init;
 mod levels;
 mod lookalike;
 mod pinned;
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 pub use facts::Facts;
+pub use init::init_changes;
 pub use levels::leveled;
 pub use pinned::{PinChange, believed, pin_changes};
 pub use weakened::{Weakening, weakenings};
@@ -120,7 +122,7 @@ struct Judged<'a> {
 
 impl Judged<'_> {
     fn find(&self, rule: crate::finding::Rule, message: impl Into<String>) -> Finding {
-        Finding::new(rule, message).about(self.addr)
+        Finding::new(rule, message).about(self.addr).of_version(&self.entry.version)
     }
 
     /// The address and version, for messages.

@@ -194,3 +194,16 @@ fn platforms_that_are_lost_are_told() {
         assert!(workspace.lock_file().contains(&registry.package("acme/widget", "1.2.0", platform).h1));
     }
 }
+
+#[test]
+fn each_constraint_that_holds_back_is_named_with_its_place() {
+    let registry = registry();
+    let workspace = locked(&registry, "1.0.0", "~> 1.0");
+    workspace.write("net/main.tf", &main("< 2.0"));
+    workspace.write("main.tf", &format!("{}module \"net\" {{\n  source = \"./net\"\n}}\n", main("~> 1.0")));
+    let run = upgrade(&workspace, &registry, &[]).ended_with(0);
+    let reasons =
+        "\"~> 1.0\" of the root module does not allow it; \"< 2.0\" of module.net (net/main.tf:6:5) does not allow it";
+    assert!(run.stdout.contains(reasons), "{run}");
+    assert!(run.stdout.contains("--> main.tf:6:5"), "{run}");
+}

@@ -10,6 +10,7 @@ use crate::disk::cache::Cache;
 use crate::disk::{lock_file, roots};
 use crate::finding::{Finding, Level};
 use crate::lockfile;
+use crate::requirements::Requirement;
 
 impl Root {
     /// Findings with the places that they are about, where they name none: the entry in the lock file as it is now, else
@@ -32,13 +33,14 @@ impl Root {
         findings.into_iter().map(place).collect()
     }
 
-    /// A finding in a file of the root module, as reports name it.
-    pub(super) fn shown_in_file(&self, finding: Finding) -> Finding {
+    /// Who asks for a provider, in files as reports name them.
+    pub(super) fn shown(&self, requirement: &Requirement) -> Requirement {
         let folder = self.file.shown.parent().unwrap_or(Path::new(""));
-        match &finding.file {
-            Some(file) => Finding { file: Some(roots::file_from(folder, file)), ..finding },
-            None => finding,
+        let mut shown = requirement.clone();
+        for origin in shown.origins.iter_mut().filter(|origin| !origin.file.as_os_str().is_empty()) {
+            origin.file = roots::file_from(folder, &origin.file);
         }
+        shown
     }
 
     /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.

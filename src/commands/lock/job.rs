@@ -17,13 +17,13 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::HashScheme;
 use crate::lock::plan::{self, Plan};
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::release::cached;
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
+use crate::verify::init_changes;
 
 /// How an attempt at a root module ended.
 pub(super) enum Finished {
@@ -154,8 +154,8 @@ impl Job {
             deciding.explain_signer(addr, answer);
             if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                 let decision = &mut deciding.decision;
-                let requirement = self.root.requirements.get(addr);
-                let held = held_back::held_back(addr, step, requirement, facts).map(|it| self.root.shown_in_file(it));
+                let requirement = self.root.requirements.get(addr).map(|it| self.root.shown(it));
+                let held = held_back::held_back(addr, step, requirement.as_ref(), facts);
                 decision.findings.extend(held.map(leveled));
                 let new = decision.entries.get(addr).map(|decided| &decided.entry);
                 let dropped = new.and_then(|new| held_back::platforms_dropped(addr, step, new));
@@ -280,16 +280,9 @@ impl Job {
             Finding::new(Rule::InitChanges, message).about(addr)
         });
         let kept = self.root.lock.iter().filter(|(addr, _)| !self.plan.pruned.contains(addr));
-        let foreign = kept.filter(|(_, entry)| entry.hashes.of(HashScheme::Other).next().is_some());
-        let dropped = foreign.map(|(addr, entry)| {
-            let message = format!(
-                "`{program} init` drops the hashes of {addr} {} whose scheme it does not know when it installs the package",
-                entry.version
-            );
-            Finding::new(Rule::InitChanges, message).about(addr)
-        });
+        let of_init = kept.flat_map(|(addr, _)| init_changes(addr, &self.root.lock, self.dialect()));
         let noted = self.plan.unrequired.iter().map(note).chain(added);
-        noted.filter(|_| self.root.configured).chain(dropped).collect()
+        noted.filter(|_| self.root.configured).chain(of_init).collect()
     }
 }
 

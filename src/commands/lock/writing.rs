@@ -50,6 +50,7 @@ impl Job {
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.file.shown.clone(), changes: list, ..Changes::default() };
+        outcome.needless = unmissed;
         outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {

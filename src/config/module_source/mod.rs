@@ -46,7 +46,7 @@ pub enum ModuleSourceError {
     #[error("the source is empty")]
     Empty,
     /// Neither local nor anything that can be downloaded; without secrets.
-    #[error("{0:?} names no way to get the module; if it is a path, write \"./{0}\"")]
+    #[error("{0:?} names no way to get the module{path}", path = as_path(.0))]
     Unknown(String),
     /// `github.com/` with less than a repository behind it; without secrets.
     #[error("{0:?} is not of the form github.com/OWNER/REPOSITORY")]
@@ -57,6 +57,12 @@ pub enum ModuleSourceError {
     /// Sources with a version must name a registry; without secrets.
     #[error("{0:?} has a version and so must be a module of a registry, [HOST/]NAMESPACE/NAME/SYSTEM")]
     NotRegistry(String),
+}
+
+/// What to write for a path, where the text may be meant as one.
+fn as_path(text: &str) -> String {
+    let is_address = text.contains("::") || text.contains("://") || text.starts_with("//");
+    if is_address { String::new() } else { format!("; if it is a path, write \"./{text}\"") }
 }
 
 impl ModuleSource {

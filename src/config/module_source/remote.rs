@@ -21,7 +21,11 @@ impl RemoteModule {
     /// Parses what stands in a configuration or in `modules.json`.
     pub(super) fn parse(text: &str) -> Result<Self, ModuleSourceError> {
         let (package, subdir) = split(text);
-        let (package, more) = split(&detect(&package)?);
+        let detected = detect(&package).map_err(|error| match error {
+            ModuleSourceError::Unknown(_) => ModuleSourceError::Unknown(redact::module_source(text)),
+            other => other,
+        });
+        let (package, more) = split(&detected?);
         let subdir = match (more.as_str(), subdir.as_str()) {
             (_, "") => more,
             ("", _) => subdir,
@@ -210,6 +214,10 @@ mod tests {
         for text in ["gitlab.com/o/r", "git::host/x", "git::ssh://git@h:o/r", "foo@h:o/r", "m", "git::https://h/%zz"] {
             assert!(matches!(RemoteModule::parse(text), Err(ModuleSourceError::Unknown(_))), "{text}");
         }
+        let told = |text| RemoteModule::parse(text).unwrap_err().to_string();
+        assert_eq!(told("m//x"), "\"m//x\" names no way to get the module; if it is a path, write \"./m//x\"");
+        assert_eq!(told("//../x"), "\"//../x\" names no way to get the module");
+        assert_eq!(told("git::host/x"), "\"git::host/x\" names no way to get the module");
         for text in ["github.com/o", "github.com/o/r?a?b"] {
             assert!(matches!(RemoteModule::parse(text), Err(ModuleSourceError::GitHub(_))), "{text}");
         }

@@ -68,6 +68,7 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let only_text = changes.changes.is_empty() && changes.edited.is_empty();
     let only_text = if only_text { " (only its header or layout)" } else { "" };
     match (changes.changed, changes.written) {
+        (false, _) if changes.needless => "no provider is required, so that no lock file is needed\n".to_owned(),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),
