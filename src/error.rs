@@ -133,9 +133,9 @@ impl Error {
         self
     }
 
-    /// Puts its next steps, and those of the errors beside it, into other words.
-    pub fn advise(&mut self, words: &dyn Fn(&str) -> String) {
-        self.hints.iter_mut().for_each(|hint| *hint = words(hint));
+    /// Puts its next steps, and those of the errors beside it, into other words, by the files that they are about.
+    pub fn advise(&mut self, words: &dyn Fn(&str, Option<&Path>) -> String) {
+        self.hints.iter_mut().for_each(|hint| *hint = words(hint, self.file.as_deref()));
         self.others.iter_mut().for_each(|other| other.advise(words));
     }
 

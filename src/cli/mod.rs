@@ -84,7 +84,8 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let services = Services { scope, events: progress.events(), stdin: Mutex::new(&mut *streams.stdin) };
     let stand = |many: bool| {
         let recursive = many && named.len() < 2;
-        Stand { to_top: services.scope.way_to_top(), named: named.clone(), recursive }
+        let (to_top, in_work_tree) = services.scope.way_to_top();
+        Stand { to_top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
     match dispatch::dispatch(arguments, &services) {
         Ok(outcome) => {
@@ -93,7 +94,7 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
         }
         Err(mut error) => {
             let stand = stand(false);
-            error.advise(&|text| stand.for_all(text));
+            error.advise(&|text, file| stand.for_all(text, file));
             Err(error)
         }
     }

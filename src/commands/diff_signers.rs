@@ -4,7 +4,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Change, Standing};
 use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::{Pins, Signer};
-use crate::trust::words::{by, not_pinned, refused};
+use crate::trust::words::{by, by_signer, not_pinned, refused};
 
 /// The remembered signers of both sides; none where there is no trust file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
             let finding = refused(&change.address, version, signer, before);
             let accepted = finding.map(|finding| {
                 let message = format!("{}; the change of the trust file accepts it", finding.message);
-                Finding { level: Level::Warn, message, ..finding }
+                Finding { level: Level::Warn, message, ..finding }.remedied_by(confirm(signer))
             });
             (Standing::Rotated, accepted)
         }
@@ -40,7 +40,7 @@ pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
             let message =
                 format!("{}; the trust file remembered somebody before this change", unknown(change, signer)?);
             let finding = Finding::new(Rule::SignerNotPinned, message).about(&change.address);
-            (Standing::Refused, Some(finding))
+            (Standing::Refused, Some(by_signer(finding, signer)))
         }
         (Some(Verdict::FirstUse), _) => {
             let finding = not_pinned(&change.address, version, signer);
@@ -51,6 +51,16 @@ pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
     change.standing = standing;
     change.signer = Some(signer.clone());
     finding
+}
+
+/// What is left to do where the change puts another signer in the place of the remembered one.
+fn confirm(signer: &Signer) -> &'static str {
+    match signer {
+        Signer::Key(_) => {
+            "Compare the fingerprint with what the publisher announces before the change of the trust file is approved."
+        }
+        Signer::Unsigned => "Ask the publisher why before the change of the trust file is approved.",
+    }
 }
 
 fn unknown(change: &Change, signer: &Signer) -> Option<String> {

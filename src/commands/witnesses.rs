@@ -15,6 +15,7 @@ use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{self, LockEntry, LockFile};
 use crate::release::Release;
 use crate::release::altered::Witness;
+use crate::workspace::git_in;
 
 /// Hashes of a release that are looked for in the history, each by one call of git.
 const LOOKED_FOR: usize = 3;
@@ -80,11 +81,7 @@ impl Witnesses<'_> {
             others.remove(addr);
             others
         };
-        let root = self.root.to_string_lossy();
-        let git = match root.trim_end_matches('/') {
-            "" | "." => "git".to_owned(),
-            root => format!("git -C {}", word(root)),
-        };
+        let git = git_in(self.root);
         let file = lockfile::FILE_NAME;
         if others(before) == others(self.lock) {
             format!("Take the entry back: `{git} checkout {revision} -- {file}`.")
@@ -105,10 +102,4 @@ impl Witnesses<'_> {
         let remedy = format!("Delete the `hashes` of the entry, then run `tflock lock {addr}`.");
         Some(Witness { recorded, place: "the index".to_owned(), remedy: Some(remedy) })
     }
-}
-
-/// A word for a shell, as it is or in quotes.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

@@ -55,6 +55,8 @@ pub struct Finding {
     pub position: Option<Position>,
     /// What to do about it, where that is more than the rule can know.
     pub remedy: Option<Box<str>>,
+    /// What stands in the rule's help in the place of these words in capitals.
+    pub fillings: Vec<(&'static str, Box<str>)>,
     /// What to do about it, where that is not what the rule says.
     pub advice: Option<Box<Advice>>,
 }
@@ -76,6 +78,7 @@ impl Finding {
             file: None,
             position: None,
             remedy: None,
+            fillings: Vec::new(),
             advice: None,
         }
     }
@@ -92,6 +95,13 @@ impl Finding {
     pub fn about_module(mut self, package: &str) -> Self {
         let help = self.rule.help().replace(" SOURCE`", &format!(" {}`", shell_word(package)));
         self.remedy = Some(help.into());
+        self
+    }
+
+    /// The same finding with what a word in capitals stands for in its rule's help, such as `FINGERPRINT`.
+    #[must_use]
+    pub fn filled(mut self, word: &'static str, value: &str) -> Self {
+        self.fillings.push((word, shell_word(value).into()));
         self
     }
 
@@ -131,12 +141,14 @@ impl Finding {
         if let Some(remedy) = &self.remedy {
             return remedy.to_string();
         }
-        let help = self.rule.help();
-        let Some(address) = &self.address else { return help.to_owned() };
+        let fill =
+            |help: String, (word, value): &(&str, Box<str>)| help.replace(&format!(" {word}"), &format!(" {value}"));
+        let help = self.fillings.iter().fold(self.rule.help().to_owned(), fill);
+        let Some(address) = &self.address else { return help };
         match &self.version {
             Some(version) => help.replace("ADDR@VERSION", &format!("{address}@{version}")),
-            None if help.contains("ADDR@VERSION") => return help.to_owned(),
-            None => help.to_owned(),
+            None if help.contains("ADDR@VERSION") => return help,
+            None => help,
         }
         .replace(" ADDR", &format!(" {address}"))
     }
@@ -158,8 +170,12 @@ impl Finding {
 
 /// A word as a shell takes it for one.
 pub(crate) fn shell_word(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@".contains(&byte);
-    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@,%=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

@@ -89,9 +89,10 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
 /// `"~> 5.0" of module.net does not allow it`, with the place where that is asked for.
 fn reason(origin: &Origin, with_place: bool) -> String {
     let (constraint, asker) = (origin.constraint.as_deref().unwrap_or_default(), origin.asker());
-    let place = match with_place && !origin.file.as_os_str().is_empty() {
-        true => format!(" ({}:{})", origin.file.display(), origin.position),
-        false => String::new(),
+    let place = if with_place && !origin.file.as_os_str().is_empty() {
+        format!(" ({}:{})", origin.file.display(), origin.position)
+    } else {
+        String::new()
     };
     format!("{constraint:?} of {asker}{place} does not allow it")
 }

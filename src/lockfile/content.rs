@@ -62,17 +62,22 @@ impl<'s> Content<'s> {
     }
 
     fn find_at(&mut self, rule: Rule, position: Position, message: impl Into<String>) {
+        self.push(Finding::new(rule, message).at(position));
+    }
+
+    fn push(&mut self, finding: Finding) {
         if self.findings.len() < MOST_FINDINGS {
-            self.findings.push(Finding::new(rule, message).at(position));
+            self.findings.push(finding);
         }
     }
 
     /// Takes in what could not be read.
     pub(super) fn unreadable(&mut self, problem: &Problem) {
-        match conflict_marker(self.text, problem.at) {
-            Some((at, message)) => self.find(Rule::LockSyntax, at, message),
-            None => self.find(problem.rule, problem.at, &problem.message),
-        }
+        let (at, finding) = match conflict_marker(self.text, problem.at) {
+            Some((at, message)) => (at, Finding::new(Rule::LockSyntax, message).remedied_by(MERGE)),
+            None => (problem.at, Finding::new(problem.rule, &problem.message)),
+        };
+        self.push(finding.at(self.position(at)));
     }
 
     /// Reads the whole file.
@@ -299,13 +304,15 @@ fn start(part: &impl Span) -> usize {
     part.span().map_or(0, |span| span.start)
 }
 
+/// What to do about conflict markers.
+const MERGE: &str = "Run `tflock merge --resolve PATH`, which merges both sides.";
+
 /// The conflict marker that git left on the line of an offset, and what to say of it.
 fn conflict_marker(text: &str, at: usize) -> Option<(usize, String)> {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let marker =
         ["<<<<<<<", "|||||||", "=======", ">>>>>>>"].into_iter().find(|marker| text[start..].starts_with(marker))?;
-    let help = "`tflock merge --resolve FILE` merges both sides";
-    Some((start, format!("conflict marker `{marker}` of an unfinished merge; {help}")))
+    Some((start, format!("conflict marker `{marker}` of an unfinished merge")))
 }
 
 /// The provider that a label names, by the rules for labels in their order.

@@ -5,6 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::finding::shell_word;
+
 /// The commands that are about one root module, and take `-r`.
 const WITH_RECURSION: [&str; 11] =
     ["lock", "upgrade", "verify", "list", "why", "outdated", "diff", "fmt", "explain", "mirror", INIT];
@@ -22,13 +24,17 @@ pub struct Stand {
     pub named: Vec<PathBuf>,
     /// True if root modules were searched for, with `-r`.
     pub recursive: bool,
-    /// The way from the directory that the run was started in to the top of the work tree that paths are relative to.
+    /// The way from the directory that the run was started in to the top of the work tree that paths of root modules are
+    /// relative to.
     pub to_top: PathBuf,
+    /// True if files are named from there, too; else they are as the run named them.
+    pub files_from_top: bool,
 }
 
 impl Stand {
-    /// A next step for one root module, by its path.
-    pub fn for_root(&self, text: &str, root: &Path) -> String {
+    /// A next step for one root module, by its path, with the file that it is about in the place of `PATH`.
+    pub fn for_root(&self, text: &str, root: &Path, file: Option<&Path>) -> String {
+        let text = &self.about_file(text, file);
         if !self.recursive {
             return match &self.named[..] {
                 [] => text.to_owned(),
@@ -40,13 +46,20 @@ impl Stand {
         if way.as_os_str().is_empty() { text.to_owned() } else { with_directory(text, &way, false) }
     }
 
-    /// A next step for the run as a whole.
-    pub fn for_all(&self, text: &str) -> String {
+    /// A next step for the run as a whole, with the file that it is about in the place of `PATH`.
+    pub fn for_all(&self, text: &str, file: Option<&Path>) -> String {
+        let text = &self.about_file(text, file);
         match (&self.named[..], self.recursive) {
             (_, true) => with_recursion(text),
             ([one], false) => with_directory(text, one, true),
             (_, false) => text.to_owned(),
         }
+    }
+
+    fn about_file(&self, text: &str, file: Option<&Path>) -> String {
+        let Some(file) = file else { return text.to_owned() };
+        let way = if self.files_from_top { shortest(&self.to_top.join(file)) } else { file.to_owned() };
+        text.replace(" PATH`", &format!(" {}`", shell_word(&way.to_string_lossy())))
     }
 }
 
@@ -62,18 +75,12 @@ pub fn with_recursion(text: &str) -> String {
 
 /// The same text, its commands with `-C`; also those that are about more than one root module, with `others`.
 fn with_directory(text: &str, directory: &Path, others: bool) -> String {
-    let directory = quoted(&directory.to_string_lossy());
+    let directory = shell_word(&directory.to_string_lossy());
     changed(text, |command, rest| {
         let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
-        let about_many = others && ["trust", "git", "merge"].contains(&command);
+        let about_many = others && ["trust", "git"].contains(&command);
         (about_one || about_many).then(|| format!("tflock -C {directory} {command}{rest}"))
     })
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@,%".contains(c);
-    if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 /// Changes the commands between backticks, by the word behind `tflock` and what follows it; those that say already
@@ -96,23 +103,42 @@ mod tests {
     const HELP: &str = "Run `tflock lock`; `tflock trust add ADDR KEY` or `tflock fmt --check` (`git log`)";
 
     fn stand(named: &[&str], recursive: bool, to_top: &str) -> Stand {
-        Stand { named: named.iter().map(PathBuf::from).collect(), recursive, to_top: to_top.into() }
+        let named = named.iter().map(PathBuf::from).collect();
+        Stand { named, recursive, to_top: to_top.into(), files_from_top: !to_top.is_empty() }
     }
 
     #[test]
     fn commands_work_from_where_the_user_stands() {
         let here = stand(&[], false, "");
-        assert_eq!((here.for_root(HELP, Path::new("")), here.for_all(HELP)), (HELP.to_owned(), HELP.to_owned()));
+        assert_eq!(
+            (here.for_root(HELP, Path::new(""), None), here.for_all(HELP, None)),
+            (HELP.to_owned(), HELP.to_owned())
+        );
         let named = stand(&["live/a b"], false, "");
         let wanted = "Run `tflock -C 'live/a b' lock`; `tflock -C 'live/a b' trust add ADDR KEY` or `tflock -C 'live/a b' \
                       fmt --check` (`git log`)";
-        assert_eq!((named.for_root(HELP, Path::new("x")), named.for_all(HELP)), (wanted.to_owned(), wanted.to_owned()));
+        assert_eq!(
+            (named.for_root(HELP, Path::new("x"), None), named.for_all(HELP, None)),
+            (wanted.to_owned(), wanted.to_owned())
+        );
         let below = stand(&[], true, "");
         let wanted =
             "Run `tflock -C live/a lock`; `tflock trust add ADDR KEY` or `tflock -C live/a fmt --check` (`git log`)";
-        assert_eq!(below.for_root(HELP, Path::new("live/a")), wanted);
+        assert_eq!(below.for_root(HELP, Path::new("live/a"), None), wanted);
         let wanted = "Run `tflock lock -r`; `tflock trust add ADDR KEY` or `tflock fmt -r --check` (`git log`)";
-        assert_eq!(below.for_all(HELP), wanted);
+        assert_eq!(below.for_all(HELP, None), wanted);
+    }
+
+    #[test]
+    fn the_file_is_named_from_where_the_user_stands() {
+        let help = "`git log --patch -- PATH`, `git show REV:PATH`";
+        let told = |stand: Stand, file: &str| stand.for_all(help, Some(Path::new(file)));
+        let wanted = |file: &str| format!("`git log --patch -- {file}`, `git show REV:PATH`");
+        assert_eq!(told(stand(&[], false, ""), "x.hcl"), wanted("x.hcl"));
+        assert_eq!(told(stand(&[], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
+        assert_eq!(told(stand(&["a b"], false, ""), "a b/x.hcl"), wanted("'a b/x.hcl'"));
+        assert_eq!(told(stand(&[], true, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
+        assert_eq!(told(stand(&["a", "b"], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
     }
 
     #[test]
@@ -121,9 +147,9 @@ mod tests {
         for text in
             ["`tflock lock -r --create`", "`tflock -C DIR add`", "`tflock explain RULE`", "tflock lock", "`tflock`"]
         {
-            assert_eq!(below.for_all(text), text);
-            assert_eq!(below.for_root(text, Path::new("a")), text);
+            assert_eq!(below.for_all(text, None), text);
+            assert_eq!(below.for_root(text, Path::new("a"), None), text);
         }
-        assert_eq!(below.for_root("`tflock lock`", Path::new("a")), "`tflock -C ../a lock`");
+        assert_eq!(below.for_root("`tflock lock`", Path::new("a"), None), "`tflock -C ../a lock`");
     }
 }

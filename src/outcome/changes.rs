@@ -19,6 +19,16 @@ use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
+/// Whether there has to be a lock file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// Something stands in it, or would have to.
+    #[default]
+    Wanted,
+    /// There is none, and no provider is required.
+    Needless,
+}
+
 /// What a command changed in a lock file, or would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
@@ -26,8 +36,8 @@ pub struct Changes {
     pub changed: bool,
     /// True if it was written.
     pub written: bool,
-    /// True if there is no file, and nothing that would have to stand in one.
-    pub needless: bool,
+    /// Whether there has to be a file.
+    pub need: Need,
     /// The lock file, relative to the work tree.
     pub path: PathBuf,
     /// By provider: in the order of the file, or what is dangerous first.

@@ -22,7 +22,7 @@ use crate::requirements::{Origin, Requirement};
 use crate::trust::pins::{Pins, Signer};
 use advice::Stand;
 
-pub use changes::{AddedHash, Ask, Change, ChangeKind, Changes, Judged, Standing, TextChange, TrustChange};
+pub use changes::{AddedHash, Ask, Change, ChangeKind, Changes, Judged, Need, Standing, TextChange, TrustChange};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
 };
@@ -84,7 +84,8 @@ impl Outcome {
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;
             for finding in findings {
-                finding.advise(|text| stand.for_root(text, path));
+                let file = finding.file.clone();
+                finding.advise(|text| stand.for_root(text, path, file.as_deref()));
             }
             let unanswered: Vec<&mut Error> = match body {
                 Err(error) => vec![error],
@@ -93,13 +94,13 @@ impl Outcome {
                 Ok(_) => Vec::new(),
             };
             for error in unanswered {
-                error.advise(&|text| stand.for_root(text, path));
+                error.advise(&|text, file| stand.for_root(text, path, file));
             }
         }
         if let Some(error) = &mut self.error {
-            error.advise(&|text| stand.for_all(text));
+            error.advise(&|text, file| stand.for_all(text, file));
         }
-        self.notes.iter_mut().for_each(|note| *note = stand.for_all(note));
+        self.notes.iter_mut().for_each(|note| *note = stand.for_all(note, None));
         self
     }
 
@@ -226,6 +227,13 @@ pub struct Compared {
     pub merge_base: String,
     /// True if changes of settings and pins were approved: then those of the work tree are believed.
     pub trust_change_allowed: bool,
+}
+
+impl Compared {
+    /// The merge base, short enough for people.
+    pub fn short(&self) -> &str {
+        self.merge_base.get(..10).unwrap_or(&self.merge_base)
+    }
 }
 
 /// A question without an answer.

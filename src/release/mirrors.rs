@@ -126,6 +126,9 @@ mod tests {
         let named = Release { lines: [(digest(1), Line::Archive(Some(linux.clone())))].into(), ..signed };
         assert_eq!(unlisted(&named, Some(&linux), &[hash("zh1")]), None);
         let of_another = unlisted(&named, Some(&darwin), &[hash("zh1")]).unwrap();
-        assert!(of_another.message.ends_with("which the signed checksums list for linux_amd64"), "{of_another:?}");
+        assert!(
+            of_another.message.ends_with("which the checksums of the release list for linux_amd64"),
+            "{of_another:?}"
+        );
     }
 }

@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Required, RootOutcome, Standing};
+use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Need, Required, RootOutcome, Standing};
 use crate::requirements::{Origin, OriginKind, Requirement};
 use crate::trust::pins::Signer;
 use crate::version::Constraints;
@@ -160,7 +160,7 @@ fn last_lines_of_lock() {
         render(&outcome("lock", vec![("", Ok(Body::Changes(changes)))]), Format::Human, Style::default())
     };
     assert_eq!(last(false, false, None), "a/.terraform.lock.hcl is complete; nothing to do\n");
-    let needless = Body::Changes(Changes { needless: true, ..Changes::default() });
+    let needless = Body::Changes(Changes { need: Need::Needless, ..Changes::default() });
     let told = render(&outcome("lock", vec![("", Ok(needless))]), Format::Human, Style::default());
     assert_eq!(told, "no provider is required, so that no lock file is needed\n");
     assert_eq!(last(true, true, None), "review and commit a/.terraform.lock.hcl (only its header or layout)\n");

@@ -90,7 +90,7 @@ impl Problem {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Shape(shape) => shape.hint(FILE_NAME),
-            Self::UnknownRule { .. } => Some("`tflock explain RULE` knows the rules".to_owned()),
+            Self::UnknownRule { .. } => Some("`tflock explain` lists the rules".to_owned()),
             _ => None,
         }
     }

@@ -46,13 +46,28 @@ pub fn refused(addr: &ProviderAddr, version: &Version, signer: &Signer, verdict:
             (Rule::SignerDenied, format!("{addr} {version} is signed by {key}, which the trust file denies: {reason}"))
         }
     };
-    Some(Finding::new(rule, message).about(addr))
+    Some(by_signer(Finding::new(rule, message).about(addr), signer))
+}
+
+/// A finding about a signer, with what to do about this very one.
+pub fn by_signer(finding: Finding, signer: &Signer) -> Finding {
+    match (signer, finding.rule) {
+        (Signer::Key(key), _) => finding.filled("FINGERPRINT", key.as_str()),
+        (Signer::Unsigned, Rule::SignerNotPinned) => {
+            let addr = finding.address.as_ref().map(ToString::to_string).unwrap_or_default();
+            finding.remedied_by(&format!(
+                "Ask its publisher whether releases are meant to be unsigned; then `tflock trust add {addr} unsigned`, or \
+                 `tflock trust init` for all."
+            ))
+        }
+        (Signer::Unsigned, _) => finding,
+    }
 }
 
 /// The finding that no signer is remembered for the provider of a release.
 pub fn not_pinned(addr: &ProviderAddr, version: &Version, signer: &Signer) -> Finding {
     let message = format!("{addr} {version} is {}, but no signer of this provider is remembered", by(signer));
-    Finding::new(Rule::SignerNotPinned, message).about(addr)
+    by_signer(Finding::new(Rule::SignerNotPinned, message).about(addr), signer)
 }
 
 /// The finding where a source tells no signer, and first uses are forbidden.

@@ -92,7 +92,8 @@ impl Judged<'_> {
         };
         let message =
             format!("{}; that it was published again was accepted on {}: {reason}", finding.message, record.date);
-        Finding { level: Level::Warn, message, ..finding }
+        let told = Finding { level: Level::Warn, message, ..finding };
+        told.remedied_by("Nothing, if the reason given there is right: the trust file accepts the new hashes.")
     }
 
     /// Where a hash is written.

@@ -100,7 +100,7 @@ impl Judged<'_> {
         let name = self.name();
         let (rule, message) = if owners.is_empty() {
             let of = match hash.scheme() {
-                HashScheme::Zh => "stands nowhere in its signed checksums",
+                HashScheme::Zh => "stands nowhere in its checksums",
                 _ => "is that of none of its packages",
             };
             (Rule::UnattestedHash, format!("recorded hash {hash} of {name} {of}"))
@@ -108,7 +108,7 @@ impl Judged<'_> {
             let message = format!("recorded hash {hash} of {name} belongs to {}", list(&owners));
             (Rule::ContradictedHash, message)
         };
-        self.find(rule, message).at(self.place_of(hash))
+        self.find(rule, message).at(self.place_of(hash)).filled("HASH", hash.as_str())
     }
 
     /// What is said of archives on offer that are not recorded, where others are.

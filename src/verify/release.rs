@@ -8,7 +8,7 @@ use crate::release::signers::verdict;
 use crate::release::{Knowledge, Release, mirrors};
 use crate::settings::SignatureRule;
 use crate::trust::judge::Verdict;
-use crate::trust::words::{by, not_pinned, refused};
+use crate::trust::words::{by, by_signer, not_pinned, refused};
 
 impl Judged<'_> {
     /// Availability, signer and age.
@@ -43,7 +43,8 @@ impl Judged<'_> {
         let signer = release.signer.as_ref()?;
         let Some(pins) = self.subject.pins else {
             let message = format!("{} is {}; there is no trust file that would remember it", self.name(), by(signer));
-            return Some(Self::noted(self.find(Rule::SignerNotPinned, message)).at(self.version_at()));
+            let finding = by_signer(self.find(Rule::SignerNotPinned, message), signer);
+            return Some(Self::noted(finding).at(self.version_at()));
         };
         let finding = match verdict(pins, release, signer) {
             Verdict::FirstUse => Some(not_pinned(self.addr, &release.version, signer)),

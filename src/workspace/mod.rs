@@ -12,7 +12,7 @@ mod settings;
 
 pub use environment::Environment;
 pub use names::{Named, Names};
-pub use restore::refused;
+pub use restore::{git_in, refused};
 pub use root_module::{Reading, RootModule, absent};
 pub use root_settings::{RootSource, RunSettings, TrustPlace};
 pub use scope::{Scope, ToolChoice};

@@ -29,13 +29,10 @@ pub fn refused(findings: Vec<Finding>, path: &Path, shown: &Path) -> Error {
 /// What to do about a lock file with values that no tool writes.
 fn advice(path: &Path) -> String {
     let name = path.file_name().map_or(FILE_NAME.into(), |name| name.to_string_lossy());
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty() && *parent != Path::new("."));
-    let git = match directory {
-        Some(directory) => format!("git -C {}", shell_word(&directory.display().to_string())),
-        None => "git".to_owned(),
-    };
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let git = git_in(directory);
     let name = shell_word(&name);
-    match recorded(directory.unwrap_or(Path::new(".")), path) {
+    match recorded(directory, path) {
         Some(text) if is_plain(&text) => {
             format!("`{git} checkout HEAD -- {name}` restores the file as it was committed")
         }
@@ -44,6 +41,14 @@ fn advice(path: &Path) -> String {
              `{git} checkout REV -- {name}` restores it from one without them"
         ),
         None => "no tool writes such values: restore the file from a copy that you trust".to_owned(),
+    }
+}
+
+/// The beginning of a command of git that is to work in a directory, by its path from where the run was started.
+pub fn git_in(directory: &Path) -> String {
+    match directory.to_string_lossy().trim_end_matches('/') {
+        "" | "." => "git".to_owned(),
+        directory => format!("git -C {}", shell_word(directory)),
     }
 }
 

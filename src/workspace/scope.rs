@@ -60,15 +60,16 @@ impl Scope {
     }
 
     /// The way from the directory of the process to where paths of root modules that are searched for begin: the top of
-    /// the work tree, outside of git the directory itself.
-    pub fn way_to_top(&self) -> PathBuf {
+    /// the work tree, outside of git the directory itself. Beside it, whether there is a work tree.
+    pub fn way_to_top(&self) -> (PathBuf, bool) {
         let start = self.directories().into_iter().next().unwrap_or_default();
         let (from, to) = (Place::of(&self.environment.directory), Place::of(&start));
+        let in_work_tree = to.top.is_some();
         let to = to.top.unwrap_or(to.directory);
         let common = from.directory.ancestors().find(|above| to.starts_with(above)).unwrap_or(Path::new("/"));
         let up = from.directory.strip_prefix(common).map_or(0, |way| way.components().count());
         let down = to.strip_prefix(common).unwrap_or(&to);
-        std::iter::repeat_n(Path::new(".."), up).chain([down]).collect()
+        (std::iter::repeat_n(Path::new(".."), up).chain([down]).collect(), in_work_tree)
     }
 
     /// The tool that was named.

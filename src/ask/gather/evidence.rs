@@ -14,10 +14,10 @@ use crate::ask::inquiry::Inquiry;
 use crate::disk::cache::{Cache, ReleasePackage};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Finding, Level};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::release::reported::KnownArchive;
+use crate::release::reported::{KnownArchive, Reported};
 use crate::release::{Knowledge, Release, Vouched, naming};
 use crate::settings::IndexTrust;
 use crate::source::{Offer, Package};
@@ -63,10 +63,14 @@ impl Gatherer {
         if !inquiry.depth.recompute {
             self.recall_index(&mut search);
             self.believe_indexes(&mut search).await;
-            search.believe(&first, inquiry.believe, &self.cache);
+            search.believe(&first, &self.cache);
         }
         if inquiry.depth.download {
             self.compute(&mut search).await;
+        }
+        if !inquiry.depth.recompute {
+            let against = search.against(&first, &self.cache);
+            search.release.findings.extend(against);
         }
         let mut found = self.found(search, &signed);
         if inquiry.link {
@@ -189,7 +193,8 @@ impl Gatherer {
             zh: *zh,
             h1: reported(platform),
         });
-        self.keep(&release.address, &release.version, signed, packages.collect());
+        let packages = packages.collect();
+        self.keep(&release, signed, packages);
         release
     }
 }
@@ -268,19 +273,29 @@ impl<'a> Search<'a> {
     }
 
     /// Takes in what the origin reports, as far as it fits the checksums and what was computed here.
-    fn believe(&mut self, package: &Package, believe: bool, cache: &Cache) {
+    fn believe(&mut self, package: &Package, cache: &Cache) {
+        if !self.inquiry.believe {
+            return;
+        }
         for (platform, reported) in &package.reported {
-            let Some(zh) = self.listed.get(platform) else { continue };
-            let known = KnownArchive { zh: Some(*zh), computed: cache.h1_of(zh) };
-            if let Some(finding) = reported.contradiction(&self.release.address, platform, &known) {
-                self.release.findings.push(finding);
-                continue;
-            }
-            let h1: Vec<PackageHash> = reported.h1().cloned().collect();
-            for hash in h1.into_iter().filter(|_| believe) {
-                self.vouch(platform, hash, Evidence::ReportedByOrigin);
+            let is_sound =
+                self.listed.contains_key(platform) && self.contradiction(platform, reported, cache).is_none();
+            for hash in reported.h1().filter(|_| is_sound) {
+                self.vouch(platform, hash.clone(), Evidence::ReportedByOrigin);
             }
         }
+    }
+
+    /// Where what the origin reports contradicts the checksums or what was computed here by now.
+    fn against(&self, package: &Package, cache: &Cache) -> Vec<Finding> {
+        let reports = package.reported.iter();
+        reports.filter_map(|(platform, reported)| self.contradiction(platform, reported, cache)).collect()
+    }
+
+    fn contradiction(&self, platform: &Platform, reported: &Reported, cache: &Cache) -> Option<Finding> {
+        let zh = *self.listed.get(platform)?;
+        let known = KnownArchive { zh: Some(zh), computed: cache.h1_of(&zh) };
+        reported.contradiction(&self.release.address, platform, &known)
     }
 
     /// The next archives to look at: as many as there are hashes that nobody vouches for.
@@ -303,13 +318,9 @@ impl<'a> Search<'a> {
         let reported = self.release.h1.iter().find(|(hash, vouched)| {
             vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform) && *hash != h1
         });
-        let Some(reported) = reported.map(|(hash, _)| hash.clone()) else { return };
-        self.release.h1.remove(&reported);
-        let message = format!(
-            "the registry reports {reported} for {} {} for {platform}, but its archive has {h1}",
-            self.release.address, self.release.version,
-        );
-        self.release.findings.push(Finding::new(Rule::PackagesDiffer, message).about(&self.release.address));
+        if let Some(reported) = reported.map(|(hash, _)| hash.clone()) {
+            self.release.h1.remove(&reported);
+        }
     }
 
     fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, Refusal>) {

@@ -7,6 +7,7 @@ use super::signed::SignedSums;
 use crate::addr::ProviderAddr;
 use crate::ask::answer::Selected;
 use crate::disk::cache::{Locked, ReleasePackage, ReleaseRecord};
+use crate::finding::Rule;
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
@@ -60,20 +61,15 @@ impl Gatherer {
                 });
             }
         }
-        self.keep(addr, facts.version(), signed, packages);
+        self.keep(&facts.release, signed, packages);
     }
 
     /// Leaves a release and its signed documents to later runs.
-    pub(super) fn keep(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        signed: &SignedSums,
-        packages: Vec<ReleasePackage>,
-    ) {
+    pub(super) fn keep(&self, release: &Release, signed: &SignedSums, packages: Vec<ReleasePackage>) {
         self.cache.put_release(ReleaseRecord {
-            address: addr.clone(),
-            version: version.clone(),
+            address: release.address.clone(),
+            version: release.version.clone(),
+            disputed: release.findings.iter().any(|finding| finding.rule == Rule::PackagesDiffer),
             sums: signed.sums_digest,
             signature: Some(signed.signature_digest),
             keys: Some(signed.keys_digest),

@@ -14,13 +14,17 @@ use crate::version::Version;
 pub(super) struct KeptReleases(Mutex<BTreeMap<ReleaseKey, Vec<(Check, Knowledge)>>>);
 
 impl KeptReleases {
-    /// A release with its signature checked; none if what was kept does not show that it is signed as it must be.
+    /// A release with its signature checked; none if what was kept does not show that it is signed as it must be, or that
+    /// the registry contradicted itself.
     pub(super) fn release(
         &self,
         cache: &Cache,
         (addr, version): (&ProviderAddr, &Version),
         check: Check,
     ) -> Option<Arc<Release>> {
+        if cache.release(addr, version).is_some_and(|record| record.disputed) {
+            return None;
+        }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let judged = kept.entry((addr.clone(), version.clone())).or_default();
         let known = judged.iter().find(|(by, _)| *by == check).map(|(_, knowledge)| knowledge.clone());

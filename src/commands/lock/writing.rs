@@ -15,7 +15,7 @@ use crate::hash::PackageHash;
 use crate::lock::commit::{self, Write};
 use crate::lock::settle::EntryDecision;
 use crate::lockfile::{self, LockEntry};
-use crate::outcome::{AddedHash, Changes, Standing};
+use crate::outcome::{AddedHash, Changes, Need, Standing};
 use crate::report::diff::unified;
 
 impl Job {
@@ -50,7 +50,7 @@ impl Job {
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.file.shown.clone(), changes: list, ..Changes::default() };
-        outcome.needless = unmissed;
+        outcome.need = if unmissed { Need::Needless } else { Need::Wanted };
         outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
         match mode {

@@ -51,6 +51,10 @@ pub(super) fn check(
     if let Some(first) = checked.first_mut() {
         first.findings.extend(contents.findings(now));
     }
+    let directory = request.directory.to_string_lossy();
+    for finding in checked.iter_mut().flat_map(|outcome| &mut outcome.findings) {
+        *finding = finding.clone().filled("DIR", &directory);
+    }
     Ok((checked, notes))
 }
 

@@ -75,6 +75,7 @@ impl Contents {
                 keys: Some(memory.put_keys(&keys)),
                 packages: packages.collect(),
                 locked: Locked::Never,
+                disputed: false,
             });
         }
     }

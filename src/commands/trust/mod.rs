@@ -72,6 +72,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
         Action::List => (None, store.pins().clone()),
         Action::Add { providers, signer } => {
             let pattern = named(providers, settings, store.pins())?;
+            notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
             let changed = store.change(|pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
@@ -83,7 +84,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
         Action::Rotate { providers, signer, reason } => {
             let pattern = named(providers, settings, store.pins())?;
             let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
-            notes.extend(certification(store.pins(), &pattern, signer, cache));
+            notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
             let changed = store.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
@@ -183,18 +184,10 @@ fn rotate(
     Ok(())
 }
 
-/// Who of the remembered signers certifies the one that takes their place, as far as keys are known here.
-fn certification(pins: &Pins, pattern: &AddrPattern, to: &Signer, cache: &Cache) -> Option<String> {
-    let (pin, new) = (pins.counting(pattern)?, to.key()?);
-    if pin.signers.contains(to) {
-        return None;
-    }
-    let addr = ProviderAddr::parse(&pattern.to_string(), Dialect::Terraform).ok()?;
-    let certifiers = rotation::certified_by(cache, &addr, new, &pin.signers);
-    Some(rotation::words(&certifiers).unwrap_or_else(|| {
-        "no remembered key is known here to certify the new one: compare it with what the publisher announces"
-            .to_owned()
-    }))
+/// What people should know of a signer before it is remembered.
+fn introduction(pins: &Pins, pattern: &AddrPattern, to: &Signer, cache: &Cache) -> Result<Option<String>, Error> {
+    let remembered = pins.counting(pattern).map(|pin| pin.signers.clone()).unwrap_or_default();
+    to.key().map_or(Ok(None), |key| rotation::introduced(cache, pattern, key, &remembered))
 }
 
 fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {

@@ -13,7 +13,7 @@ use crate::outcome::{Body, RootOutcome, Verified};
 use crate::parallel;
 use crate::trust::pins::{FILE_NAME, Pins};
 use crate::verify;
-use crate::workspace::{RunSettings, Scope, ToolChoice, shown_from, under};
+use crate::workspace::{RunSettings, Scope, ToolChoice, under};
 
 /// The bases of the work trees that a run is about; none if the work trees vouch for themselves.
 #[derive(Debug, Default)]
@@ -199,15 +199,8 @@ impl Bases {
 
     /// Tells findings about the work tree where they are seen: of the one root module that was asked for, else of the
     /// top.
-    pub fn tell(&self, mut findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, scope: &Scope, many: bool) {
+    pub fn tell(&self, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
         let Some((_, base)) = self.0.first().filter(|_| !findings.is_empty()) else { return };
-        if !many {
-            // As the files of the one root module are named: from where the run was started.
-            for finding in &mut findings {
-                let file = finding.file.take();
-                finding.file = file.map(|file| shown_from(&scope.environment.directory, &base.top().join(file)));
-            }
-        }
         let top = roots.iter_mut().find(|root| !many || root.path.as_os_str().is_empty());
         if let Some(root) = top {
             root.findings.splice(0..0, findings);
@@ -228,7 +221,7 @@ fn around(top: &Path, asked: &AskedBase) -> Option<Base> {
 /// What is told of a root module without configuration whose lock file is gone.
 fn outcome_of(base: &Base, gone: &Gone, scope: &Scope) -> RootOutcome {
     let settings = base.settings(&gone.place).ok().flatten().unwrap_or_default();
-    let findings = verify::of_tree(vec![gone.finding()], &settings, scope.environment.now);
+    let findings = verify::of_tree(vec![gone.finding(&base.compared())], &settings, scope.environment.now);
     let verified = Verified { base: Some(base.compared()), ..Verified::default() };
     RootOutcome { path: gone.path.clone(), body: Ok(Body::Verified(verified)), findings }
 }

@@ -16,7 +16,7 @@ use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::verify_online::questions;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Level, Rule};
+use crate::finding::{Level, Rule, shell_word};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::release::Known;
 use crate::settings::SourceChoice;
@@ -79,7 +79,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     if targets.found {
         roots.sort_by(|one, other| one.path.cmp(&other.path));
     }
-    bases.tell(findings, &mut roots, scope, targets.many());
+    bases.tell(findings, &mut roots, targets.many());
     let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", roots) };
     notes.extend(self::notes(&outcome, &bases, scope.offline, as_they_were));
     if locks_modules && !request.options.installed {
@@ -96,7 +96,8 @@ fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
     let named = scope.trust_file.as_ref().filter(|named| request.base.is_none() && !named.exists());
     if let Some(named) = named {
         let message = format!("there is no trust file {}", named.display());
-        return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint("`tflock trust init` writes one"));
+        let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&named.to_string_lossy()));
+        return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint(hint));
     }
     if scope.offline && request.depth.recompute {
         let message = "--deep computes hashes from packages, which --offline forbids to download";

@@ -9,6 +9,7 @@ mod installed_modules;
 mod modules;
 pub mod opening;
 mod other_tool;
+mod proposed;
 #[cfg(feature = "online")]
 mod recall;
 mod root;
@@ -68,6 +69,7 @@ pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions
                 let signer = |finding: &Finding| signer(finding, &root, known);
                 findings = findings.into_iter().map(|it| explained(it.clone(), signer(&it), pins, cache)).collect();
             }
+            findings = proposed::approvable(findings, &root, known);
             if options.tolerate_inconclusive {
                 let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
                 let tolerated = verified.inconclusive.extract_if(.., tolerable);
@@ -112,7 +114,7 @@ impl Judging<'_> {
             Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
         let at_base = root.base().and_then(|(compared, before)| {
             let same = before.get(addr).is_some_and(|before| before.version == entry.version);
-            let commit = compared.merge_base.get(..10).unwrap_or(&compared.merge_base);
+            let commit = compared.short();
             let place = format!("the merge base with {}", compared.revision);
             witnesses.revision(addr, before, (&place, commit)).filter(|_| same)
         });

@@ -47,7 +47,8 @@ impl LockedModules<'_> {
         let Some(read) = &self.tree.module_lock else {
             let was_there = before.is_some_and(|before| !before.is_empty());
             let message = "the module lock file that stood here at the base was removed";
-            return was_there.then(|| Finding::new(Rule::LockFileRemoved, message).in_file(file)).into_iter().collect();
+            let finding = Finding::new(Rule::LockFileRemoved, message).in_file(file);
+            return was_there.then_some(finding).into_iter().collect();
         };
         let mut findings = Vec::new();
         if read.file.encode() != read.text {

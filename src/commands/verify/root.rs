@@ -10,14 +10,14 @@ use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::disk::roots::{MissingModule, Tree, file_from};
 use crate::error::Error;
-use crate::finding::{Finding, Position, Rule};
+use crate::finding::{Finding, Position, Rule, shell_word};
 use crate::git::TrackedPackages;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::modulelock;
 use crate::outcome::{Compared, Unanswered, Verified};
 use crate::trust::pins::Pins;
 use crate::verify::Subject;
-use crate::workspace::{Names, Reading, RootModule, RunSettings};
+use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
@@ -111,7 +111,8 @@ impl Root {
             for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
                 let message = "the dependency lock file that stood here at the base was removed".to_owned();
                 let rule = Rule::LockFileRemoved;
-                *finding = Finding { rule, level: rule.level(), message, ..finding.clone() };
+                let gone = Finding { rule, level: rule.level(), message, ..finding.clone() };
+                *finding = gone.filled("REV", change.base.short());
             }
         }
         self.change = Some(change);
@@ -247,7 +248,12 @@ fn tracked_packages(settings: &RunSettings, packages: &TrackedPackages) -> Vec<F
     found
         .map(|(place, file): (PathBuf, PathBuf)| {
             let message = format!("git tracks {}, from where packages are installed without a registry", shown(&place));
-            Finding::new(Rule::TrackedPackages, message).in_file(file)
+            let remedy = format!(
+                "Remove them from version control: `{} rm -r --cached {}`.",
+                git_in(&settings.root),
+                shell_word(&shown(&place))
+            );
+            Finding::new(Rule::TrackedPackages, message).in_file(file).remedied_by(&remedy)
         })
         .collect()
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::prune::files;
 use super::{Cache, CacheError, fan_out, replace};
-use crate::addr::ProviderAddr;
+use crate::addr::{AddrPattern, ProviderAddr};
+use crate::dialect::Dialect;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -17,6 +18,9 @@ const FIRST_LINE: &str = "tflock release 1";
 
 /// In the place of checksums, where lock files were written by several.
 const DIFFERENTLY: &str = "several";
+
+/// Behind them, where the registry contradicted itself.
+const DISPUTED: &str = "disputed";
 
 /// What a release was when it was last seen: hints for attribution, to be checked against the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +39,9 @@ pub struct ReleaseRecord {
     pub packages: Vec<ReleasePackage>,
     /// What lock files were written by, under this version.
     pub locked: Locked,
+    /// True if what the registry reported of packages when it was last asked contradicted the checksums or the archives:
+    /// then it is to be asked again before anything counts as settled.
+    pub disputed: bool,
 }
 
 /// The checksums by which runs wrote hashes of a release into lock files.
@@ -101,22 +108,24 @@ impl Cache {
         }
     }
 
-    /// All key blocks that a registry listed with releases of a provider, as far as they are known. Reads every release
-    /// record: for what happens rarely.
-    pub fn keys_of(&self, address: &ProviderAddr) -> BTreeSet<String> {
+    /// All key blocks that registries listed with releases of the providers of a pattern, as far as they are known. Reads
+    /// every release record: for what happens rarely.
+    pub fn keys_of(&self, providers: &AddrPattern) -> BTreeSet<String> {
         let of_run: Vec<ReleaseRecord> = self.state().releases.values().cloned().collect();
-        let stored = self.folder().map(|folder| stored(&folder, address)).unwrap_or_default();
-        let records = of_run.into_iter().chain(stored).filter(|record| record.address == *address);
+        let stored = self.folder().map(|folder| stored(&folder)).unwrap_or_default();
+        let records = of_run.into_iter().chain(stored).filter(|record| providers.matches(&record.address));
         records.filter_map(|record| self.keys(&record.keys?)).flatten().collect()
     }
 }
 
-/// The records of a provider.
-fn stored(folder: &Path, address: &ProviderAddr) -> Vec<ReleaseRecord> {
+/// All records.
+fn stored(folder: &Path) -> Vec<ReleaseRecord> {
     let records = files(&folder.join(FOLDER)).into_iter().filter_map(|file| {
         let text = std::fs::read_to_string(file.path()).ok()?;
-        let version = text.lines().nth(2)?.parse().ok()?;
-        decode(&text, address, &version)
+        let mut lines = text.lines().skip(1);
+        let address = ProviderAddr::parse(lines.next()?, Dialect::Terraform).ok()?;
+        let version = lines.next()?.parse().ok()?;
+        decode(&text, &address, &version)
     });
     records.collect()
 }
@@ -164,12 +173,13 @@ fn encode(record: &ReleaseRecord) -> String {
         Locked::Differently => format!(" {DIFFERENTLY}"),
     };
     let mut text = format!(
-        "{FIRST_LINE}\n{}\n{}\n{} {} {}{locked}\n",
+        "{FIRST_LINE}\n{}\n{}\n{} {} {}{locked}{}\n",
         record.address,
         record.version,
         record.sums,
         optional(record.signature),
-        optional(record.keys)
+        optional(record.keys),
+        if record.disputed { format!(" {DISPUTED}") } else { String::new() }
     );
     for package in record.packages.iter().filter(|package| !package.file_name.contains(char::is_control)) {
         let h1 = package.h1.as_ref().map_or("-", PackageHash::as_str);
@@ -193,14 +203,25 @@ fn decode(text: &str, address: &ProviderAddr, version: &Version) -> Option<Relea
     let mut words = lines.next()?.split(' ');
     let mut digests = words.by_ref().take(3).map(Sha256Digest::from_hex);
     let (sums, signature, keys) = (digests.next()??, digests.next()?, digests.next()?);
-    let locked = match words.next() {
+    let mut words = words.peekable();
+    let locked = match words.next_if(|word| *word != DISPUTED) {
         // As runs wrote it that did not note this.
         None => Locked::Never,
         Some(DIFFERENTLY) => Locked::Differently,
         Some(sums) => Locked::By(Sha256Digest::from_hex(sums)?),
     };
+    let disputed = words.next().is_some();
     let packages = lines.map(decode_package).collect::<Option<_>>()?;
-    Some(ReleaseRecord { address: address.clone(), version: version.clone(), sums, signature, keys, packages, locked })
+    Some(ReleaseRecord {
+        address: address.clone(),
+        version: version.clone(),
+        sums,
+        signature,
+        keys,
+        packages,
+        locked,
+        disputed,
+    })
 }
 
 fn decode_package(line: &str) -> Option<ReleasePackage> {

@@ -31,6 +31,7 @@ fn release(h1: Option<&str>) -> ReleaseRecord {
         h1: h1.map(|text| text.parse().unwrap()),
     };
     ReleaseRecord {
+        disputed: false,
         address: ProviderAddr::parse("example.com:8443/acme/x", Dialect::Terraform).unwrap(),
         version: "1.0.0-rc.1+meta".parse().unwrap(),
         sums: Sha256Digest::of(b"sums"),
@@ -188,10 +189,11 @@ fn releases() {
     less.packages.remove(0);
     cache.put_release(less.clone());
     assert_eq!(cache.release(&known.address, &known.version), Some(known.clone()), "what is known stays known");
-    let other = ReleaseRecord { sums: Sha256Digest::of(b"others"), ..less };
+    let other = ReleaseRecord { sums: Sha256Digest::of(b"others"), disputed: true, ..less };
     cache.put_release(other.clone());
-    assert_eq!(cache.release(&known.address, &known.version), Some(other));
+    assert_eq!(cache.release(&known.address, &known.version), Some(other.clone()));
     drop(cache);
+    assert_eq!(open(directory.path()).release(&known.address, &known.version), Some(other));
 
     let file = std::fs::read_dir(directory.path().join("v1/releases")).unwrap().next().unwrap().unwrap().path();
     let file = std::fs::read_dir(file).unwrap().next().unwrap().unwrap().path();

@@ -7,7 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{AddedHash, Change, ChangeKind, Changes, TrustChange};
+use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Need, TrustChange};
 use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::{Detail, Style, printable, slashed};
@@ -68,7 +68,9 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let only_text = changes.changes.is_empty() && changes.edited.is_empty();
     let only_text = if only_text { " (only its header or layout)" } else { "" };
     match (changes.changed, changes.written) {
-        (false, _) if changes.needless => "no provider is required, so that no lock file is needed\n".to_owned(),
+        (false, _) if changes.need == Need::Needless => {
+            "no provider is required, so that no lock file is needed\n".to_owned()
+        }
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),

@@ -25,6 +25,26 @@ pub fn certifiers(key: &Fingerprint, keys: &[&str]) -> BTreeSet<Fingerprint> {
     certifying.filter_map(|cert| cert.fingerprint().to_hex().parse().ok()).collect()
 }
 
+/// What a fingerprint is that stands among known keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownAs {
+    /// A primary key, which pins name.
+    Primary,
+    /// A subkey of this primary key.
+    SubkeyOf(Fingerprint),
+}
+
+/// What a fingerprint is among armored keys; none if it stands in none of them.
+pub fn known_as(key: &Fingerprint, keys: &[&str]) -> Option<KnownAs> {
+    let keyring = Keyring::decode(keys);
+    let certs: Vec<&Cert> = keyring.in_order().flatten().flatten().collect();
+    if certs.iter().any(|cert| cert.fingerprint().to_hex() == key.as_str()) {
+        return Some(KnownAs::Primary);
+    }
+    let has = |cert: &&&Cert| cert.keys().subkeys().any(|subkey| subkey.key().fingerprint().to_hex() == key.as_str());
+    certs.iter().find(has)?.fingerprint().to_hex().parse().ok().map(KnownAs::SubkeyOf)
+}
+
 fn certifies(by: &Cert, cert: &Cert) -> bool {
     let primary = cert.primary_key();
     let signer = by.primary_key().key().clone();

@@ -23,7 +23,7 @@ mod tests;
 
 use std::time::SystemTime;
 
-pub use certify::certifiers;
+pub use certify::{KnownAs, certifiers, known_as};
 pub use error::SignatureError;
 
 use super::Fingerprint;

@@ -112,6 +112,15 @@ impl Workspace {
         self.invocation(Path::new(TFLOCK), registry.into(), args).run()
     }
 
+    /// The same in a directory below `work`.
+    pub fn tflock_in<'r, I>(&self, directory: &str, registry: impl Into<Option<&'r Registry>>, args: I) -> Run
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        let invocation = self.invocation(Path::new(TFLOCK), registry.into(), args);
+        Invocation { directory: self.path(directory), ..invocation }.run()
+    }
+
     /// The same with a text on standard input.
     pub fn tflock_reading<I>(&self, input: &str, args: I) -> Run
     where

@@ -10,6 +10,7 @@ use crate::disk::{lock_file, text};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
+use crate::outcome::Compared;
 
 /// A root module that lost its lock file and is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +25,10 @@ pub struct Gone {
 
 impl Gone {
     /// The finding on a root module without configuration, as Terragrunt leaves them.
-    pub fn finding(&self) -> Finding {
+    pub fn finding(&self, base: &Compared) -> Finding {
         let message = "the dependency lock file that stood here at the base was removed";
-        Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME))
+        let finding = Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME));
+        finding.filled("REV", base.short())
     }
 }
 

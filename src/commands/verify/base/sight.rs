@@ -109,7 +109,9 @@ impl Base {
         let gone =
             self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.stands(path));
         let message = "the dependency lock file was taken out of version control";
-        gone.map(|path| Finding::new(Rule::LockFileRemoved, message).in_file(path)).collect()
+        let finding =
+            |path| Finding::new(Rule::LockFileRemoved, message).in_file(path).filled("REV", self.compared().short());
+        gone.map(finding).collect()
     }
 
     /// What git tracks of packages where no root module is judged, or by way of links and submodules.

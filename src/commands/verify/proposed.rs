@@ -1,0 +1,46 @@
+//! What the change itself accepts: its trust file is not believed before somebody approves it, so that what to do about
+//! a refusal is no longer to write into it.
+
+use super::{Root, signer};
+use crate::commands::trust_store::TrustStore;
+use crate::finding::{Finding, Level, Rule};
+use crate::release::Known;
+use crate::trust::judge::judge;
+use crate::trust::pins::Pins;
+
+/// Findings, with other words for what to do where the trust file of the work tree accepts what they refuse.
+pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Known) -> Vec<Finding> {
+    let is_open = |finding: &Finding| {
+        let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];
+        finding.level == Level::Deny && of_pins.contains(&finding.rule)
+    };
+    if root.compared().is_none() || !findings.iter().any(is_open) {
+        return findings;
+    }
+    // What is wrong with it was told when it was compared.
+    let Ok(store) = TrustStore::load(&root.settings().trust) else { return findings };
+    let told = findings.into_iter().map(|finding| {
+        let open = is_open(&finding) && accepts(store.pins(), &finding, root, known);
+        if open { finding.remedied_by(&remedy(store.place().shown.to_string_lossy().as_ref())) } else { finding }
+    });
+    told.collect()
+}
+
+fn remedy(file: &str) -> String {
+    format!(
+        "{file} of this change accepts it already. Make sure that its publisher means it; have the owner of that file approve \
+         the change, and run `tflock verify` with --allow-trust-change."
+    )
+}
+
+/// True if pins let pass what a finding is about.
+fn accepts(pins: &Pins, finding: &Finding, root: &Root, known: &Known) -> bool {
+    let Some(addr) = &finding.address else { return false };
+    let Some(entry) = root.lock().get(addr) else { return false };
+    match finding.rule {
+        Rule::SignerChanged | Rule::UnsignedAfterSigned => {
+            signer(finding, root, known).is_some_and(|signer| judge(pins, addr, &entry.version, signer).accepts())
+        }
+        _ => pins.republished.keys().any(|record| record.address == *addr && record.version == entry.version),
+    }
+}
