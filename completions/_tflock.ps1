@@ -126,7 +126,7 @@ Register-ArgumentCompleter -Native -CommandName 'tflock' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colours')
             [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file, or with a backend and no caller')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Check every root module below: every directory with a lock file, or with a backend and no caller')
-            [CompletionResult]::new('--installed', '--installed', [CompletionResultType]::ParameterName, 'Also hash what is installed and what would be from disk: .terraform/providers, plugin cache, filesystem mirrors')
+            [CompletionResult]::new('--installed', '--installed', [CompletionResultType]::ParameterName, 'Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem mirrors')
             [CompletionResult]::new('--no-download', '--no-download', [CompletionResultType]::ParameterName, 'Download nothing; an h1 that neither index nor registry know stays unknown')
             [CompletionResult]::new('--deep', '--deep', [CompletionResultType]::ParameterName, 'Believe neither the index nor what registries report: compute each recorded h1 from its archive')
             [CompletionResult]::new('--all-platforms', '--all-platforms', [CompletionResultType]::ParameterName, 'With --deep: look at every archive in the checksums')

@@ -121,7 +121,7 @@ set edit:completion:arg-completer[tflock] = {|@words|
             cand --color 'Colours'
             cand -r 'Check every root module below: every directory with a lock file, or with a backend and no caller'
             cand --recursive 'Check every root module below: every directory with a lock file, or with a backend and no caller'
-            cand --installed 'Also hash what is installed and what would be from disk: .terraform/providers, plugin cache, filesystem mirrors'
+            cand --installed 'Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem mirrors'
             cand --no-download 'Download nothing; an h1 that neither index nor registry know stays unknown'
             cand --deep 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
             cand --all-platforms 'With --deep: look at every archive in the checksums'

@@ -147,7 +147,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colou
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file, or with a backend and no caller'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed and what would be from disk: .terraform/providers, plugin cache, filesystem mirrors'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem mirrors'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-download -d 'Download nothing; an h1 that neither index nor registry know stays unknown'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l deep -d 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l all-platforms -d 'With --deep: look at every archive in the checksums'
