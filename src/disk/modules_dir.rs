@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{Mode, store};
+use super::atomic::{Mode, store, sweep};
 use super::files;
 use crate::config::{Installed, Manifest};
 use crate::error::{Error, ErrorKind};
@@ -41,6 +41,7 @@ impl ModulesDir {
         for entry in left.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
             let _ = fs::remove_dir_all(entry.path());
         }
+        sweep(&path);
         Ok(Self { path, data_dir: data_dir.to_owned() })
     }
 
