@@ -99,6 +99,21 @@ fn what_is_wrong_or_old_is_replaced() {
     assert!(registry.requests().is_empty());
 }
 
+/// What the tools installed besides stays in the list.
+#[test]
+fn the_list_is_merged() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    let other = "{\"Key\":\"test.tests.old.it\",\"Source\":\"./old\",\"Dir\":\"old\"}";
+    workspace.write(LIST, &format!("{{\"Modules\":[{{\"Key\":\"\",\"Source\":\"\",\"Dir\":\".\"}},{other}]}}"));
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    let list = workspace.read(LIST);
+    assert!(
+        list.contains(other) && list.contains("\"Key\":\"net\"") && list.contains("\"Version\":\"1.1.0\""),
+        "{list}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_is_not_written_through() {

@@ -94,6 +94,62 @@ fn a_commit_is_fetched_once() {
     assert_eq!(registry.count(Endpoint::Other), 0);
 }
 
+/// The user's own configuration of git counts, and a password in it is not shown.
+#[test]
+fn what_the_user_told_git() {
+    let (registry, repository) = (widget(), Repository::new());
+    repository.commit("main.tf", &needs_widget(&registry));
+    let registry = repository.served_by(registry);
+    let calling = |path: &str| {
+        let call = format!("module \"net\" {{\n  source = \"git::https://git.example.invalid/{path}\"\n}}\n");
+        let workspace = Workspace::with_files(&[("main.tf", &call)]);
+        let told = format!(
+            "[url \"https://me:s3cret-word@{}/\"]\n\tinsteadOf = https://git.example.invalid/\n",
+            registry.host()
+        );
+        std::fs::write(workspace.path("").with_file_name("home").join(".gitconfig"), told).unwrap();
+        workspace.env("GIT_SSL_CAINFO", registry.ca_file().to_str().unwrap())
+    };
+    let workspace = calling("net.git");
+    workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
+    let locks = workspace.read(".tflock.modules.hcl");
+    assert!(locks.contains("\"git::https://git.example.invalid/net.git\"") && !locks.contains("s3cret"), "{locks}");
+    let failed = calling("gone.git").tflock(&registry, LOCK).ended_with(4);
+    assert!(failed.stderr.contains("gone.git") && !failed.stderr.contains("s3cret"), "{failed}");
+}
+
+/// Over ssh, by whatever program the user has for it; the server leaves out what is not needed.
+#[cfg(unix)]
+#[test]
+fn over_ssh_only_what_is_needed() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (registry, repository) = (widget(), Repository::new());
+    repository.0.write("large.txt", "large\n");
+    repository.commit("main.tf", &needs_widget(&registry));
+    repository.0.git(["config", "uploadpack.allowFilter", "true"]);
+    let source = "module \"net\" {\n  source = \"git::ssh://git@git.example.invalid/net.git\"\n}\n";
+    let workspace = Workspace::with_files(&[("main.tf", source)]);
+    let program = workspace.path("").with_file_name("home").join("ssh");
+    let script = format!("#!/bin/sh\nexec git upload-pack '{}'\n", repository.0.path(".git").display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let workspace = workspace.env("GIT_SSH_COMMAND", program.to_str().unwrap());
+    let packages = workspace.path("").with_file_name("cache").join("v2/modules/packages");
+    let fetched = |name: &str| {
+        let packages = std::fs::read_dir(&packages).unwrap().map(|entry| entry.unwrap().path());
+        packages.filter(|package| package.join("tree").join(name).exists()).count()
+    };
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    assert!(workspace.lock_file().contains("/acme/widget\""));
+    assert_eq!((fetched("main.tf"), fetched("large.txt")), (1, 0));
+    // What is locked is hashed whole.
+    workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
+    assert_eq!(fetched("large.txt"), 1);
+    assert!(workspace.read(".tflock.modules.hcl").contains("\"git::ssh://git.example.invalid/net.git\""));
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+}
+
 #[test]
 fn a_server_that_is_not_there() {
     let registry = widget();

@@ -33,13 +33,42 @@ fn a_registry_points_at_no_file() {
 
 #[test]
 fn what_cannot_be_fetched_is_to_be_installed() {
-    for source in ["s3::https://s3.amazonaws.com/b/x.zip", "hg::https://example.com/x", "http://localhost/x.zip", "/x"]
-    {
+    for source in [
+        "s3::https://s3.amazonaws.com/b/x.zip",
+        "b.s3.amazonaws.com/x.zip",
+        "gcs::https://www.googleapis.com/storage/v1/b/x.zip",
+        "hg::https://example.com/x",
+        "http://localhost/x.zip",
+        "git::http://localhost/x.git",
+        "git::ftp://localhost/x.git",
+        "/x",
+    ] {
         let registry = widget();
         let call = format!("module \"m\" {{\n  source = {source:?}\n}}\n");
         let run = Workspace::with_files(&[("main.tf", &call)]).tflock(&registry, LOCK).ended_with(2);
         assert!(run.stderr.contains("`terraform get`"), "{source}: {run}");
         assert_eq!(registry.count(Endpoint::Other), 0);
+    }
+}
+
+/// A registry that policy names may place a module at hosts that policy does not name: there it is not fetched.
+#[test]
+fn a_location_is_held_to_the_policy_too() {
+    let policy = "policy {\n  module_hosts = [\"{{other-host}}\"]\n}\n";
+    let versions = "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}";
+    for location in ["https://{}/x.zip", "git::https://{}/x.git", "https://{}/x"] {
+        let registry = widget();
+        let location = location.replace("{}", &registry.host());
+        let registry = registry.document("/v1/modules/acme/other/lab/versions", "application/json", versions).document(
+            "/v1/modules/acme/other/lab/1.0.0/download",
+            "application/json",
+            format!("{{\"location\":{location:?}}}"),
+        );
+        let call = CALL.replace("acme/net", "acme/other");
+        let workspace = Workspace::with_files(&[("main.tf", &call), (".tflock.hcl", policy)]);
+        let refused = workspace.tflock(&registry, LOCK).ended_with(3);
+        assert!(refused.stderr.contains("module_hosts") && refused.stderr.contains(&registry.host()), "{refused}");
+        assert!(registry.requests().iter().all(|request| request.host != registry.host()), "{location}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::world;
+use crate::support::packages::sha256;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
@@ -40,7 +41,7 @@ fn kill_after(workspace: &Workspace, registry: &Registry, delay: Duration) {
     child.wait().unwrap();
 }
 
-/// All files below `.terraform` with their texts.
+/// All files below `.terraform` with the digests of their texts.
 fn installed(workspace: &Workspace) -> Vec<(String, String)> {
     let (mut folders, mut found) = (vec![workspace.path(".terraform/modules")], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -48,7 +49,7 @@ fn installed(workspace: &Workspace) -> Vec<(String, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                found.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+                found.push((path.display().to_string(), sha256(&std::fs::read(&path).unwrap())));
             }
         }
     }

@@ -75,6 +75,29 @@ fn a_registry_module_is_locked_and_kept() {
     assert!(unknown.stderr.contains("no module from \"acme/nett/lab\" is locked"), "{unknown}");
 }
 
+/// A version that is published again with other content, by a registry whose versions never change.
+#[test]
+fn a_registry_version_is_held_to_its_content() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    let verify = workspace.tflock(&registry, ["verify"]).ended_with(0);
+    assert!(verify.stderr.contains("`tflock get` before `init`"), "{verify}");
+    let installed = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(0);
+    assert!(!installed.stderr.contains("`tflock get` before `init`"), "{installed}");
+    let registry = registry.module("acme/net/lab", "1.1.0", &[("main.tf", NEEDS_WIDGET), ("more.tf", "# more\n")]);
+    let changed = workspace.tflock(&registry, ["verify"]).ended_with(3);
+    assert!(changed.stdout.contains("[module-changed]") && changed.stdout.contains("1.1.0"), "{changed}");
+    // Whoever has not fetched it yet does not get the other content for the locked one.
+    std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v2/modules")).unwrap();
+    for command in [&["get"][..], &LOCK] {
+        let refused = workspace.tflock(&registry, command).ended_with(3);
+        assert!(refused.stderr.contains("is not the one that is locked"), "{refused}");
+    }
+    assert!(!workspace.has(".terraform"));
+    workspace.tflock(&registry, ["upgrade", "--modules"]).ended_with(0);
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+}
+
 #[test]
 fn nothing_is_locked_unasked() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));

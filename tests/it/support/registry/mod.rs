@@ -111,7 +111,8 @@ impl Registry {
         self
     }
 
-    /// There is a module, such as `acme/net/lab`, with these files: path and text, where `{{registry}}` may stand.
+    /// There is a module, such as `acme/net/lab`, with these files: path and text, where `{{registry}}` may stand. It replaces
+    /// one of the same version.
     ///
     /// Hosts of modules need a dot in their name: write `{{other-host}}/acme/net/lab` in configurations.
     #[must_use]
@@ -119,7 +120,10 @@ impl Registry {
         let files: Vec<(&str, String)> =
             files.iter().map(|(path, text)| (*path, text.replace("{{registry}}", &self.host()))).collect();
         let module = Module { name: name.to_owned(), version: version.to_owned(), zip: archive(&files) };
-        self.world().modules.push(module);
+        let mut world = self.world();
+        world.modules.retain(|it| !(it.name == name && it.version == version));
+        world.modules.push(module);
+        drop(world);
         self
     }
 
