@@ -198,7 +198,7 @@ const ADVISERS: [(&str, &str); 44] = [
     ("commands/get.rs", "modules::get: without a lock nothing is installed"),
     ("commands/locking.rs", "modules::locks"),
     ("commands/migrate.rs", "migrate: nothing to migrate"),
-    ("commands/mirror/mod.rs", HERE),
+    ("commands/mirror/copy.rs", HERE),
     ("commands/resolve.rs", "merge: what git has of one side is taken"),
     ("commands/targets.rs", HERE),
     ("commands/trust/init.rs", HERE),

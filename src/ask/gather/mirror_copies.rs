@@ -51,10 +51,20 @@ impl MirrorGatherer {
         is_listed(&found)?;
         let (Some(digest), Some(h1)) = (found.zh, found.h1) else { return Ok(None) };
         let zh = PackageHash::zh(digest);
-        recorded(&key, order, [&zh, &h1])?;
+        recorded(&key, order, [&zh, &h1]).map_err(|_| self.unrecorded(&key))?;
         copy.keep().map_err(|error| Refusal::Error(error.into()))?;
         let size = found.size.unwrap_or_default();
         Ok(Some(Copied { file_name, zh, h1, size, fate: there.fate(), signed }))
+    }
+
+    /// A package of which no lock file records a hash. What it is, nobody has signed.
+    fn unrecorded(&self, PackageKey { address, version, platform }: &PackageKey) -> Error {
+        let message = format!(
+            "the lock file records no hash of the package of {address} {version} for {platform} that {} has: the platform is not \
+             locked, or it is not the package of that release",
+            self.mirror.shown(),
+        );
+        Error::new(ErrorKind::NotFound, message)
     }
 
     /// Copies an archive of this machine, and hashes it.
@@ -71,7 +81,7 @@ impl MirrorGatherer {
                 self.mirror.shown()
             );
             let error = Error::new(ErrorKind::Package, message);
-            return Err(error.hint("`tflock mirror --source origin` fetches archives from the registry").into());
+            return Err(error.hint("--source origin copies the archives that the registry has").into());
         };
         let facts = self.local(key.clone(), found.clone()).await?;
         let (from, copy) = (path.clone(), Arc::clone(copy));
