@@ -1,8 +1,9 @@
 //! Shared indexes: `index "NAME" { url = … }` in the settings, and `cache export --publish`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::support::registry::Registry;
+use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK_BOTH, PLATFORMS, widget};
@@ -114,6 +115,23 @@ fn a_dead_index_costs_a_note() {
         assert_eq!(run.stderr.matches("the index \"team\" is not asked any more").count(), 1, "{run}");
         assert_eq!((registry.downloads("acme/widget"), workspace.lock_file()), (2, lock.clone()), "{run}");
     }
+}
+
+#[test]
+fn an_index_that_hangs_is_not_waited_for() {
+    let mut registry = widget();
+    let (index, lock) = published(&registry);
+    for platform in PLATFORMS {
+        let file = entry(&index, &registry, platform);
+        let path = format!("/index/{}", file.strip_prefix(index.path()).unwrap().display());
+        registry = registry.document(&path, "text/plain", std::fs::read(&file).unwrap());
+    }
+    // What it would say is right, but comes too late.
+    let registry = registry.answers(Endpoint::Other, Answer::slow(Duration::from_secs(5)));
+    let workspace = machine("https://{{registry}}/index", "");
+    let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    assert_eq!(run.stderr.matches("the index \"team\" is not asked any more").count(), 1, "{run}");
+    assert_eq!((registry.downloads("acme/widget"), workspace.lock_file()), (2, lock), "{run}");
 }
 
 #[test]
