@@ -188,12 +188,32 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__add)
-            opts="-C -q -v -h --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --name --pin --replace --lock-only --previous --no-previous --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --modules --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --name)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -236,26 +256,6 @@ _tflock() {
                     ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tool)
-                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
-                    return 0
-                    ;;
-                --trust-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -508,12 +508,32 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__diff)
-            opts="-r -C -q -v -h --tip --recursive --online --no-download --exit-code --source --fs-mirror --net-mirror --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --tip --recursive --online --no-download --exit-code --source --fs-mirror --net-mirror --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -534,26 +554,6 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tool)
-                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
-                    return 0
-                    ;;
-                --trust-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -562,20 +562,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__explain)
-            opts="-r -C -q -v -h --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --recursive --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -594,6 +586,14 @@ _tflock() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -604,20 +604,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__fmt)
-            opts="-r -C -q -v -h --check --recursive --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --check --recursive --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -638,6 +630,14 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -646,12 +646,32 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__get)
-            opts="-r -C -q -v -h --recursive --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --recursive --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --var)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -668,26 +688,6 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tool)
-                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
-                    return 0
-                    ;;
-                --trust-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -696,20 +696,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__git)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help install uninstall status"
+            opts="-q -v -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --chdir --help install uninstall status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -728,6 +720,14 @@ _tflock() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -840,20 +840,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__hash)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -872,6 +864,14 @@ _tflock() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -916,32 +916,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__list)
-            opts="-r -C -q -v -h --modules --recursive --by --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --modules --recursive --by --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --by)
-                    COMPREPLY=($(compgen -W "provider root" -- "${cur}"))
-                    return 0
-                    ;;
-                --var)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --var-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -962,6 +942,26 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --by)
+                    COMPREPLY=($(compgen -W "provider root" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -970,12 +970,32 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__lock)
-            opts="-r -C -q -v -h --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --lock-modules --create --publish --index --recursive --fail-fast --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --from-lock --prune --state --accept-republished --reason --lock-modules --create --publish --index --recursive --fail-fast --modules --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --platform)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1032,26 +1052,6 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tool)
-                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
-                    return 0
-                    ;;
-                --trust-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1094,24 +1094,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__merge)
-            opts="-C -q -v -h --resolve --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --resolve --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --resolve)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -1132,6 +1120,18 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                --resolve)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1140,12 +1140,32 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__migrate)
-            opts="-r -C -q -v -h --to --edit-config --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --to --edit-config --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --recursive --modules --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --to)
                     COMPREPLY=($(compgen -W "tofu terraform" -- "${cur}"))
                     return 0
@@ -1190,6 +1210,20 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__mirror)
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --platform --check --recursive --source --fs-mirror --net-mirror --chdir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -1210,20 +1244,6 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tflock__subcmd__mirror)
-            opts="-r -C -q -v -h --platform --check --recursive --source --fs-mirror --net-mirror --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --platform)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1248,6 +1268,20 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__outdated)
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --exit-code --modules --source --fs-mirror --net-mirror --var --var-file --recursive --fail-fast --chdir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -1268,20 +1302,6 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tflock__subcmd__outdated)
-            opts="-r -C -q -v -h --exit-code --modules --source --fs-mirror --net-mirror --var --var-file --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1308,26 +1328,6 @@ _tflock() {
                     ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tool)
-                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
-                    return 0
-                    ;;
-                --trust-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1462,32 +1462,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__remove)
-            opts="-C -q -v -h --force --lock-only --dry-run --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --force --lock-only --dry-run --modules --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --modules)
-                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
-                    return 0
-                    ;;
-                --var)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --var-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -1506,6 +1486,26 @@ _tflock() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1550,20 +1550,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__textconv)
-            opts="-C -q -v -h --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -1582,6 +1574,14 @@ _tflock() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1898,12 +1898,32 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__upgrade)
-            opts="-r -C -q -v -h --modules --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --var --var-file --recursive --fail-fast --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --modules --precise --within --exclude-newer --bump --pre --newest-with-platforms --same-versions --allow-downgrade --platform --dry-run --source --fs-mirror --net-mirror --h1 --no-first-use --check --prune --state --var --var-file --recursive --fail-fast --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --tool)
+                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
+                    return 0
+                    ;;
+                --trust-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --modules)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1960,6 +1980,20 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        tflock__subcmd__verify)
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --recursive --installed --no-download --max-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --var --var-file --chdir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -1980,20 +2014,6 @@ _tflock() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        tflock__subcmd__verify)
-            opts="-r -C -q -v -h --recursive --installed --no-download --max-download --deep --all-platforms --base --allow-trust-change --inconclusive --source --fs-mirror --net-mirror --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --max-download)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2038,26 +2058,6 @@ _tflock() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tool)
-                    COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
-                    return 0
-                    ;;
-                --trust-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "human json markdown github gitlab sarif commit" -- "${cur}"))
-                    return 0
-                    ;;
-                --report)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2100,32 +2100,12 @@ _tflock() {
             return 0
             ;;
         tflock__subcmd__why)
-            opts="-r -C -q -v -h --recursive --modules --var --var-file --chdir --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --help"
+            opts="-q -v -r -C -h --tool --offline --no-cache --trust-file --format --report --color --quiet --verbose --recursive --modules --var --var-file --chdir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --modules)
-                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
-                    return 0
-                    ;;
-                --var)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --var-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --chdir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tool)
                     COMPREPLY=($(compgen -W "auto terraform tofu" -- "${cur}"))
                     return 0
@@ -2144,6 +2124,26 @@ _tflock() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -W "auto installed none" -- "${cur}"))
+                    return 0
+                    ;;
+                --var)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --var-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chdir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

@@ -72,6 +72,21 @@ complete -c tflock -n "__fish_tflock_needs_command" -f -a "schema" -d 'Print the
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "version" -d 'Print the version'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "help" -d 'Print the help of a command'
 complete -c tflock -n "__fish_tflock_needs_command" -f -a "man" -d 'Print a manual page'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
@@ -88,21 +103,10 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write nothing; exit 1 if the file would change'
@@ -113,24 +117,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l create -d 'With -
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l publish -d 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fail-fast -d 'Begin no further root module once one has failed'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l max-download -d 'Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep as much as there is' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer; with --base never a note for entries that changed' -r -f -a "fail\t'Exit code 4'
-warn\t'A note'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
-installed\t'Those that `init` or `get` installed'
-none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -146,18 +133,30 @@ complete -c tflock -n "__fish_tflock_using_subcommand verify" -l report -d 'Also
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l max-download -d 'Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep as much as there is' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer; with --base never a note for entries that changed' -r -f -a "fail\t'Exit code 4'
+warn\t'A note'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file, or with a backend and no caller'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem mirrors'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-download -d 'Download nothing; an h1 that neither index nor registry know stays unknown'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l deep -d 'Believe neither the index nor what registries report: compute each recorded h1 from its archive'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l all-platforms -d 'With --deep: look at every archive in the checksums'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l allow-trust-change -d 'With --base: their owner approved what the change does to settings and trust file, so that those of the work tree count'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -173,11 +172,12 @@ complete -c tflock -n "__fish_tflock_using_subcommand explain" -l report -d 'Als
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand explain" -s r -l recursive -d 'Look at the lock file of every root module below'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s r -l recursive -d 'Look at the lock file of every root module below'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -246,19 +246,6 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l name -d 'The local name; for one provider. Its type unless told otherwise' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
-verified\t'Only those computed here from archives with a signed checksum'"
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
-installed\t'Those that `init` or `get` installed'
-none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -274,6 +261,23 @@ complete -c tflock -n "__fish_tflock_using_subcommand add" -l report -d 'Also wr
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l name -d 'The local name; for one provider. Its type unless told otherwise' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l platform -d 'Record hashes for this platform; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
+verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l pin -d 'Require exactly the version that is selected'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l replace -d 'Change a requirement that is there already'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l lock-only -d 'Leave the configuration alone'
@@ -281,17 +285,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand add" -l previous -d 'Selec
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-previous -d 'Pay no heed to git\'s history: even a version that it recorded is a first use'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand add" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
-installed\t'Those that `init` or `get` installed'
-none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -307,14 +301,35 @@ complete -c tflock -n "__fish_tflock_using_subcommand remove" -l report -d 'Also
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l force -d 'Also while something uses the provider'
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l lock-only -d 'Leave the configuration alone'
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l dry-run -d 'Write nothing; print the diff'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l force -d 'Also while something uses the provider'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l lock-only -d 'Leave the configuration alone'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
+terraform\t'Terraform'
+tofu\t'OpenTofu'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
+json\t'One JSON document'
+markdown\t'A comment on a pull request, or a step summary'
+github\t'Annotations of GitHub Actions'
+gitlab\t'A Code Quality report of GitLab'
+sarif\t'SARIF 2.1.0, for code scanning'
+commit\t'The body of a commit message; for diff only'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l modules -d 'Lock these modules anew by their sources, all of them without SOURCE; providers only where ADDR names some' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l precise -d 'Select this version, newer or older; for one provider' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l within -d 'Change no more than this part of the version' -r -f -a "patch\t'The last number'
@@ -331,21 +346,10 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l state -d 'A st
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
-terraform\t'Terraform'
-tofu\t'OpenTofu'"
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l trust-file -d 'The trust file, instead of .tflock.trust.hcl at the top of the work tree' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l format -d 'The form of the result on standard output' -r -f -a "human\t'Text for people'
-json\t'One JSON document'
-markdown\t'A comment on a pull request, or a step summary'
-github\t'Annotations of GitHub Actions'
-gitlab\t'A Code Quality report of GitLab'
-sarif\t'SARIF 2.1.0, for code scanning'
-commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l report -d 'Also write the result to a file in another form; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l bump -d 'Also rewrite the constraint of the root module that does not allow the version'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l pre -d 'Let pre-releases count; the tools accept one only where a constraint names it'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l newest-with-platforms -d 'Pass over releases without a package for a wanted platform'
@@ -357,17 +361,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l check -d 'Writ
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l prune -d 'Remove entries that the configuration does not require'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fail-fast -d 'Begin no further root module once one has failed'
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -383,29 +377,21 @@ complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l report -d 'Al
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l exit-code -d 'Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected'
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l modules -d 'Look at the modules of registries and git instead: what is locked, and what their sources offer'
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fail-fast -d 'Begin no further root module once one has failed'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l exit-code -d 'Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l modules -d 'Look at the modules of registries and git instead: what is locked, and what their sources offer'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l to -d 'The tool to move to' -r -f -a "tofu\t'OpenTofu, with registry.opentofu.org'
-terraform\t'Terraform, with registry.terraform.io'"
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
-verified\t'Only those computed here from archives with a signed checksum'"
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
-installed\t'Those that `init` or `get` installed'
-none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -421,21 +407,30 @@ complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l report -d 'Als
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l to -d 'The tool to move to' -r -f -a "tofu\t'OpenTofu, with registry.opentofu.org'
+terraform\t'Terraform, with registry.terraform.io'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l platform -d 'Record hashes for this platform; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
+verified\t'Only those computed here from archives with a signed checksum'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l edit-config -d 'Also write the new host where source addresses in the configuration name the old one'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l check -d 'Write nothing; exit 1 if a file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l platform -d 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -451,16 +446,18 @@ complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l report -d 'Also
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l check -d 'Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered'
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s r -l recursive -d 'Copy for every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l platform -d 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l check -d 'Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s r -l recursive -d 'Copy for every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand get" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand get" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand get" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -476,13 +473,15 @@ complete -c tflock -n "__fish_tflock_using_subcommand get" -l report -d 'Also wr
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand get" -s r -l recursive -d 'In every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s r -l recursive -d 'In every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -498,14 +497,14 @@ complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l report -d 'Also wr
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l check -d 'Write nothing; exit 1 if a file would change'
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s r -l recursive -d 'Format every lock file below'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l check -d 'Write nothing; exit 1 if a file would change'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s r -l recursive -d 'Format every lock file below'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -521,16 +520,12 @@ complete -c tflock -n "__fish_tflock_using_subcommand hash" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l by -d 'With several root modules: which versions of each provider, or what each root module locks' -r -f -a "provider\t'Which versions of each provider, and where'
-root\t'What each root module locks'"
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -546,19 +541,18 @@ complete -c tflock -n "__fish_tflock_using_subcommand list" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l modules -d 'List the calls of modules that are not local instead, with what is locked of them'
-complete -c tflock -n "__fish_tflock_using_subcommand list" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l by -d 'With several root modules: which versions of each provider, or what each root module locks' -r -f -a "provider\t'Which versions of each provider, and where'
+root\t'What each root module locks'"
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l modules -d 'List the calls of modules that are not local instead, with what is locked of them'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
-installed\t'Those that `init` or `get` installed'
-none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -574,16 +568,18 @@ complete -c tflock -n "__fish_tflock_using_subcommand why" -l report -d 'Also wr
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand why" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
+installed\t'Those that `init` or `get` installed'
+none\t'None: what they require is not known'"
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l var-file -d 'Set variables from a file; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -599,15 +595,19 @@ complete -c tflock -n "__fish_tflock_using_subcommand diff" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tip -d 'Compare with the revision itself, not with its merge base'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s r -l recursive -d 'Every lock file below'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l online -d 'Ask registries what is known of the releases that changed: who signed them, which checksums they have'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-download -d 'With --online: download nothing'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l exit-code -d 'Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, nobody vouches for it, or its release is one that must not be used'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -767,8 +767,6 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -784,12 +782,13 @@ complete -c tflock -n "__fish_tflock_using_subcommand merge" -l report -d 'Also 
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -805,12 +804,12 @@ complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l report -d 'Al
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -826,6 +825,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_s
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'

@@ -20,7 +20,6 @@ pub(super) fn completions(shell: Shell) -> String {
 /// A usage error, if there is no such command.
 pub(super) fn help(names: &[String]) -> Result<String, Error> {
     let mut command = command();
-    command.build();
     let mut found = &mut command;
     for name in names {
         let near = usage::meant(found, name);

@@ -25,8 +25,7 @@ const FILES: [(&str, &str); 4] = [
 ///
 /// A usage error, if there is no such command.
 pub(super) fn page(name: Option<&str>) -> Result<String, Error> {
-    let mut all = command();
-    all.build();
+    let all = command();
     let page = match name {
         None => of_program(&all),
         Some(name) => {

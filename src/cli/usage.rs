@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
-use super::args::{Arguments, command, wants_json};
+use super::args::{self, Arguments, command, wants_json};
 use super::{Environment, ExitCode, Streams, result, write};
 use crate::error::{Error, ErrorKind};
 use crate::redact;
@@ -36,11 +36,8 @@ pub(super) struct Asked {
 impl Asked {
     /// Reads the arguments, the program's name first, without parsing them.
     pub(super) fn of(arguments: &[OsString]) -> Self {
-        let known = command();
-        let words =
-            arguments.iter().skip(1).take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
-        let command = words.into_iter().find_map(|word| known.find_subcommand(word));
-        Self { json: wants_json(arguments), command: command.map(|command| command.get_name().to_owned()) }
+        let command = args::named(arguments.iter().take_while(|argument| *argument != "--"));
+        Self { json: wants_json(arguments), command: command.map(str::to_owned) }
     }
 }
 

@@ -11,16 +11,16 @@ mod locking;
 mod migrate;
 mod mirror;
 mod modules;
+mod parsing;
 mod single_dash;
 mod source;
 mod trust;
 mod upgrade;
 mod verify;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::Subcommand;
 use clap_complete::Shell;
 
 use crate::commands::{fmt, get, hash};
@@ -40,55 +40,20 @@ use locking::Locking;
 pub(super) use migrate::MigrateArgs;
 pub(super) use mirror::MirrorArgs;
 use modules::{Assignments, Modules};
+pub(super) use parsing::{Arguments, command, named};
 pub(super) use single_dash::{double_dashes, wants_json};
 use source::Packages;
 pub(super) use trust::TrustArgs;
 pub(super) use upgrade::{OutdatedArgs, UpgradeArgs};
 pub(super) use verify::{ExplainArgs, VerifyArgs};
 
-/// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
-///
-/// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, fills in the hashes of every platform in
-/// one pass, and says what a change to the file means. It needs neither tool installed, no backend credentials and no
-/// init. (State locks are another thing.)
-#[derive(Debug, Parser)]
-#[command(
-    name = "tflock",
-    version,
-    propagate_version = false,
-    args_override_self = true,
-    subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true,
-    max_term_width = 100,
-    after_long_help = "Exit codes:\n  \
-        0  done; no finding at level deny\n  \
-        1  findings at deny, or --check found a difference\n  \
-        2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
-        3  trust refused; a retry will not help\n  \
-        4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help\n  \
-        130  interrupted\n\n\
-        `tflock explain` lists rules and topics: settings, trust, environment and others."
-)]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    pub(super) within: Within,
-    #[command(flatten)]
-    pub(super) global: Global,
-    #[command(subcommand)]
-    pub(super) command: Command,
-    /// True if there is `--`, which ends the names that may be something else.
-    #[arg(skip)]
-    pub(super) dashes: bool,
-}
-
-/// The commands.
+// The commands; a doc comment would be the help of the program. Each is described when it is asked for: to describe them all takes longer than most of them run.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Command {
     Lock(LockArgs),
     Verify(VerifyArgs),
     Explain(ExplainArgs),
-    /// Terraform's name for lock.
     #[command(hide = true, subcommand_required = true, arg_required_else_help = true)]
     Providers {
         #[command(subcommand)]
@@ -120,7 +85,7 @@ pub(super) enum Command {
     Man(ManArgs),
 }
 
-/// The commands below `providers`.
+/// Terraform's name for lock.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProvidersCommand {
     Lock(LockArgs),
@@ -332,12 +297,6 @@ impl Command {
 }
 
 impl Arguments {
-    /// Parses arguments, the program's name first, with their single dashes already doubled.
-    pub(super) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        let dashes = arguments.iter().any(|argument| argument == "--");
-        Ok(Self { dashes, ..Self::try_parse_from(arguments)? })
-    }
-
     /// The directories of `-C`, before and behind the command.
     fn directories(&self) -> Vec<PathBuf> {
         let behind = self.command.within().into_iter().flat_map(|within| &within.chdir);
@@ -357,11 +316,6 @@ impl Arguments {
             environment: environment.clone(),
         }
     }
-}
-
-/// The whole command line, for help, completions and the manual page.
-pub(super) fn command() -> clap::Command {
-    Arguments::command()
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
+use std::ffi::OsString;
+
 use super::global::Colour;
+use super::parsing::description;
 use super::*;
 use crate::platform::Platform;
 use crate::report::{Detail, Format};
@@ -25,12 +28,12 @@ fn refused(line: &str) -> String {
 
 #[test]
 fn the_description_is_sound() {
-    command().debug_assert();
+    description().debug_assert();
 }
 
 #[test]
 fn help_texts() {
-    let mut command = command().term_width(100);
+    let mut command = description().term_width(100);
     command.build();
     let mut text = command.render_long_help().to_string();
     for subcommand in command.get_subcommands_mut() {

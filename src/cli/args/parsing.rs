@@ -1,0 +1,94 @@
+//! From the words of the command line to what they ask for.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::{Command, Global, Within};
+
+/// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
+///
+/// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, fills in the hashes of every platform in
+/// one pass, and says what a change to the file means. It needs neither tool installed, no backend credentials and no
+/// init. (State locks are another thing.)
+#[derive(Debug, Parser)]
+#[command(
+    name = "tflock",
+    version,
+    propagate_version = false,
+    args_override_self = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_long_help = "Exit codes:\n  \
+        0  done; no finding at level deny\n  \
+        1  findings at deny, or --check found a difference\n  \
+        2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
+        3  trust refused; a retry will not help\n  \
+        4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help\n  \
+        130  interrupted\n\n\
+        `tflock explain` lists rules and topics: settings, trust, environment and others."
+)]
+struct Program {
+    #[command(flatten)]
+    within: Within,
+    #[command(flatten)]
+    global: Global,
+}
+
+/// What was typed.
+#[derive(Debug)]
+pub(in crate::cli) struct Arguments {
+    pub(in crate::cli) within: Within,
+    pub(in crate::cli) global: Global,
+    pub(in crate::cli) command: Command,
+    /// True if there is `--`, which ends the names that may be something else.
+    pub(in crate::cli) dashes: bool,
+}
+
+impl Arguments {
+    /// Parses arguments, the program's name first, with their single dashes already doubled.
+    ///
+    /// First by the only command that the words can mean. What that refuses is parsed by the whole description, which has
+    /// the right words for it: without the other commands less is taken for a command, and nothing else changes.
+    pub(in crate::cli) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        let first = parsed(Program::command().subcommands(meant(arguments)), arguments);
+        first.or_else(|refused| match refused.kind() {
+            clap::error::ErrorKind::DisplayVersion => Err(refused),
+            _ => parsed(command(), arguments),
+        })
+    }
+}
+
+fn parsed(mut description: clap::Command, arguments: &[OsString]) -> Result<Arguments, clap::Error> {
+    let mut matches = description.try_get_matches_from_mut(arguments)?;
+    let program = Program::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut description))?;
+    let command = Command::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut description))?;
+    let dashes = arguments.iter().any(|argument| argument == "--");
+    Ok(Arguments { within: program.within, global: program.global, command, dashes })
+}
+
+/// The first of some arguments, the program's name before them, that is the name of a command.
+pub(in crate::cli) fn named<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Option<&'a str> {
+    let words = arguments.into_iter().skip(1).filter_map(|argument| argument.to_str());
+    words.into_iter().find(|word| Command::has_subcommand(word))
+}
+
+/// The only command that arguments can mean, not described yet.
+fn meant(arguments: &[OsString]) -> Option<clap::Command> {
+    let name = named(arguments)?;
+    Command::augment_subcommands(clap::Command::new("tflock")).find_subcommand(name).cloned()
+}
+
+/// The whole command line, for help, completions and the manual page.
+pub(in crate::cli) fn command() -> clap::Command {
+    let mut all = description();
+    all.build();
+    all
+}
+
+/// The same before its parts are described.
+pub(super) fn description() -> clap::Command {
+    Command::augment_subcommands(Program::command())
+}
