@@ -39,11 +39,8 @@ impl PackageHash {
     /// True if it is written in the one form in which it can match a package; always true for unknown schemes.
     pub fn is_well_formed(&self) -> bool {
         match self.scheme() {
-            HashScheme::Zh => self.zh_digest().is_some(),
-            HashScheme::H1 => self
-                .as_str()
-                .strip_prefix("h1:")
-                .is_some_and(|text| Sha256Digest::from_base64(text).is_some_and(|digest| digest.to_base64() == text)),
+            HashScheme::Zh => sha256::is_lower_hex(&self.0.as_bytes()[3..]),
+            HashScheme::H1 => sha256::is_base64(&self.0.as_bytes()[3..]),
             HashScheme::Other => true,
         }
     }
@@ -70,8 +67,7 @@ impl PackageHash {
     /// The digest of a `zh:` hash in the one form that can match: 64 lower-case hex digits.
     pub fn zh_digest(&self) -> Option<Sha256Digest> {
         let hex = self.0.strip_prefix("zh:")?;
-        let lower_case = !hex.bytes().any(|byte| byte.is_ascii_uppercase());
-        Sha256Digest::from_hex(hex).filter(|_| lower_case)
+        Sha256Digest::from_hex(hex).filter(|_| sha256::is_lower_hex(hex.as_bytes()))
     }
 
     /// What stands before the first colon of a text, if that is a scheme.

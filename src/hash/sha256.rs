@@ -27,7 +27,12 @@ impl Sha256Digest {
         if digits.len() != 64 {
             return None;
         }
-        let value = |digit: u8| (digit as char).to_digit(16).and_then(|value| u8::try_from(value).ok());
+        let value = |digit: u8| match digit {
+            b'0'..=b'9' => Some(digit - b'0'),
+            b'a'..=b'f' => Some(digit - b'a' + 10),
+            b'A'..=b'F' => Some(digit - b'A' + 10),
+            _ => None,
+        };
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
             *byte = value(pair[0])? << 4 | value(pair[1])?;
@@ -95,6 +100,20 @@ impl Sha256 {
     }
 }
 
+/// True if a text is what [`Sha256Digest::to_hex`] gives. Costs far less than to decode it.
+pub(super) fn is_lower_hex(text: &[u8]) -> bool {
+    text.len() == 64 && text.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// True if a text is what [`Sha256Digest::to_base64`] gives: 43 digits, of which the last has two bits to spare, and one
+/// sign of padding.
+pub(super) fn is_base64(text: &[u8]) -> bool {
+    let [digits @ .., last, b'='] = text else { return false };
+    let is_digit = |digit: &u8| digit.is_ascii_alphanumeric() || matches!(digit, b'+' | b'/');
+    // Each fourth digit has its lower two bits at zero.
+    digits.len() == 42 && digits.iter().all(is_digit) && b"AEIMQUYcgkosw048".contains(last)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +126,29 @@ mod tests {
         assert_eq!(Sha256Digest::from_hex(&digest.to_hex().to_uppercase()), Some(digest));
         assert_eq!(Sha256Digest::from_base64(&digest.to_base64()), Some(digest));
         assert_eq!(Sha256Digest::from_hex("abc"), None);
+    }
+
+    /// The short ways to tell a well-formed text say what decoding it and encoding it again would say.
+    #[test]
+    fn texts_are_judged_without_decoding() {
+        let decoded = |text: &str| {
+            let hex = Sha256Digest::from_hex(text).is_some_and(|digest| digest.to_hex() == text);
+            (hex, Sha256Digest::from_base64(text).is_some_and(|digest| digest.to_base64() == text))
+        };
+        for content in 0..50_u8 {
+            let digest = Sha256Digest::of(&[content]);
+            for good in [digest.to_hex(), digest.to_base64()] {
+                let mut texts = vec![good.clone(), good[1..].to_owned(), format!("{good}A"), format!("{good}=")];
+                for at in [0, good.len() / 2, good.len() - 2, good.len() - 1] {
+                    let changed = |to: u8| format!("{}{}{}", &good[..at], to as char, &good[at + 1..]);
+                    texts.extend((0..128).map(changed));
+                }
+                for text in texts {
+                    let judged = (is_lower_hex(text.as_bytes()), is_base64(text.as_bytes()));
+                    assert_eq!(judged, decoded(&text), "{text:?}");
+                }
+            }
+        }
+        assert!(!is_base64(b"") && !is_lower_hex("ä".repeat(32).as_bytes()));
     }
 }

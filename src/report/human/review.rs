@@ -34,7 +34,7 @@ impl Item {
         let risk = risk(change);
         let loud = risk == Risk::Dangerous && style.detail > Detail::Quiet;
         let words = if loud { explanation(&explain(change), style) } else { String::new() };
-        Self { risk, line: line(change, columns, style), words }
+        Self { risk, line: line(change, risk, columns, style), words }
     }
 
     /// Why it happened, unless that was told already.
@@ -53,7 +53,7 @@ pub(super) fn review(changes: &Changes, style: Style) -> String {
     let mut told = Vec::new();
     for change in &changes.changes {
         if style.detail == Detail::Verbose {
-            text.push_str(&line(change, columns, style));
+            text.push_str(&line(change, risk(change), columns, style));
             text.push_str(&explanation(&explain(change), style));
             release(&mut text, change, style);
             hashes(&mut text, change, style);
@@ -136,8 +136,8 @@ pub(super) fn columns<'a>(changes: impl IntoIterator<Item = &'a Change>, style: 
     })
 }
 
-fn line(change: &Change, columns: [usize; 2], style: Style) -> String {
-    let (sign, paint) = sign(change);
+fn line(change: &Change, risk: Risk, columns: [usize; 2], style: Style) -> String {
+    let (sign, paint) = sign(risk, change.kind);
     let pad = |cell: &str, column: usize| " ".repeat(column.saturating_sub(width(cell)));
     let (addr, versions) = (style.addr(&change.address), versions(change));
     let head = format!("{addr}{}  {versions}{}", pad(&addr, columns[0]), pad(&versions, columns[1]));
@@ -147,7 +147,7 @@ fn line(change: &Change, columns: [usize; 2], style: Style) -> String {
     let widest = told.split(' ').map(width).max().unwrap_or(0);
     let below = if room >= widest.max(24) { room } else { style.room() - 8 };
     let lines = wrap(&printable(&told), room, below);
-    let loud = risk(change) == Risk::Dangerous;
+    let loud = risk == Risk::Dangerous;
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let line = style.paint(if loud { Paint::Bad } else { Paint::Aside }, line);
@@ -160,8 +160,8 @@ fn line(change: &Change, columns: [usize; 2], style: Style) -> String {
     text
 }
 
-fn sign(change: &Change) -> (char, Paint) {
-    match (risk(change), change.kind) {
+fn sign(risk: Risk, kind: ChangeKind) -> (char, Paint) {
+    match (risk, kind) {
         (Risk::Dangerous, _) => ('!', Paint::Bad),
         (_, ChangeKind::Added) => ('+', Paint::Good),
         (_, ChangeKind::Removed) => ('-', Paint::Bad),
