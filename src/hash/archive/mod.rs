@@ -144,4 +144,6 @@ impl ArchiveHasher {
 }
 
 #[cfg(test)]
+mod second_reader;
+#[cfg(test)]
 mod tests;

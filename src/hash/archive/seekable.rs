@@ -1,7 +1,8 @@
 //! An archive read by its central directory, as the tools read it: lenient where they are, strict where they are.
 //!
 //! Local headers give nothing but the place of the data; bytes before, between and after do not matter. Slower than
-//! the streaming pass, since it comes after all bytes are there.
+//! the streaming pass, since it comes after all bytes are there. The `zip` crate cannot take its place: it refuses archives
+//! that the tools install, and keeps one entry of two that share a name (`second_reader` shows it).
 //!
 //! Source: Go's `archive/zip`, `reader.go`.
 

@@ -23,7 +23,7 @@ fn streamed_within(bytes: &[u8], threads: Threads, piece: usize, limits: Limits)
     hasher.finish()
 }
 
-fn by_directory(bytes: &[u8]) -> Result<ArchiveHashes, BadArchive> {
+pub(super) fn by_directory(bytes: &[u8]) -> Result<ArchiveHashes, BadArchive> {
     match hash_by_directory(&mut Cursor::new(bytes), Sha256Digest::of(bytes), Limits::default()) {
         Ok(hashes) => Ok(hashes),
         Err(DirectoryReadError::Bad(bad)) => Err(bad),
@@ -48,7 +48,7 @@ fn stored() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Stored)
 }
 
-fn archive(files: &[(&str, &[u8])], options: SimpleFileOptions) -> Vec<u8> {
+pub(super) fn archive(files: &[(&str, &[u8])], options: SimpleFileOptions) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {
         if name.ends_with('/') {
@@ -81,7 +81,7 @@ fn noise(length: usize) -> Vec<u8> {
         .collect()
 }
 
-fn at(bytes: &[u8], signature: u32) -> usize {
+pub(super) fn at(bytes: &[u8], signature: u32) -> usize {
     bytes.windows(4).position(|window| window == signature.to_le_bytes()).unwrap()
 }
 
@@ -126,7 +126,7 @@ fn agrees_with_the_tools() {
     crate::vectors::agree("h1/expected.tsv", &wrong);
 }
 
-fn installed(hashes: Result<ArchiveHashes, BadArchive>) -> String {
+pub(super) fn installed(hashes: Result<ArchiveHashes, BadArchive>) -> String {
     match hashes {
         Ok(hashes) if hashes.has_program("foo") => hashes.h1.to_string(),
         Ok(_) => "err: provider binary not found".to_owned(),
