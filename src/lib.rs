@@ -12,8 +12,64 @@
 //! lockfile · requirements · config · settings · hcl · hash · version · platform · addr · dialect      values, pure
 //! ```
 //!
-//! Arrows are what a folder may use: downwards or to the right, never back. Without the feature `online` there is
-//! neither a runtime nor a TLS client in the library.
+//! Arrows are what a folder may use: downwards or to the right, never back.
+//!
+//! # As a library
+//!
+//! The names at the top of the crate are for other programs. The modules serve the program itself, and change with it.
+//! Without the default features there is neither a runtime nor a TLS client in the library (`online`), nor what it takes
+//! to check a signature (`openpgp`); all that stands below works without them.
+//!
+//! A lock file is read as strictly as the tools read it, and written byte for byte as they write it:
+//!
+//! ```
+//! use tflock::{Dialect, LockFile, Platform, ProviderAddr, Version, decode};
+//!
+//! let text = LockFile::new().encode(Dialect::OpenTofu) + r#"
+//! provider "registry.opentofu.org/acme/widget" {
+//!   version = "1.4.0"
+//!   hashes  = ["h1:2ADzNNH1Yx9ZlVzA3C4Q8p0FLlvJYMr7QdoT4zY0lXg="]
+//! }
+//! "#;
+//! let read = decode(text.as_bytes(), Dialect::OpenTofu).expect("no finding at level deny");
+//! let widget = ProviderAddr::parse("acme/widget", Dialect::OpenTofu)?;
+//! let entry = read.lock.get(&widget).expect("its entry");
+//! assert_eq!(entry.version, Version::new(1, 4, 0));
+//! assert!(!read.canonical, "a tool would have written it in another layout");
+//! assert!(read.lock.encode(Dialect::OpenTofu).contains("  version = \"1.4.0\"\n  hashes = [\n    \"h1:2ADz"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Constraints mean what they mean to the tools, where other rules of semantic versions differ:
+//!
+//! ```
+//! use tflock::{Constraints, Version, newest_allowed};
+//!
+//! let constraints: Constraints = "~> 1.2, != 1.9.0".parse()?;
+//! let offered = ["1.1.0", "1.10.0", "1.11.0-rc1", "2.0.0"].map(|text| text.parse::<Version>().expect("a version"));
+//! assert_eq!(newest_allowed(&offered, &constraints), Some(&offered[1]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Two lock files differ by providers, versions and hashes rather than by lines, and merge that way:
+//!
+//! ```
+//! use tflock::{ChangeKind, Dialect, LockEntry, LockFile, PackageHashes, ProviderAddr, Three, changes, merge};
+//!
+//! let widget = ProviderAddr::parse("acme/widget", Dialect::Terraform)?;
+//! let at = |version: &str| {
+//!     let (version, hashes) = (version.parse().expect("a version"), PackageHashes::new());
+//!     let constraints = "~> 1.0".parse().expect("constraints");
+//!     let mut lock = LockFile::new();
+//!     lock.insert(widget.clone(), LockEntry { version, constraints, hashes });
+//!     lock
+//! };
+//! let (base, ours, theirs) = (at("1.0.0"), at("1.1.0"), at("1.0.0"));
+//! assert_eq!(changes(&base, &ours)[0].kind, ChangeKind::Upgraded);
+//! let merged = merge(Three { base: &base, ours: &ours, theirs: &theirs });
+//! assert_eq!(merged.lock(), Some(ours));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod addr;
 pub mod config;
@@ -63,6 +119,19 @@ pub mod report;
 
 #[cfg(feature = "online")]
 pub mod cli;
+
+pub use addr::{Hostname, ProviderAddr};
+pub use dialect::Dialect;
+pub use diff::changes;
+pub use finding::{Finding, Level, Rule};
+pub use hash::{HashScheme, PackageHash, PackageHashes};
+pub use lockfile::{Decoded, LockEntry, LockFile, decode};
+pub use merge::{LockMerge, Three, merge_locks as merge};
+pub use outcome::{Change, ChangeKind, Verified};
+pub use platform::Platform;
+pub use release::{Knowledge, Release};
+pub use verify::{Facts, Subject, verify};
+pub use version::{Constraints, Version, newest_allowed};
 
 #[cfg(test)]
 mod vectors;

@@ -8,6 +8,7 @@ use sequoia_openpgp::cert::Cert;
 use sequoia_openpgp::packet::Signature;
 use sequoia_openpgp::types::HashAlgorithm;
 
+use super::KnownAs;
 use super::keyring::Keyring;
 use crate::trust::Fingerprint;
 
@@ -23,15 +24,6 @@ pub fn certifiers(key: &Fingerprint, keys: &[&str]) -> BTreeSet<Fingerprint> {
     let sound = others.into_iter().filter(|cert| cert.primary_key().bundle().self_revocations().next().is_none());
     let certifying = sound.filter(|by| own.iter().any(|cert| certifies(by, cert)));
     certifying.filter_map(|cert| cert.fingerprint().to_hex().parse().ok()).collect()
-}
-
-/// What a fingerprint is that stands among known keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KnownAs {
-    /// A primary key, which pins name.
-    Primary,
-    /// A subkey of this primary key.
-    SubkeyOf(Fingerprint),
 }
 
 /// What a fingerprint is among armored keys; none if it stands in none of them.

@@ -8,6 +8,9 @@ use crate::trust::Fingerprint;
 /// Texts that stem from keys and signatures are escaped and one line long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
+    /// The library was built without what it takes to check a signature.
+    #[error("signatures cannot be checked by a library that was built without the feature openpgp")]
+    NotBuilt,
     /// The list of keys is empty.
     #[error("no signing key is listed, so that the signature cannot be checked")]
     NoKeys,
@@ -79,7 +82,8 @@ impl SignatureError {
             | Self::RevokedSubkey { key, .. }
             | Self::Weak { key, .. }
             | Self::Unsupported { key, .. } => Some(key),
-            Self::NoKeys
+            Self::NotBuilt
+            | Self::NoKeys
             | Self::Armored
             | Self::Malformed(_)
             | Self::Critical(_)
@@ -90,6 +94,7 @@ impl SignatureError {
 
     fn hint(&self) -> &'static str {
         match self {
+            Self::NotBuilt => "build it with the feature openpgp",
             Self::NoKeys => "ask the registry to list the signing key of the release",
             Self::Armored => "ask the publisher to sign with `gpg --detach-sign`, without `--armor`",
             Self::Malformed(_) => "try again later; if it stays, ask the publisher to sign the release again",
@@ -115,6 +120,7 @@ impl From<SignatureError> for Error {
     }
 }
 
+#[cfg(feature = "openpgp")]
 /// The text of a foreign error on one line, without control characters.
 pub(super) fn one_line(error: &impl ToString) -> String {
     let text = error.to_string();

@@ -10,24 +10,38 @@
 //! Source: `internal/getproviders/package_authentication.go` in both tools, and `CheckDetachedSignature` of
 //! `github.com/ProtonMail/go-crypto/openpgp`.
 
+#[cfg(not(feature = "openpgp"))]
+mod absent;
+#[cfg(feature = "openpgp")]
 mod armor;
+#[cfg(feature = "openpgp")]
 mod canonical;
+#[cfg(feature = "openpgp")]
 mod certify;
+#[cfg(feature = "openpgp")]
 mod document;
 mod error;
+#[cfg(feature = "openpgp")]
 mod judge;
+#[cfg(feature = "openpgp")]
 mod keyring;
 
 #[cfg(test)]
+#[cfg(feature = "openpgp")]
 mod tests;
 
 use std::time::SystemTime;
 
-pub use certify::{KnownAs, certifiers, known_as};
+#[cfg(not(feature = "openpgp"))]
+pub use absent::{certifiers, known_as, verify};
+#[cfg(feature = "openpgp")]
+pub use certify::{certifiers, known_as};
 pub use error::SignatureError;
 
 use super::Fingerprint;
+#[cfg(feature = "openpgp")]
 use document::Signatures;
+#[cfg(feature = "openpgp")]
 use keyring::Keyring;
 
 /// A signature that verifies, and by whom it was made.
@@ -59,6 +73,15 @@ pub enum Lapse {
     Future,
 }
 
+/// What a fingerprint is that stands among known keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownAs {
+    /// A primary key, which pins name.
+    Primary,
+    /// A subkey of this primary key.
+    SubkeyOf(Fingerprint),
+}
+
 /// Verifies a detached signature against ASCII-armored keys, in the order in which they are listed.
 ///
 /// The first listed key that made the signature decides; keys after it matter only as further copies of the same key.
@@ -70,6 +93,7 @@ pub enum Lapse {
 ///
 /// Source: the tools decode keys one after the other, so that a key which does not decode aborts only if no key before
 /// it made the signature.
+#[cfg(feature = "openpgp")]
 pub fn verify(document: &[u8], signature: &[u8], keys: &[&str], now: SystemTime) -> Result<Verified, SignatureError> {
     if keys.is_empty() {
         return Err(SignatureError::NoKeys);
