@@ -1,7 +1,7 @@
 //! From a question about a release to its answer.
 //!
 //! A [`question`] says what is wanted of one provider; [`select`] and [`criteria`] choose a version among those on offer,
-//! as values; [`run`](crate::ask) asks the sources, each question once for all root modules, and decides nothing.
+//! as values; `run` asks the sources, each question once for all root modules, and decides nothing.
 
 pub mod answer;
 pub mod criteria;

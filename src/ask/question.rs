@@ -46,6 +46,16 @@ pub enum Selection {
     Newest(Criteria),
 }
 
+impl Selection {
+    /// The version, where it is known.
+    pub fn version(&self) -> Option<&Version> {
+        match self {
+            Self::Keep(version) | Self::Exactly(version) => Some(version),
+            Self::Newest(_) => None,
+        }
+    }
+}
+
 impl Step {
     /// The recorded entry if it records something about the version that is kept.
     pub fn recorded_release(&self) -> Option<&LockEntry> {
@@ -64,5 +74,26 @@ impl Step {
             platforms: platforms.cloned().collect(),
             exclusions: vec![self.rules.exclusions.clone()],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_platform_that_may_be_lacking_is_not_asked_for() {
+        let platform = |text: &str| text.parse::<Platform>().unwrap();
+        let step = Step {
+            constraints: Constraints::default(),
+            selection: Selection::Newest(Criteria::default()),
+            platforms: ["linux_amd64", "linux_arm64"].map(platform).to_vec(),
+            recorded: None,
+            moved: None,
+            accept_republished: false,
+            rules: Rules { optional: [platform("linux_arm64")].into(), ..Rules::default() },
+        };
+        assert_eq!(step.release_criteria(true).platforms, [platform("linux_amd64")]);
+        assert!(step.release_criteria(false).platforms.is_empty());
     }
 }

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use super::criteria::{self, Criteria, ReleaseCriteria, Within};
-use super::question::Step;
 use super::rules::Exclusion;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
@@ -39,8 +38,9 @@ struct Demand {
 }
 
 impl SameVersion {
-    /// Takes in what one more root module asks. `places` are where its constraints stand, `FILE:LINE:COLUMN`.
-    pub fn add(&mut self, step: &Step, criteria: &Criteria, places: impl IntoIterator<Item = String>) {
+    /// Takes in what one more root module asks of a version and of its release. `places` are where its constraints stand,
+    /// `FILE:LINE:COLUMN`.
+    pub fn add(&mut self, criteria: &Criteria, release: ReleaseCriteria, places: impl IntoIterator<Item = String>) {
         let same = |demand: &&mut Demand| demand.constraints == criteria.constraints;
         match self.demands.iter_mut().find(same) {
             Some(demand) => {
@@ -54,7 +54,7 @@ impl SameVersion {
         self.within
             .extend(criteria.within.iter().filter(|within| !self.within.contains(within)).cloned().collect::<Vec<_>>());
         self.prereleases |= criteria.prereleases;
-        let ReleaseCriteria { recorded, platforms, exclusions } = step.release_criteria(criteria.complete);
+        let ReleaseCriteria { recorded, platforms, exclusions } = release;
         self.platforms.extend(platforms);
         self.exclusions.extend(
             exclusions.into_iter().filter(|exclusion| !self.exclusions.contains(exclusion)).collect::<Vec<_>>(),
@@ -62,9 +62,8 @@ impl SameVersion {
         self.recorded.insert(recorded);
     }
 
-    /// Keeps the version from being lower than the recorded one of a step, if its constraints still allow that.
-    pub fn keep_up(&mut self, step: &Step, criteria: &Criteria) {
-        let recorded = step.recorded.as_ref().map(|entry| &entry.version);
+    /// Keeps the version from being lower than a recorded one, if its constraints still allow that.
+    pub fn keep_up(&mut self, recorded: Option<&Version>, criteria: &Criteria) {
         let kept = recorded.filter(|version| criteria.allows_by_constraints(version)).cloned();
         self.floor = self.floor.take().max(kept);
     }
@@ -121,28 +120,15 @@ impl Demand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::question::Selection;
-    use crate::ask::rules::Rules;
-    use crate::lockfile::LockEntry;
 
     fn version(text: &str) -> Version {
         text.parse().unwrap()
     }
 
-    fn step(recorded: Option<&str>, platforms: &[&str], rules: Rules) -> Step {
-        Step {
-            constraints: Constraints::default(),
-            selection: Selection::Newest(Criteria::default()),
-            platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
-            recorded: recorded.map(|text| LockEntry {
-                version: version(text),
-                constraints: Constraints::default(),
-                hashes: crate::hash::PackageHashes::new(),
-            }),
-            moved: None,
-            accept_republished: false,
-            rules,
-        }
+    /// What is asked of the release beside its number.
+    fn release(recorded: Option<&str>, platforms: &[&str], exclusions: Exclusion) -> ReleaseCriteria {
+        let platforms = platforms.iter().map(|platform| platform.parse().unwrap()).collect();
+        ReleaseCriteria { recorded: recorded.map(version), platforms, exclusions: vec![exclusions] }
     }
 
     /// What root modules with these constraints ask, which record these versions.
@@ -151,11 +137,8 @@ mod tests {
         for (at, (constraints, recorded)) in roots.iter().enumerate() {
             let constraints =
                 if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
-            same.add(
-                &step(*recorded, &[], Rules::default()),
-                &Criteria::of(constraints),
-                [format!("r{at}/main.tf:3:5")],
-            );
+            let release = release(*recorded, &[], Exclusion::default());
+            same.add(&Criteria::of(constraints), release, [format!("r{at}/main.tf:3:5")]);
         }
         same
     }
@@ -188,11 +171,11 @@ mod tests {
         let mut same = SameVersion::default();
         for from in ["1.0.0", "1.1.0", "1.1.0"] {
             let criteria = Criteria { within: Some((Within::Minor, version(from))), ..Criteria::default() };
-            same.add(&step(Some(from), &[], Rules::default()), &criteria, []);
+            same.add(&criteria, release(Some(from), &[], Exclusion::default()), []);
         }
         assert_eq!((newest(&same, &OFFERED), same.within.len()), (Some("1.2.0"), 2));
         let criteria = Criteria { within: Some((Within::Patch, version("2.0.0"))), ..Criteria::default() };
-        same.add(&step(None, &[], Rules::default()), &criteria, []);
+        same.add(&criteria, release(None, &[], Exclusion::default()), []);
         assert_eq!(newest(&same, &OFFERED), None);
     }
 
@@ -200,21 +183,19 @@ mod tests {
     fn the_bar_is_the_highest_of_all() {
         let early = std::time::SystemTime::UNIX_EPOCH;
         let exclusions = Exclusion { not_after: Some(early), ..Exclusion::default() };
-        let optional = ["linux_arm64".parse().unwrap()].into();
-        let rules = Rules { exclusions: exclusions.clone(), optional, ..Rules::default() };
         let criteria = Criteria { complete: true, ..Criteria::default() };
         let mut same = SameVersion::default();
-        same.add(&step(Some("1.0.0"), &["linux_amd64", "linux_arm64"], rules), &criteria, []);
-        same.add(&step(Some("1.0.0"), &["darwin_arm64"], Rules::default()), &criteria, []);
+        same.add(&criteria, release(Some("1.0.0"), &["linux_amd64"], exclusions.clone()), []);
+        same.add(&criteria, release(Some("1.0.0"), &["darwin_arm64"], Exclusion::default()), []);
         let platforms = ["darwin_arm64", "linux_amd64"].map(|platform| platform.parse().unwrap()).to_vec();
-        let release = ReleaseCriteria {
+        let together = ReleaseCriteria {
             recorded: Some(version("1.0.0")),
             platforms,
             exclusions: vec![exclusions, Exclusion::default()],
         };
-        assert_eq!(same.release_criteria(), release);
-        assert_eq!(release.limit(&version("1.1.0")), Some(early));
-        same.add(&step(None, &[], Rules::default()), &criteria, []);
+        assert_eq!(same.release_criteria(), together);
+        assert_eq!(together.limit(&version("1.1.0")), Some(early));
+        same.add(&criteria, release(None, &[], Exclusion::default()), []);
         assert_eq!(same.release_criteria().recorded, None);
     }
 

@@ -11,7 +11,7 @@ use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::ask::answer::Refusal;
 use crate::ask::gather::GatherOptions;
-use crate::ask::run::versions;
+use crate::ask::run;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 
@@ -55,7 +55,7 @@ fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
 /// The versions of all providers, each asked for once.
 fn offered(options: Option<GatherOptions>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
     let Some(options) = options else {
-        let message = "which versions there are must be asked, which --offline forbids";
+        let message = "only the registries can tell which versions there are, and --offline forbids asking them";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
     let error = |refusal| match refusal {
@@ -63,5 +63,6 @@ fn offered(options: Option<GatherOptions>, providers: BTreeSet<ProviderAddr>) ->
         Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
         Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
     };
-    Ok(versions(options, providers)?.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
+    let versions = run::ask(options, async |sources| sources.versions(providers).await)?;
+    Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
 }

@@ -13,6 +13,7 @@ use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
+use crate::hash::archive::Threads;
 use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
 use crate::settings::SourceChoice;
 use crate::source::oci::{OciClient, OciMirror, Template};
@@ -204,7 +205,7 @@ impl<'a> Sources<'a> {
             now: self.scope.environment.now,
             dialect: asked.dialect,
         };
-        Ok(Some(GatherOptions { sources, equipment }))
+        Ok(Some(GatherOptions { sources, equipment, threads: Threads::One }))
     }
 
     fn source(&self, method: &Method, dialect: Dialect) -> Result<Source, Error> {

@@ -67,8 +67,11 @@ impl Questions {
     ///
     /// # Errors
     ///
-    /// As [`run::inquire`].
+    /// As [`run::ask`].
     pub fn ask(self, options: GatherOptions) -> Result<Known, Error> {
-        if self.inquiries.is_empty() { Ok(Known::new()) } else { run::inquire(options, self.inquiries) }
+        if self.inquiries.is_empty() {
+            return Ok(Known::new());
+        }
+        run::ask(options, async |sources| sources.inquire(self.inquiries).await)
     }
 }

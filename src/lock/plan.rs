@@ -84,6 +84,19 @@ pub struct Plan {
     pub unrequired: Vec<ProviderAddr>,
 }
 
+/// What a root module requires and has, and what is asked of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// What is needed: by the configuration, or by the lock file itself.
+    pub requirements: &'a Requirements,
+    /// What is locked.
+    pub lock: &'a LockFile,
+    /// What the user asks.
+    pub intent: &'a Intent,
+    /// The tool whose rules hold.
+    pub dialect: Dialect,
+}
+
 /// Decides which providers are looked at, and which version of each is wanted.
 ///
 /// # Errors
@@ -92,19 +105,15 @@ pub struct Plan {
 /// no longer allow.
 ///
 /// Source: `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
-pub fn plan(
-    requirements: &Requirements,
-    lock: &LockFile,
-    intent: &Intent,
-    (dialect, rules): (Dialect, &dyn Fn(&ProviderAddr) -> Rules),
-) -> Result<Plan, Vec<Error>> {
+pub fn plan(given: Given<'_>, rules: &dyn Fn(&ProviderAddr) -> Rules) -> Result<Plan, Vec<Error>> {
+    let Given { requirements, lock, intent, dialect } = given;
     let mut errors = unrequired_arguments(requirements, intent, dialect);
     let mut plan = Plan::default();
     for (addr, requirement) in requirements.iter() {
         if intent.only.as_ref().is_some_and(|only| !only.contains(addr)) {
             continue;
         }
-        match select(addr, &requirement.constraints, lock, (intent, dialect)) {
+        match given.select(addr, &requirement.constraints) {
             Ok(selection) => {
                 let step = Step {
                     constraints: requirement.constraints.clone(),
@@ -112,7 +121,7 @@ pub fn plan(
                     selection,
                     platforms: intent.platforms.clone(),
                     recorded: lock.get(addr).cloned(),
-                    moved: moved(addr, lock, intent),
+                    moved: given.moved(addr),
                     rules: rules(addr),
                 };
                 plan.steps.insert(addr.clone(), step);
@@ -124,7 +133,7 @@ pub fn plan(
         return Err(errors);
     }
     plan.pruned.extend(intent.dropped.iter().filter(|addr| lock.get(addr).is_some()).cloned());
-    let replaced = replaced(&plan, lock, intent, dialect);
+    let replaced = given.replaced(&plan);
     let unrequired = lock.iter().filter(|(addr, _)| requirements.get(addr).is_none());
     for (addr, _) in unrequired.filter(|(addr, _)| !intent.dropped.contains(addr)) {
         let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
@@ -158,93 +167,98 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
         .collect()
 }
 
-fn select(
-    addr: &ProviderAddr,
-    constraints: &Constraints,
-    lock: &LockFile,
-    (intent, dialect): (&Intent, Dialect),
-) -> Result<Selection, Error> {
-    let moved = moved(addr, lock, intent);
-    let entry = lock.get(addr).or(moved.as_ref().map(|moved| &moved.entry));
-    let entry = entry.or_else(|| predecessor(addr, lock, dialect).map(|(_, entry)| entry));
-    if let Some(upgrade) = &intent.upgrade {
-        return anew(addr, constraints, upgrade, (entry, dialect));
+impl<'a> Given<'a> {
+    /// Which version of a provider is wanted.
+    fn select(&self, addr: &ProviderAddr, constraints: &Constraints) -> Result<Selection, Error> {
+        let Given { lock, intent, .. } = self;
+        let moved = self.moved(addr);
+        let entry = lock.get(addr).or(moved.as_ref().map(|moved| &moved.entry));
+        let entry = entry.or_else(|| self.predecessor(addr).map(|(_, entry)| entry));
+        if let Some(upgrade) = &intent.upgrade {
+            let recorded = entry.map(|entry| &entry.version);
+            return self.anew(addr, constraints, upgrade, recorded);
+        }
+        let newest = || Selection::Newest(Criteria::of(constraints.clone()));
+        let Some(entry) = entry else { return Ok(newest()) };
+        let is_allowed = constraints.allows(&entry.version);
+        match intent.reselected.get(addr) {
+            Some(Reselect::Always) => return Ok(newest()),
+            Some(Reselect::IfNotAllowed) if !is_allowed => return Ok(newest()),
+            _ => {}
+        }
+        if !is_allowed {
+            let name = addr.short(self.dialect);
+            let message = format!(
+                "the locked version {} of provider {name} does not match the version constraint {constraints:?} of the \
+                 configuration",
+                entry.version,
+                constraints = constraints.to_string(),
+            );
+            return Err(Error::new(ErrorKind::NotFound, message)
+                .hint(format!("`tflock why {name}` shows which module asks for what"))
+                .hint(format!("`tflock upgrade {name}` selects a version that does")));
+        }
+        let version = entry.version.clone();
+        Ok(if moved.is_some() { Selection::Exactly(version) } else { Selection::Keep(version) })
     }
-    let newest = || Selection::Newest(Criteria::of(constraints.clone()));
-    let Some(entry) = entry else { return Ok(newest()) };
-    let is_allowed = constraints.allows(&entry.version);
-    match intent.reselected.get(addr) {
-        Some(Reselect::Always) => return Ok(newest()),
-        Some(Reselect::IfNotAllowed) if !is_allowed => return Ok(newest()),
-        _ => {}
+
+    /// The entry whose version a provider takes over; none if the provider has one of its own.
+    fn moved(&self, addr: &ProviderAddr) -> Option<Moved> {
+        let Given { lock, intent, .. } = self;
+        let from = intent.moves.get(addr).filter(|_| lock.get(addr).is_none())?;
+        Some(Moved { from: from.clone(), entry: lock.get(from)?.clone() })
     }
-    if !is_allowed {
-        let name = addr.short(dialect);
-        let message = format!(
-            "the locked version {} of provider {name} does not match the version constraint {constraints:?} of the \
-             configuration",
-            entry.version,
-            constraints = constraints.to_string(),
-        );
-        return Err(Error::new(ErrorKind::NotFound, message)
+
+    /// Selects anew, whatever is recorded.
+    fn anew(
+        &self,
+        addr: &ProviderAddr,
+        constraints: &Constraints,
+        upgrade: &Upgrade,
+        recorded: Option<&Version>,
+    ) -> Result<Selection, Error> {
+        let Some(version) = &upgrade.precise else {
+            return Ok(Selection::Newest(Criteria {
+                constraints: constraints.clone(),
+                within: upgrade.within.zip(recorded.cloned()),
+                prereleases: upgrade.prereleases,
+                complete: upgrade.complete,
+                same: None,
+            }));
+        };
+        if constraints.allows(version) {
+            return Ok(Selection::Exactly(version.clone()));
+        }
+        let name = addr.short(self.dialect);
+        let message = if constraints.is_empty() {
+            format!("version {version} of provider {name} must be asked for by a constraint")
+        } else {
+            format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
+        };
+        Err(Error::new(ErrorKind::NotFound, message)
             .hint(format!("`tflock why {name}` shows which module asks for what"))
-            .hint(format!("`tflock upgrade {name}` selects a version that does")));
+            .hint(format!(
+                "`tflock upgrade --bump --precise {version} {name}` changes the constraint of the root module"
+            )))
     }
-    let version = entry.version.clone();
-    Ok(if moved.is_some() { Selection::Exactly(version) } else { Selection::Keep(version) })
-}
 
-/// The entry whose version a provider takes over; none if the provider has one of its own.
-fn moved(addr: &ProviderAddr, lock: &LockFile, intent: &Intent) -> Option<Moved> {
-    let from = intent.moves.get(addr).filter(|_| lock.get(addr).is_none())?;
-    Some(Moved { from: from.clone(), entry: lock.get(from)?.clone() })
-}
-
-/// Selects anew, whatever is recorded.
-fn anew(
-    addr: &ProviderAddr,
-    constraints: &Constraints,
-    upgrade: &Upgrade,
-    (entry, dialect): (Option<&LockEntry>, Dialect),
-) -> Result<Selection, Error> {
-    let Some(version) = &upgrade.precise else {
-        return Ok(Selection::Newest(Criteria {
-            constraints: constraints.clone(),
-            within: upgrade.within.zip(entry.map(|entry| entry.version.clone())),
-            prereleases: upgrade.prereleases,
-            complete: upgrade.complete,
-            same: None,
-        }));
-    };
-    if constraints.allows(version) {
-        return Ok(Selection::Exactly(version.clone()));
+    /// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are selected anew.
+    fn replaced(&self, plan: &Plan) -> BTreeSet<ProviderAddr> {
+        let steps = plan.steps.keys().filter(|_| self.intent.upgrade.is_some());
+        steps.filter_map(|addr| self.predecessor(addr).map(|(old, _)| old)).collect()
     }
-    let name = addr.short(dialect);
-    let message = if constraints.is_empty() {
-        format!("version {version} of provider {name} must be asked for by a constraint")
-    } else {
-        format!("version {version} of provider {name} does not match the version constraint \"{constraints}\"")
-    };
-    Err(Error::new(ErrorKind::NotFound, message)
-        .hint(format!("`tflock why {name}` shows which module asks for what"))
-        .hint(format!("`tflock upgrade --bump --precise {version} {name}` changes the constraint of the root module")))
-}
 
-/// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are selected anew.
-fn replaced(plan: &Plan, lock: &LockFile, intent: &Intent, dialect: Dialect) -> BTreeSet<ProviderAddr> {
-    let steps = plan.steps.keys().filter(|_| intent.upgrade.is_some());
-    steps.filter_map(|addr| predecessor(addr, lock, dialect).map(|(old, _)| old)).collect()
-}
-
-/// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version is kept, its hashes are not.
-///
-/// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
-fn predecessor<'a>(addr: &ProviderAddr, lock: &'a LockFile, dialect: Dialect) -> Option<(ProviderAddr, &'a LockEntry)> {
-    let moved = dialect == Dialect::OpenTofu
-        && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
-        && addr.namespace() == "hashicorp";
-    let old = addr.at(default_host(Dialect::Terraform));
-    lock.get(&old).filter(|_| moved).map(|entry| (old, entry))
+    /// The entry of Terraform's provider that `OpenTofu`'s of the same name replaces: its version is kept, its hashes are not.
+    ///
+    /// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
+    fn predecessor(&self, addr: &ProviderAddr) -> Option<(ProviderAddr, &'a LockEntry)> {
+        let Given { lock, dialect, .. } = *self;
+        let moved = dialect == Dialect::OpenTofu
+            && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
+            && addr.namespace() == "hashicorp";
+        let old = addr.at(default_host(Dialect::Terraform));
+        lock.get(&old).filter(|_| moved).map(|entry| (old, entry))
+    }
 }
 
 #[cfg(test)]
@@ -269,7 +283,8 @@ mod tests {
         requirements.add_entry(&new, &entry("1.2.0"));
         own.map(|version| lock.insert(new.clone(), entry(version)));
         let intent = Intent { moves: [(new.clone(), old)].into(), ..Intent::default() };
-        let plan = plan(&requirements, &lock, &intent, (Dialect::OpenTofu, &|_| Rules::default()))?;
+        let given = Given { requirements: &requirements, lock: &lock, intent: &intent, dialect: Dialect::OpenTofu };
+        let plan = plan(given, &|_| Rules::default())?;
         let step = plan.steps.get(&new).unwrap();
         Ok((step.selection.clone(), step.moved.is_some()))
     }

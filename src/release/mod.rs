@@ -12,6 +12,7 @@ pub mod expiry;
 pub mod hashes;
 pub mod mirrors;
 pub mod naming;
+pub mod offer;
 pub mod reported;
 pub mod signers;
 pub mod words;

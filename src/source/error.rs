@@ -8,6 +8,42 @@ use crate::net::{DiscoveryError, NetError, ShownUrl, token_variable_shown};
 use crate::platform::Platform;
 use crate::version::Version;
 
+/// Why a host does not let anybody in, whatever its protocol.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AccessError {
+    /// 401 or 403.
+    #[error("host {host} {}", if *.sent { "rejected the given authentication credentials" } else { "requires authentication credentials" })]
+    Unauthorized {
+        /// The host whose credentials count.
+        host: Hostname,
+        /// Whether credentials were sent.
+        sent: bool,
+    },
+    /// The credentials helper failed.
+    #[error("asking for the credentials of {host} failed: {source}")]
+    Credentials {
+        /// The host.
+        host: Hostname,
+        /// What happened.
+        source: HelperError,
+    },
+}
+
+impl From<AccessError> for Error {
+    fn from(error: AccessError) -> Self {
+        let message = error.to_string();
+        match error {
+            AccessError::Unauthorized { host, sent } => {
+                let hint = if sent { "check the token in" } else { "put a token into" };
+                let variable = token_variable_shown(&host);
+                Error::new(ErrorKind::Unauthorized, message)
+                    .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
+            }
+            AccessError::Credentials { source, .. } => Error { message, ..Error::from(source) },
+        }
+    }
+}
+
 /// Why a registry gave no usable answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SourceError {
@@ -52,22 +88,9 @@ pub enum SourceError {
         /// Where it should be.
         url: ShownUrl,
     },
-    /// 401 or 403.
-    #[error("host {host} {}", if *.sent { "rejected the given authentication credentials" } else { "requires authentication credentials" })]
-    Unauthorized {
-        /// The host whose credentials count.
-        host: Hostname,
-        /// Whether credentials were sent.
-        sent: bool,
-    },
-    /// The credentials helper failed.
-    #[error("asking for the credentials of {host} failed: {source}")]
-    Credentials {
-        /// The host.
-        host: Hostname,
-        /// What happened.
-        source: HelperError,
-    },
+    /// The credentials that the host wants are missing, or were of no use.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// The registry is not reachable, or answered with an error.
     #[error("asking the registry about provider {addr} failed: {source}")]
     Net {
@@ -122,16 +145,7 @@ impl From<SourceError> for Error {
             SourceError::NoDocument { url, .. } | SourceError::WrongTarget { url, .. } => {
                 Error::new(ErrorKind::NotFound, message).about_url(url.as_str())
             }
-            SourceError::Unauthorized { host, sent } => {
-                let variable = token_variable_shown(&host);
-                let hint = if sent { "check the token in" } else { "put a token into" };
-                Error::new(ErrorKind::Unauthorized, message)
-                    .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
-            }
-            SourceError::Credentials { source, .. } => {
-                let cause = Error::from(source);
-                Error { message, ..cause }
-            }
+            SourceError::Access(error) => error.into(),
             SourceError::Net { source, .. } => {
                 let mut error = Error::from(source);
                 error.message = message;

@@ -18,7 +18,7 @@ mod registry;
 mod wire;
 
 pub use directory::DirectoryMirror;
-pub use error::SourceError;
+pub use error::{AccessError, SourceError};
 pub use index::{IndexAnswer, SharedIndexes};
 pub use index_store::{IndexStores, Published};
 pub use methods::{Filter, Method, Place};
@@ -27,9 +27,6 @@ pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
 pub use registry::{Package, Registry, SignedUrls};
 pub use wire::WireError;
 
-use crate::platform::Platform;
-use crate::version::Version;
-
 /// Who is asked for packages.
 #[derive(Debug)]
 pub enum Source {
@@ -37,17 +34,6 @@ pub enum Source {
     Registry(Box<Registry>),
     /// A mirror.
     Mirror(Mirror),
-}
-
-/// One version that a source offers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// The version.
-    pub version: Version,
-    /// The plugin protocols it speaks, such as `5.0`; empty if the source does not say.
-    pub protocols: Vec<String>,
-    /// The platforms it has packages for; empty if the source does not say.
-    pub platforms: Vec<Platform>,
 }
 
 /// True if a list of protocols has one that the tools speak (5 or 6), or says nothing.

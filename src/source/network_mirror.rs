@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use url::Url;
 
+use super::AccessError;
 use super::mirror::{SignedCopies, armored_blocks, copy_names};
 use super::wire::{self, WireError};
 use crate::addr::{Hostname, ProviderAddr};
-use crate::disk::helper::HelperError;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
-use crate::net::{Ask, Client, Credentials, Document, Kind, NetError, ShownUrl, token_variable_shown};
+use crate::net::{Ask, Client, Credentials, Document, Kind, NetError, ShownUrl};
 use crate::platform::Platform;
 use crate::settings::Secret;
 use crate::version::Version;
@@ -76,22 +76,9 @@ pub enum NetworkMirrorError {
         /// The document.
         url: ShownUrl,
     },
-    /// 401 or 403.
-    #[error("host {host} {}", if *.sent { "rejected the given authentication credentials" } else { "requires authentication credentials" })]
-    Unauthorized {
-        /// The host whose credentials count.
-        host: Hostname,
-        /// Whether credentials were sent.
-        sent: bool,
-    },
-    /// The credentials helper failed.
-    #[error("asking for the credentials of {host} failed: {source}")]
-    Credentials {
-        /// The host.
-        host: Hostname,
-        /// What happened.
-        source: HelperError,
-    },
+    /// The credentials that the host wants are missing, or were of no use.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// The mirror is not reachable, or answered with an error.
     #[error("asking the network mirror about provider {addr} failed: {source}")]
     Net {
@@ -235,11 +222,11 @@ impl NetworkMirror {
         absent: impl Fn(&Url) -> NetworkMirrorError,
     ) -> Result<Document, NetworkMirrorError> {
         let token = self.credentials.token(&self.host).await;
-        let token = token.map_err(|source| NetworkMirrorError::Credentials { host: self.host.clone(), source })?;
+        let token = token.map_err(|source| AccessError::Credentials { host: self.host.clone(), source })?;
         self.ask(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
             match error.status() {
                 Some(404) => absent(&url),
-                Some(401 | 403) => NetworkMirrorError::Unauthorized { host: self.host.clone(), sent },
+                Some(401 | 403) => AccessError::Unauthorized { host: self.host.clone(), sent }.into(),
                 _ => NetworkMirrorError::Net { addr: addr.clone(), source: error },
             }
         })
@@ -308,13 +295,7 @@ impl From<NetworkMirrorError> for Error {
             NetworkMirrorError::NoProvider { mirror, .. } => {
                 Error::new(ErrorKind::NotFound, message).about_url(mirror.as_str())
             }
-            NetworkMirrorError::Unauthorized { host, sent } => {
-                let hint = if sent { "check the token in" } else { "put a token into" };
-                let variable = token_variable_shown(&host);
-                Error::new(ErrorKind::Unauthorized, message)
-                    .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
-            }
-            NetworkMirrorError::Credentials { source, .. } => Error { message, ..Error::from(source) },
+            NetworkMirrorError::Access(error) => error.into(),
             NetworkMirrorError::Net { source, .. } => Error { message, ..Error::from(source) },
             NetworkMirrorError::Answer { url, .. } | NetworkMirrorError::NoRelease { url, .. } => {
                 Error::new(ErrorKind::Unavailable, message).about_url(url.as_str())

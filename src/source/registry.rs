@@ -7,11 +7,12 @@ use std::sync::Arc;
 use url::Url;
 
 use super::wire::{self, WireError};
-use super::{Offer, SourceError, link};
+use super::{AccessError, SourceError, link};
 use crate::addr::ProviderAddr;
 use crate::hash::Sha256Digest;
 use crate::net::{Ask, Client, Credentials, Discovery, Document, Kind, Service, ShownUrl};
 use crate::platform::Platform;
+use crate::release::offer::Offer;
 use crate::release::reported::ReportedPackages;
 use crate::version::Version;
 
@@ -174,11 +175,11 @@ impl Registry {
     ) -> Result<Document, SourceError> {
         let net = |source| SourceError::Net { addr: addr.clone(), source };
         let token = self.credentials.token(addr.host()).await;
-        let token = token.map_err(|source| SourceError::Credentials { host: addr.host().clone(), source })?;
+        let token = token.map_err(|source| AccessError::Credentials { host: addr.host().clone(), source })?;
         let ask = Ask::new(url, Kind::Metadata).token(token.clone());
         self.client.document(&ask).await.map_err(|error| match error.status() {
             Some(404) => absent(),
-            Some(401 | 403) => SourceError::Unauthorized { host: addr.host().clone(), sent: token.is_some() },
+            Some(401 | 403) => AccessError::Unauthorized { host: addr.host().clone(), sent: token.is_some() }.into(),
             _ => net(error),
         })
     }

@@ -7,9 +7,9 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::Offer;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
+use crate::release::offer::Offer;
 use crate::release::reported::Reported;
 use crate::version::Version;
 

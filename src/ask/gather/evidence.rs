@@ -17,10 +17,11 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::release::offer::Offer;
 use crate::release::reported::{KnownArchive, Reported};
 use crate::release::{Knowledge, Release, Vouched, naming};
 use crate::settings::IndexTrust;
-use crate::source::{Offer, Package};
+use crate::source::Package;
 use crate::version::Version;
 
 /// Platforms that lock files are most often for; asked first.
@@ -34,7 +35,7 @@ impl Gatherer {
         version: &Version,
         inquiry: &Inquiry,
     ) -> Result<Knowledge, Refusal> {
-        let offers = match self.known_offers(addr).await {
+        let offers = match self.offers(addr).await {
             Ok(offers) => offers,
             Err(NoOffers { absent: Some(affirmed), .. }) => return Ok(Knowledge::Withdrawn(affirmed)),
             Err(NoOffers { refusal, .. }) => return Err(refusal),

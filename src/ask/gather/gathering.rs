@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::release::Packages;
 use super::signed::SignedSums;
 use super::{Miss, binding};
 use crate::addr::ProviderAddr;
@@ -15,8 +14,12 @@ use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::release::Release;
-use crate::source::{Offer, Package, speaks_supported_protocol};
+use crate::release::offer::Offer;
+use crate::source::{Package, speaks_supported_protocol};
 use crate::version::{Version, newest_allowed};
+
+/// What the registry said about the packages of one release.
+pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
 
 /// The line of one archive in the checksums.
 pub(super) struct Line {

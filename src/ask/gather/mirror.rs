@@ -25,6 +25,7 @@ use crate::lockfile::LockEntry;
 use crate::net::Shared;
 use crate::parallel;
 use crate::platform::Platform;
+use crate::release::offer::Offer;
 use crate::release::{Release, ReleaseKey, mirrors, naming};
 use crate::settings::SignatureRule;
 use crate::source::oci::OciPackage;
@@ -39,7 +40,7 @@ pub(super) struct MirrorGatherer {
     pub(super) downloads: Downloads,
     /// As many packages on disk are hashed at once as there are cores.
     hashing: Semaphore,
-    versions: Shared<ProviderAddr, Result<Arc<Vec<Version>>, Miss>>,
+    offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Miss>>,
     listed: Shared<ReleaseKey, Result<Arc<MirrorPackages>, Refusal>>,
     signed: Shared<(ReleaseKey, Rules), Signed>,
     packages: Shared<PackageKey, Result<PackageFacts, Refusal>>,
@@ -66,7 +67,7 @@ impl MirrorGatherer {
             mirror,
             equipment: equipment.clone(),
             hashing: Semaphore::new(parallel::cores()),
-            versions: Shared::new(),
+            offers: Shared::new(),
             listed: Shared::new(),
             signed: Shared::new(),
             packages: Shared::new(),
@@ -74,16 +75,16 @@ impl MirrorGatherer {
     }
 
     /// The versions of a provider, ascending.
-    pub(super) async fn versions(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Version>>, Miss> {
+    pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
         let ask = async {
             match self.mirror.versions(addr).await {
                 Ok(versions) if versions.is_empty() => Err(Miss::Absent),
-                Ok(versions) => Ok(Arc::new(versions)),
+                Ok(versions) => Ok(Arc::new(versions.into_iter().map(Offer::from).collect())),
                 Err(MirrorMiss::Absent(_)) => Err(Miss::Absent),
                 Err(MirrorMiss::Unknown(error)) => Err(Miss::Refused(error.into())),
             }
         };
-        self.versions.answer(addr.clone(), ask).await
+        self.offers.answer(addr.clone(), ask).await
     }
 
     /// The packages that the mirror lists of a release.
@@ -120,7 +121,7 @@ impl MirrorGatherer {
     /// The newest version with a package for a platform, where looking for it costs no request.
     async fn newest_with(&self, addr: &ProviderAddr, platform: &Platform) -> Option<Version> {
         let Mirror::Directory(_) = &self.mirror else { return None };
-        for version in self.versions(addr).await.ok()?.iter().rev() {
+        for Offer { version, .. } in self.offers(addr).await.ok()?.iter().rev() {
             if self.listed(addr, version).await.is_ok_and(|listed| listed.contains_key(platform)) {
                 return Some(version.clone());
             }

@@ -7,8 +7,8 @@
 
 mod allowance;
 mod archives;
+mod asker;
 mod binding;
-mod choose;
 mod copies;
 mod evidence;
 mod gathering;
@@ -35,14 +35,14 @@ use crate::ask::answer::Refusal;
 use crate::ask::{Events, PackageKey};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, IndexEntry};
-use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::platform::Platform;
 use crate::release::expiry::ExpiryRules;
+use crate::release::offer::Offer;
 use crate::settings::{Index, SignatureRule};
-use crate::source::{Filter, Offer, Package, Registry, SharedIndexes, SignedUrls, Source, SourceError};
+use crate::source::{Filter, Package, Registry, SharedIndexes, SignedUrls, Source, SourceError};
 use crate::version::Version;
 
 pub use allowance::Allowance;
@@ -96,6 +96,8 @@ pub struct GatherOptions {
     pub sources: Vec<(Filter, Source)>,
     /// What all of them work with.
     pub equipment: Equipment,
+    /// How many threads hash one archive of a registry.
+    pub threads: Threads,
 }
 
 /// What every source works with.
@@ -151,11 +153,8 @@ impl Gatherer {
         each(self, items, work).await
     }
 
-    async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Refusal> {
-        self.known_offers(addr).await.map_err(|missing| missing.refusal)
-    }
-
-    async fn known_offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, NoOffers> {
+    /// The versions of a provider, ascending.
+    async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, NoOffers> {
         let ask = async {
             self.registry.versions(addr).await.map(Arc::new).map_err(|error| {
                 let absent = match &error {
@@ -205,14 +204,4 @@ where
 
 fn refusal(error: SourceError) -> Refusal {
     Refusal::Error(error.into())
-}
-
-/// A release that is gone, or that never was.
-fn not_offered(addr: &ProviderAddr, version: &Version, recorded: Option<&Version>) -> Error {
-    if recorded.is_some_and(|recorded| recorded != version) {
-        let message = format!("provider {addr} has no release {version}");
-        return Error::new(ErrorKind::NotFound, message).hint(format!("`tflock outdated` shows the newest of {addr}"));
-    }
-    let message = format!("the locked version {version} of provider {addr} is no longer available");
-    Error::new(ErrorKind::NotFound, message).hint(format!("`tflock upgrade {addr}` selects another release"))
 }

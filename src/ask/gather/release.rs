@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use super::choose::Choice;
-use super::gathering::{Gathering, Line, line_of};
+use super::gathering::{Gathering, Line, Packages, line_of};
 use super::signed::SignedSums;
-use super::{Gatherer, LOOKED_AT, Miss, not_offered};
+use super::{Gatherer, LOOKED_AT, Miss};
 use crate::addr::ProviderAddr;
 use crate::ask::answer::{Answer, PackageFacts, Refusal, Selected};
-use crate::ask::question::{Moved, Selection, Step};
+use crate::ask::question::Step;
 use crate::ask::rules::{ReportedRule, Rules};
-use crate::error::{Error, ErrorKind};
+use crate::ask::select::Choice;
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
@@ -20,16 +20,20 @@ use crate::platform::Platform;
 use crate::release::continuity::{self, Verdict};
 use crate::release::reported::{KnownArchive, Reported, ReportedPackages, unreported};
 use crate::release::{Line as ListedLine, Release, naming};
-use crate::source::{Offer, Package, speaks_supported_protocol};
+use crate::source::{Package, speaks_supported_protocol};
 use crate::version::Version;
 
-/// What the registry said about the packages of one release.
-pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
+/// A version that was chosen, and what the registry said about its packages.
+pub(super) struct Chosen {
+    pub(super) choice: Choice,
+    pub(super) packages: Packages,
+}
 
 impl Gatherer {
-    /// Everything that a step needs to know.
-    pub(super) async fn release(self: &Arc<Self>, addr: &ProviderAddr, step: &Step) -> Answer {
-        let (Choice { version, passed_over }, offers, packages) = self.select(addr, step).await?;
+    /// Everything that a step needs to know of the version that was chosen for it.
+    pub(super) async fn release(self: &Arc<Self>, addr: &ProviderAddr, step: &Step, chosen: Chosen) -> Answer {
+        let Chosen { choice: Choice { version, passed_over }, packages } = chosen;
+        let offers = self.offers(addr).await.map_err(|none| none.refusal)?;
         let mut facts = Gathering { passed_over, ..Gathering::new(addr, step, &version, &offers) };
         let Some(first) = packages.values().find_map(|package| package.as_ref().ok()).cloned() else {
             return facts.without_packages(packages);
@@ -59,41 +63,25 @@ impl Gatherer {
         Ok(Arc::new(known))
     }
 
-    /// The version, and what the registry says about its packages; both at once where the version is known.
-    async fn select(
-        self: &Arc<Self>,
+    /// When a release was signed; none if that cannot be known.
+    pub(super) async fn signed_on(
+        &self,
         addr: &ProviderAddr,
+        version: &Version,
         step: &Step,
-    ) -> Result<(Choice, Arc<Vec<Offer>>, Packages), Refusal> {
-        let known = |version: &Version| Choice { version: version.clone(), passed_over: Vec::new() };
-        match &step.selection {
-            Selection::Keep(version) | Selection::Exactly(version) => {
-                let (offers, packages) = tokio::join!(self.offers(addr), self.packages_of(addr, version, step));
-                let offers = offers.map_err(|refusal| no_provider_there(refusal, step))?;
-                if !offers.iter().any(|offer| offer.version == *version) {
-                    let recorded = step.recorded.as_ref().map(|entry| &entry.version);
-                    return Err(match &step.moved {
-                        Some(moved) => not_offered_there(addr, moved, &offers).into(),
-                        None => not_offered(addr, version, recorded).into(),
-                    });
-                }
-                let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
-                if matches!(step.selection, Selection::Exactly(_)) && !is_recorded {
-                    self.old_enough(addr, version, step).await?;
-                }
-                Ok((known(version), offers, packages))
-            }
-            Selection::Newest(criteria) => {
-                let offers = self.offers(addr).await?;
-                let choice = self.choose(addr, step, criteria, &offers).await?;
-                let packages = self.packages_of(addr, &choice.version, step).await;
-                Ok((choice, offers, packages))
+    ) -> Result<Option<SystemTime>, Refusal> {
+        for platform in &step.platforms {
+            match self.package(addr, version, platform).await {
+                Ok(package) => return Ok(self.signed_sums(addr, version, &package, &step.rules).await?.made),
+                Err(Miss::Absent) => {}
+                Err(Miss::Refused(refusal)) => return Err(refusal),
             }
         }
+        Ok(None)
     }
 
     /// Asks about all wanted packages; about one only where everything else is known from an earlier run.
-    async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
+    pub(super) async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
         let wanted = &step.platforms;
         let asked = if self.knows_archives(addr, version, wanted) { &wanted[..wanted.len().min(1)] } else { wanted };
         let step = Arc::new(step.clone());
@@ -308,25 +296,6 @@ fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -
         digest.filter(|digest| own_names && release.lines.contains_key(digest))
     };
     named.map(|(digest, _)| *digest).or_else(unnamed)
-}
-
-/// The locked version of a provider does not exist where the provider is to go.
-fn not_offered_there(addr: &ProviderAddr, Moved { from, entry }: &Moved, offers: &[Offer]) -> Error {
-    let message = format!("provider {addr} has no release {}, the locked version of {from}", entry.version);
-    let newest = offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max();
-    let error = Error::new(ErrorKind::NotFound, message);
-    let error = newest.into_iter().fold(error, |error, newest| error.hint(format!("the newest there is {newest}")));
-    error.hint(format!("first select a version that both have: `tflock upgrade --precise VERSION {from}`"))
-}
-
-/// The refusal, with what to do about a provider that does not exist where it is to go.
-fn no_provider_there(refusal: Refusal, step: &Step) -> Refusal {
-    match (refusal, &step.moved) {
-        (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::UnknownProvider => Refusal::Error(
-            error.hint(format!("to leave the provider where it is, name its host in its source: {}", moved.from)),
-        ),
-        (refusal, _) => refusal,
-    }
 }
 
 /// True if continuity is refuted already, so that no download could help.

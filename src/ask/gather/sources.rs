@@ -3,26 +3,33 @@
 //! Source: `internal/getproviders/multi_source.go` of both tools. The versions on offer are those of all sources that take
 //! the provider; a package comes from the first of them that has the version for its platform.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use super::allowance::Allowance;
-use super::mirror::MirrorGatherer;
+use super::asker::Asker;
+use super::release::Chosen;
 use super::several;
-use super::{CopyAnswer, CopyOrder, GatherOptions, Gatherer, Miss, NoOffers, each};
+use super::{CopyAnswer, CopyOrder, GatherOptions, Miss, each};
 use crate::addr::ProviderAddr;
 use crate::ask::PackageKey;
 use crate::ask::answer::{Answer, Refusal, Selected};
 use crate::ask::inquiry::Inquiry;
-use crate::ask::question::{Selection, Step};
-use crate::ask::select::Shelf;
+use crate::ask::question::Step;
+use crate::ask::select::{Choice, Next, Seen, Shelf, Tells, lacking, newer};
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::Threads;
 use crate::net::Shared;
-use crate::platform::Platform;
-use crate::release::{Knowledge, ReleaseKey};
-use crate::source::{Filter, Mirror, Source};
+use crate::release::offer::Offer;
+use crate::release::{Knowledge, Release, ReleaseKey};
+use crate::source::{Filter, Mirror};
 use crate::version::Version;
+
+/// Root modules asked about at once: more questions than any host has permits for, and so few that a thousand root
+/// modules need hardly more memory than fifty. A question in flight takes about 17 KB.
+const ROOTS_AT_ONCE: usize = 32;
 
 /// All sources of a run.
 #[derive(Debug)]
@@ -32,31 +39,36 @@ pub struct Sources {
     allowance: Arc<Allowance>,
 }
 
-/// One source, with what it was asked already.
-#[derive(Debug, Clone)]
-enum Asker {
-    Registry(Arc<Gatherer>),
-    Mirror(Arc<MirrorGatherer>),
-}
-
 /// The versions that one source has of a provider.
-type OnOffer<'a> = (&'a Asker, Arc<Vec<Version>>);
+type OnOffer<'a> = (&'a Asker, Arc<Vec<Offer>>);
 
 impl Sources {
-    /// Sources that were asked nothing yet. Each archive of a registry is hashed on so many threads.
-    pub fn new(options: GatherOptions, threads: Threads) -> Self {
-        let GatherOptions { sources, equipment } = options;
-        let asker = |source| match source {
-            Source::Registry(registry) => Asker::Registry(Arc::new(Gatherer::new(*registry, &equipment, threads))),
-            Source::Mirror(mirror) => Asker::Mirror(Arc::new(MirrorGatherer::new(mirror, &equipment))),
-        };
-        let sources = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
-        Self { askers: sources, answers: Shared::new(), allowance: equipment.allowance }
+    /// Sources that were asked nothing yet.
+    pub(in crate::ask) fn new(options: GatherOptions) -> Self {
+        let GatherOptions { sources, equipment, threads } = options;
+        let asker = |source| Asker::new(source, &equipment, threads);
+        let askers = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
+        Self { askers, answers: Shared::new(), allowance: equipment.allowance }
+    }
+
+    /// The answers for the steps of each root module, in the order given.
+    pub async fn of_roots(
+        self: &Arc<Self>,
+        roots: &[&BTreeMap<ProviderAddr, Step>],
+    ) -> Vec<BTreeMap<ProviderAddr, Answer>> {
+        let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
+        let roots = roots.iter().enumerate().map(|(at, steps)| (at, ((*steps).clone(), Arc::clone(&permits))));
+        let answers = each(self, roots, |sources, _, (steps, permits)| async move {
+            // Nobody closes the semaphore.
+            let _permit = permits.acquire_owned().await;
+            sources.of_steps(&steps).await
+        });
+        answers.await.into_values().collect()
     }
 
     /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
     /// it takes 15 KB.
-    pub async fn gather(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
+    async fn of_steps(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
         let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
         let release = |sources: Arc<Self>, addr: ProviderAddr, step: Step| async move {
             let key = (addr.clone(), step.clone());
@@ -90,8 +102,8 @@ impl Sources {
 
     async fn copied(&self, key: &PackageKey, order: &CopyOrder) -> CopyAnswer {
         for asker in self.taking(&key.address) {
-            let has_version = match asker.versions(&key.address).await {
-                Ok(versions) => versions.contains(&key.version),
+            let has_version = match asker.offers(&key.address).await {
+                Ok(offers) => has(&offers, &key.version),
                 Err(Miss::Absent) => false,
                 Err(Miss::Refused(refusal)) => return Err(refusal),
             };
@@ -114,12 +126,8 @@ impl Sources {
     ) -> BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>> {
         let items = providers.into_iter().map(|addr| (addr, ()));
         each(self, items, |sources, addr, ()| async move {
-            if let [Asker::Registry(registry)] = sources.taking(&addr)[..] {
-                let offers = registry.offers(&addr).await?;
-                return Ok(offers.iter().map(|offer| offer.version.clone()).collect());
-            }
             let on_offer = sources.on_offer(&addr).await?;
-            Ok(union(&on_offer))
+            Ok(union(&on_offer).iter().map(|offer| offer.version.clone()).collect())
         })
         .await
     }
@@ -130,55 +138,72 @@ impl Sources {
     }
 
     async fn release(&self, addr: &ProviderAddr, step: &Step) -> Answer {
-        if let [Asker::Registry(registry)] = self.taking(addr)[..] {
-            return Box::pin(registry.release(addr, step)).await;
-        }
-        let on_offer = self.on_offer(addr).await?;
-        let version = self.select(addr, step, &on_offer).await?;
-        Ok(Arc::new(Box::pin(self.gather_parts(addr, &version, step, &on_offer)).await?))
+        let (on_offer, packages) = match (&self.taking(addr)[..], step.selection.version()) {
+            // The packages of a version that is known are asked about meanwhile.
+            ([Asker::Registry(registry)], Some(version)) => {
+                let packages = registry.packages_of(addr, version, step);
+                let (on_offer, packages) = tokio::join!(self.on_offer(addr), packages);
+                (on_offer, Some(packages))
+            }
+            _ => (self.on_offer(addr).await, None),
+        };
+        let on_offer = on_offer.map_err(|refusal| not_there(refusal, step))?;
+        let choice = self.select(addr, step, &on_offer).await?;
+        let [(Asker::Registry(registry), _)] = on_offer[..] else {
+            return Ok(Arc::new(Box::pin(self.gather_parts(addr, choice, step, &on_offer)).await?));
+        };
+        let packages = match packages {
+            Some(packages) => packages,
+            None => registry.packages_of(addr, &choice.version, step).await,
+        };
+        Box::pin(registry.release(addr, step, Chosen { choice, packages })).await
     }
 
     /// The sources that have a provider, with its versions. That one does not have it is passed over; any other failure
     /// leaves open what there is.
     async fn on_offer(&self, addr: &ProviderAddr) -> Result<Vec<OnOffer<'_>>, Refusal> {
         let taking = self.taking(addr);
+        if let [asker @ Asker::Registry(registry)] = taking[..] {
+            // Its own words say best what it lacks.
+            return Ok(vec![(asker, registry.offers(addr).await.map_err(|none| none.refusal)?)]);
+        }
         let mut on_offer = Vec::new();
         for asker in &taking {
-            match asker.versions(addr).await {
-                Ok(versions) => on_offer.push((*asker, versions)),
+            match asker.offers(addr).await {
+                Ok(offers) => on_offer.push((*asker, offers)),
                 Err(Miss::Absent) if asker.is_insistent() => on_offer.push((*asker, Arc::default())),
                 Err(Miss::Absent) => {}
                 Err(Miss::Refused(refusal)) => return Err(refusal),
             }
         }
-        if on_offer.iter().all(|(_, versions)| versions.is_empty()) {
+        if on_offer.iter().all(|(_, offers)| offers.is_empty()) {
             Err(not_found(addr, &taking).into())
         } else {
             Ok(on_offer)
         }
     }
 
-    /// The version that a step asks for, of all that the sources have. Which platforms a version has is told only when it is
-    /// asked about: until it is, it may have all of them.
-    async fn select(&self, addr: &ProviderAddr, step: &Step, on_offer: &[OnOffer<'_>]) -> Result<Version, Refusal> {
-        let versions = union(on_offer);
-        let place = places(on_offer);
-        let on_shelf = Shelf { addr, versions: &versions, place: &place };
-        let complete = matches!(&step.selection, Selection::Newest(criteria) if criteria.complete);
-        let mut asked: BTreeMap<Version, BTreeSet<Platform>> = BTreeMap::new();
+    /// The version that a step asks for, of all that the sources have. Some of them tell only of single versions what it
+    /// depends on: those are asked about, the newest first.
+    async fn select(&self, addr: &ProviderAddr, step: &Step, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
+        let (offers, place) = (union(on_offer), place(on_offer));
+        let is_registry = |(asker, _): &OnOffer<'_>| matches!(asker, Asker::Registry(_));
+        let tells = Tells { platforms: !on_offer.iter().all(is_registry), age: on_offer.iter().any(is_registry) };
+        let mut seen = BTreeMap::new();
         loop {
-            let has = |version: &Version, platform: &Platform| {
-                asked.get(version).is_none_or(|platforms| platforms.contains(platform))
-            };
-            let version = on_shelf.select(step, &has).map_err(|error| placed(error, on_offer))?;
-            if !complete || asked.contains_key(&version) {
-                return Ok(version);
+            let there = Shelf { addr, offers: &offers, seen: &seen, tells, place: place.as_deref() };
+            match there.next(step).map_err(|refusal| placed(refusal, on_offer))? {
+                Next::Take(choice) => return Ok(choice),
+                Next::Ask(version) => {
+                    let mut told = Seen::default();
+                    for (asker, _) in on_offer.iter().filter(|(_, offers)| has(offers, &version)) {
+                        let Seen { platforms, signed } = asker.look(addr, &version, step).await?;
+                        told.platforms.extend(platforms);
+                        told.signed = told.signed.or(signed);
+                    }
+                    seen.insert(version, told);
+                }
             }
-            let mut platforms = BTreeSet::new();
-            for (asker, _) in on_offer.iter().filter(|(_, versions)| versions.contains(&version)) {
-                platforms.extend(asker.platforms(addr, &version, step).await?);
-            }
-            asked.insert(version, platforms);
         }
     }
 
@@ -186,30 +211,30 @@ impl Sources {
     async fn gather_parts(
         &self,
         addr: &ProviderAddr,
-        version: &Version,
+        choice: Choice,
         step: &Step,
         on_offer: &[OnOffer<'_>],
     ) -> Result<Selected, Refusal> {
+        let Choice { version, passed_over } = choice;
         let mut parts = Vec::new();
         let mut open = step.platforms.clone();
-        for (asker, versions) in on_offer {
-            if !versions.contains(version) {
-                asker.must_have(addr, version)?;
+        for (asker, offers) in on_offer {
+            if !has(offers, &version) {
+                asker.must_have(addr, &version)?;
                 continue;
             }
             let wanted = Step { platforms: open.clone(), ..step.clone() };
-            let part = Box::pin(asker.part(addr, version, wanted)).await?;
+            let part = Box::pin(asker.part(addr, &version, wanted)).await?;
             open = part.missing.keys().cloned().collect();
             parts.push(part);
             if open.is_empty() {
                 break;
             }
         }
-        let versions = union(on_offer);
-        let newest = Shelf { addr, versions: &versions, place: "" }.newer(version);
+        let newest = newer(&union(on_offer), &version);
         let joined = several::joined(parts, step);
-        let nothing = || Selected::new(crate::release::Release::new(addr.clone(), version.clone()));
-        Ok(Selected { newest, ..joined.unwrap_or_else(nothing) })
+        let nothing = || Selected::new(Release::new(addr.clone(), version));
+        Ok(Selected { newest, passed_over, ..joined.unwrap_or_else(nothing) })
     }
 
     async fn knowledge(&self, key: &ReleaseKey, inquiry: &Inquiry) -> Result<Knowledge, Refusal> {
@@ -219,7 +244,7 @@ impl Sources {
         }
         let on_offer = self.on_offer(addr).await?;
         let (mut parts, mut seen) = (Vec::new(), BTreeSet::new());
-        for (asker, _) in on_offer.iter().filter(|(_, versions)| versions.contains(version)) {
+        for (asker, _) in on_offer.iter().filter(|(_, offers)| has(offers, version)) {
             match asker {
                 Asker::Mirror(mirror) => {
                     let listed = mirror.listed(addr, version).await?;
@@ -235,102 +260,50 @@ impl Sources {
         if let Some(release) = several::known(parts) {
             return Ok(Knowledge::Known(Arc::new(several::explained(release, inquiry))));
         }
-        let all = Shelf { addr, versions: &union(&on_offer), place: &places(&on_offer) };
-        Err(placed(all.lacking(version), &on_offer).into())
+        let place = place(&on_offer).unwrap_or_else(|| "the registry".to_owned());
+        let error = lacking(addr, version, &union(&on_offer), &place);
+        Err(placed(error.into(), &on_offer))
     }
 }
 
-impl Asker {
-    fn shown(&self) -> String {
-        match self {
-            Self::Registry(_) => "the origin registry".to_owned(),
-            Self::Mirror(mirror) => mirror.mirror.shown(),
-        }
-    }
-
-    async fn versions(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Version>>, Miss> {
-        match self {
-            Self::Registry(registry) => match registry.known_offers(addr).await {
-                Ok(offers) => Ok(Arc::new(offers.iter().map(|offer| offer.version.clone()).collect())),
-                Err(NoOffers { absent: Some(_), .. }) => Err(Miss::Absent),
-                Err(NoOffers { refusal, .. }) => Err(Miss::Refused(refusal)),
-            },
-            Self::Mirror(mirror) => mirror.versions(addr).await,
-        }
-    }
-
-    /// Which of the wanted platforms the source has a package for.
-    async fn platforms(&self, addr: &ProviderAddr, version: &Version, step: &Step) -> Result<Vec<Platform>, Refusal> {
-        match self {
-            Self::Mirror(mirror) => Ok(mirror.listed(addr, version).await?.keys().cloned().collect()),
-            Self::Registry(registry) => {
-                let mut platforms = Vec::new();
-                for platform in &step.platforms {
-                    match registry.package(addr, version, platform).await {
-                        Ok(_) => platforms.push(platform.clone()),
-                        Err(Miss::Absent) => {}
-                        Err(Miss::Refused(refusal)) => return Err(refusal),
-                    }
-                }
-                Ok(platforms)
-            }
-        }
-    }
-
-    /// What the source has of a release that was selected among those of all sources.
-    async fn part(&self, addr: &ProviderAddr, version: &Version, step: Step) -> Result<Selected, Refusal> {
-        match self {
-            Self::Mirror(mirror) => mirror.part(addr, version, &step).await,
-            Self::Registry(registry) => {
-                // It was selected by its age and constraints already.
-                let step = Step { selection: Selection::Keep(version.clone()), ..step };
-                Box::pin(registry.release(addr, &step)).await.map(Arc::unwrap_or_clone)
-            }
-        }
-    }
-
-    /// Refuses where the tool would: it asks an OCI mirror for a version even if only a later source has that.
-    ///
-    /// Source: as seen with tofu 1.12; "not found" is passed over only where versions are listed.
-    fn must_have(&self, addr: &ProviderAddr, version: &Version) -> Result<(), Refusal> {
-        let Self::Mirror(mirror) = self else { return Ok(()) };
-        if !matches!(mirror.mirror, Mirror::Oci(_)) {
-            return Ok(());
-        }
-        let message = format!(
-            "{} does not have {addr} {version}, and `tofu init` asks no source behind an oci_mirror for what that lacks",
-            mirror.mirror.shown()
-        );
-        let hint = "exclude the provider from the oci_mirror, or push that version to it";
-        Err(Error::new(ErrorKind::NotFound, message).hint(hint).into())
-    }
-
-    /// True if a provider that it does not have is not passed over when a package is wanted.
-    fn is_insistent(&self) -> bool {
-        matches!(self, Self::Mirror(mirror) if matches!(mirror.mirror, Mirror::Oci(_)))
-    }
+fn has(offers: &[Offer], version: &Version) -> bool {
+    offers.iter().any(|offer| offer.version == *version)
 }
 
 /// All versions of all sources, ascending.
-fn union(on_offer: &[OnOffer<'_>]) -> Vec<Version> {
-    let mut versions: Vec<Version> = on_offer.iter().flat_map(|(_, versions)| versions.iter().cloned()).collect();
-    versions.sort();
-    versions.dedup();
-    versions
+fn union<'a>(on_offer: &'a [OnOffer<'_>]) -> Cow<'a, [Offer]> {
+    if let [(_, offers)] = on_offer {
+        return Cow::Borrowed(offers.as_slice());
+    }
+    let all = on_offer.iter().flat_map(|(_, offers)| offers.iter());
+    let versions: BTreeSet<Version> = all.map(|offer| offer.version.clone()).collect();
+    versions.into_iter().map(Offer::from).collect()
 }
 
-fn places(on_offer: &[OnOffer<'_>]) -> String {
+/// Where the versions are, in words; none for the origin registry.
+fn place(on_offer: &[OnOffer<'_>]) -> Option<String> {
     match on_offer {
-        [(asker, _)] => asker.shown(),
-        _ => "any of the installation methods".to_owned(),
+        [(Asker::Registry(_), _)] => None,
+        [(asker, _)] => Some(asker.shown()),
+        _ => Some("any of the installation methods".to_owned()),
     }
 }
 
-/// An error with the place of the only source that was asked.
-fn placed(error: Error, on_offer: &[OnOffer<'_>]) -> Error {
-    match on_offer {
-        [(Asker::Mirror(mirror), _)] => mirror.mirror.placed(error),
-        _ => error,
+/// A refusal with the place of the only source that was asked.
+fn placed(refusal: Refusal, on_offer: &[OnOffer<'_>]) -> Refusal {
+    match (refusal, on_offer) {
+        (Refusal::Error(error), [(Asker::Mirror(mirror), _)]) => Refusal::Error(mirror.mirror.placed(error)),
+        (refusal, _) => refusal,
+    }
+}
+
+/// The refusal, with what to do about a provider that does not exist where it is to go.
+fn not_there(refusal: Refusal, step: &Step) -> Refusal {
+    match (refusal, &step.moved) {
+        (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::UnknownProvider => Refusal::Error(
+            error.hint(format!("to leave the provider where it is, name its host in its source: {}", moved.from)),
+        ),
+        (refusal, _) => refusal,
     }
 }
 

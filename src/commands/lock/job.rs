@@ -17,7 +17,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::lock::plan::{self, Plan};
+use crate::lock::plan::{self, Given, Plan};
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::release::cached;
@@ -91,7 +91,13 @@ impl Job {
         for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
             lock.to_mut().insert(addr.clone(), earlier.entry.clone());
         }
-        let mut plan = plan::plan(&root.requirements, &lock, &root.intent, (root.rules.dialect(), &rules))
+        let given = Given {
+            requirements: &root.requirements,
+            lock: &lock,
+            intent: &root.intent,
+            dialect: root.rules.dialect(),
+        };
+        let mut plan = plan::plan(given, &rules)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         for (addr, step) in &mut plan.steps {
             step.platforms = root.platforms_of(addr, root.locked_for.as_ref());

@@ -25,11 +25,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::sources::Sources;
 use crate::addr::ProviderAddr;
 use crate::ask::answer::{Answer, Refusal};
+use crate::ask::gather::GatherOptions;
 use crate::ask::question::Step;
 use crate::ask::run;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
+use crate::hash::archive::Threads;
 use crate::outcome::RootOutcome;
 use crate::parallel;
 use decision::Decision;
@@ -221,7 +223,10 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
     let mut answers = sources.ask(open, |options, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &jobs[*at].open).collect();
         match options {
-            Some(options) => run::gather(options, &steps),
+            Some(options) => {
+                let options = GatherOptions { threads: threads(&steps), ..options };
+                run::ask(options, async |sources| sources.of_roots(&steps).await)
+            }
             None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }
     });
@@ -230,6 +235,12 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
         Answered { job, answers }
     });
     answered.collect()
+}
+
+/// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
+fn threads(roots: &[&BTreeMap<ProviderAddr, Step>]) -> Threads {
+    let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
+    if packages < parallel::cores() { Threads::Two } else { Threads::One }
 }
 
 /// Decides all entries and writes the trust files.

@@ -33,9 +33,9 @@ impl SameVersions {
                         None => file.display().to_string(),
                     });
                     let same = self.0.entry(addr.clone()).or_default();
-                    same.add(step, criteria, places);
+                    same.add(criteria, step.release_criteria(criteria.complete), places);
                     if wanted(job) == Some(OneForAll::NotLower) {
-                        same.keep_up(step, criteria);
+                        same.keep_up(step.recorded.as_ref().map(|entry| &entry.version), criteria);
                     }
                 }
             }

@@ -111,7 +111,10 @@ impl Copying<'_> {
             (begun, notes) = self.judged(roots, &known);
             self.orders(&mut begun, &rules)
         };
-        let answers = run::copy(options, inquiries, choose)?;
+        let answers = run::ask(options, async |sources| {
+            let known = sources.inquire(inquiries).await;
+            sources.copies(choose(known)).await
+        })?;
         let unwritten = self.publish(&answers);
         let done = Done { request: self.request, answers: &answers, unwritten: &unwritten };
         let finished = begun.into_iter().map(|begun| match begun {

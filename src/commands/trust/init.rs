@@ -97,7 +97,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
     let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
     let mut answers = BTreeMap::new();
     for (number, options, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
-        let known = run::inquire(options, questions)?;
+        let known = run::ask(options, async |sources| sources.inquire(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
     let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));

@@ -1,0 +1,287 @@
+//! Which version is selected of all that the sources have: a pure function between two questions, for every source.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use super::answer::{PassedOver, Refusal};
+use super::criteria::{Criteria, ReleaseCriteria};
+use super::question::{Selection, Step};
+use crate::addr::ProviderAddr;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::platform::Platform;
+use crate::release::offer::Offer;
+use crate::version::Version;
+
+/// What sources have of one provider, as far as they were asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Shelf<'a> {
+    /// The provider.
+    pub addr: &'a ProviderAddr,
+    /// The versions, ascending.
+    pub offers: &'a [Offer],
+    /// What was told about single versions.
+    pub seen: &'a BTreeMap<Version, Seen>,
+    /// What a question about a single version tells.
+    pub tells: Tells,
+    /// Where they are, in words; none for the origin registry.
+    pub place: Option<&'a str>,
+}
+
+/// What a source tells about a single version, if it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tells {
+    /// Which platforms it has packages for. Else the offer says that.
+    pub platforms: bool,
+    /// When it was signed. Else that cannot be known.
+    pub age: bool,
+}
+
+/// What was told about a single version.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// The platforms that it has packages for.
+    pub platforms: BTreeSet<Platform>,
+    /// When it was signed, where that is known.
+    pub signed: Option<SystemTime>,
+}
+
+/// The version that is taken, and newer ones that were not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The version.
+    pub version: Version,
+    /// Newer versions that the constraints allow, and why they were not taken.
+    pub passed_over: Vec<(Version, PassedOver)>,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// This version is taken.
+    Take(Choice),
+    /// It depends on what is told about this version.
+    Ask(Version),
+}
+
+/// What looking through the versions came to.
+enum Looked {
+    Found(Choice),
+    Open(Version),
+    Nothing(Vec<(Version, PassedOver)>),
+}
+
+/// Whether a version is old enough.
+enum Age {
+    Enough,
+    TooYoung(PassedOver),
+    /// It must be asked about.
+    Open,
+}
+
+impl Shelf<'_> {
+    /// The version that a step asks for, or the one to ask about before that can be said.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] if there is none, without the place of the mirror; [`Rule::TooYoung`] and [`Rule::Banned`]
+    /// if only that keeps a version from being selected.
+    pub fn next(&self, step: &Step) -> Result<Next, Refusal> {
+        let criteria = match &step.selection {
+            Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, step),
+            Selection::Newest(criteria) => criteria,
+        };
+        if let Some(same) = &criteria.same {
+            match self.newest(&|version| same.allows(version), &same.release_criteria()) {
+                Looked::Found(choice) => return Ok(Next::Take(choice)),
+                Looked::Open(version) => return Ok(Next::Ask(version)),
+                Looked::Nothing(_) => {}
+            }
+        }
+        match self.newest(&|version| criteria.allows(version), &step.release_criteria(criteria.complete)) {
+            Looked::Found(choice) => Ok(Next::Take(choice)),
+            Looked::Open(version) => Ok(Next::Ask(version)),
+            Looked::Nothing(passed_over) => Err(self
+                .all_banned(&passed_over)
+                .map_or_else(|| self.nothing_allowed(criteria, &passed_over).into(), Refusal::Finding)),
+        }
+    }
+
+    /// A version that is wanted by its number. The recorded one does at any age.
+    fn named(&self, version: &Version, step: &Step) -> Result<Next, Refusal> {
+        if !self.has(version) {
+            return Err(self.not_offered(version, step).into());
+        }
+        let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
+        let limit = step.rules.exclusions.limit(version);
+        let is_new = matches!(step.selection, Selection::Exactly(_)) && !is_recorded;
+        if let Some(limit) = limit.filter(|_| is_new) {
+            match self.age(version, limit) {
+                Age::Open => return Ok(Next::Ask(version.clone())),
+                Age::TooYoung(why) => {
+                    let message = format!("{} {version} cannot be selected: {why}", self.addr);
+                    return Err(Finding::new(Rule::TooYoung, message).about(self.addr).into());
+                }
+                Age::Enough => {}
+            }
+        }
+        Ok(Next::Take(Choice { version: version.clone(), passed_over: Vec::new() }))
+    }
+
+    /// The newest version that will do. The recorded one does at any age and with any platforms, unless it is banned.
+    fn newest(&self, allows: &dyn Fn(&Version) -> bool, release: &ReleaseCriteria) -> Looked {
+        let mut passed_over = Vec::new();
+        for offer in self.offers.iter().rev().filter(|offer| allows(&offer.version)) {
+            let version = &offer.version;
+            let against = if let Some(ban) = release.ban(self.addr, version) {
+                Some(PassedOver::Banned(ban.reason.clone()))
+            } else if release.recorded.as_ref() == Some(version) {
+                None
+            } else {
+                let Some(lacking) = self.lacking_platforms(offer, &release.platforms) else {
+                    return Looked::Open(version.clone());
+                };
+                match (lacking.is_empty(), release.limit(version)) {
+                    (false, _) => Some(PassedOver::Lacks(lacking)),
+                    (true, None) => None,
+                    (true, Some(limit)) => match self.age(version, limit) {
+                        Age::Enough => None,
+                        Age::TooYoung(why) => Some(why),
+                        Age::Open => return Looked::Open(version.clone()),
+                    },
+                }
+            };
+            match against {
+                None => return Looked::Found(Choice { version: version.clone(), passed_over }),
+                Some(why) => passed_over.push((version.clone(), why)),
+            }
+        }
+        Looked::Nothing(passed_over)
+    }
+
+    /// The wanted platforms that a version has no package for; none if it must be asked about. A source that says nothing
+    /// of platforms may have them all.
+    fn lacking_platforms(&self, offer: &Offer, wanted: &[Platform]) -> Option<Vec<Platform>> {
+        let lacking =
+            |has: &dyn Fn(&Platform) -> bool| wanted.iter().filter(|platform| !has(platform)).cloned().collect();
+        if !self.tells.platforms || wanted.is_empty() {
+            return Some(lacking(&|platform| offer.platforms.is_empty() || offer.platforms.contains(platform)));
+        }
+        self.seen.get(&offer.version).map(|seen| lacking(&|platform| seen.platforms.contains(platform)))
+    }
+
+    /// Whether a version was signed too late. So it was if that cannot be known.
+    fn age(&self, version: &Version, limit: SystemTime) -> Age {
+        match self.seen.get(version) {
+            None if self.tells.age => Age::Open,
+            Some(Seen { signed: Some(signed), .. }) if *signed <= limit => Age::Enough,
+            seen => Age::TooYoung(PassedOver::TooYoung(seen.and_then(|seen| seen.signed))),
+        }
+    }
+
+    fn has(&self, version: &Version) -> bool {
+        self.offers.iter().any(|offer| offer.version == *version)
+    }
+
+    /// A version that is gone, or that never was.
+    fn not_offered(&self, version: &Version, step: &Step) -> Error {
+        let addr = self.addr;
+        let error = |message: String| Error::new(ErrorKind::NotFound, message);
+        if let Some(moved) = &step.moved {
+            let from = &moved.from;
+            let message = format!("provider {addr} has no release {version}, the locked version of {from}");
+            let newest = newest_release(self.offers).map(|newest| format!("the newest there is {newest}"));
+            let error = newest.into_iter().fold(error(message), Error::hint);
+            return error
+                .hint(format!("first select a version that both have: `tflock upgrade --precise VERSION {from}`"));
+        }
+        if let Some(place) = self.place {
+            return match &step.selection {
+                Selection::Keep(_) => lacking(addr, version, self.offers, place),
+                _ => newest_there(self.offers, error(format!("version {version} of {addr} is not in {place}"))),
+            };
+        }
+        if step.recorded.as_ref().is_some_and(|entry| entry.version != *version) {
+            return error(format!("provider {addr} has no release {version}"))
+                .hint(format!("`tflock outdated` shows the newest of {addr}"));
+        }
+        error(format!("the locked version {version} of provider {addr} is no longer available"))
+            .hint(format!("`tflock upgrade {addr}` selects another release"))
+    }
+
+    /// The finding where bans alone leave nothing to select.
+    fn all_banned(&self, passed_over: &[(Version, PassedOver)]) -> Option<Finding> {
+        let addr = self.addr;
+        let (version, why) = passed_over.first()?;
+        if !passed_over.iter().all(|(_, why)| matches!(why, PassedOver::Banned(_))) {
+            return None;
+        }
+        let message = match passed_over.len() {
+            1 => format!("{addr} {version} is the only release that may be selected, but {why}"),
+            count => format!(
+                "all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}"
+            ),
+        };
+        Some(Finding::new(Rule::Banned, message).about(addr))
+    }
+
+    fn nothing_allowed(&self, criteria: &Criteria, passed_over: &[(Version, PassedOver)]) -> Error {
+        let addr = self.addr;
+        let there = self.place.map(|place| format!(" in {place}")).unwrap_or_default();
+        let constrained = format!("matches the version constraint \"{}\"", criteria.constraints);
+        let is_age = |why: &PassedOver| matches!(why, PassedOver::TooYoung(None));
+        let message = match (&criteria.within, criteria.constraints.is_empty(), passed_over.is_empty()) {
+            _ if !self.tells.age && passed_over.iter().any(|(_, why)| is_age(why)) => {
+                format!("a mirror does not tell how old the releases of provider {addr} are")
+            }
+            (_, _, false) => format!("no release of provider {addr} may be selected now"),
+            (Some((within, from)), true, _) => {
+                format!("no release of provider {addr}{there} is within a {within} step of {from}")
+            }
+            (Some((within, from)), false, _) => {
+                format!("no release of provider {addr}{there} within a {within} step of {from} {constrained}")
+            }
+            (None, true, _) => format!("provider {addr} has no release{there} that may be selected"),
+            (None, false, _) => match self.place {
+                None => format!("no available release of provider {addr} {constrained}"),
+                Some(place) => format!("no release of provider {addr} in {place} {constrained}"),
+            },
+        };
+        let mut error = Error::new(ErrorKind::NotFound, message);
+        for (version, why) in passed_over {
+            error = error.hint(format!("{version} is passed over: {why}"));
+        }
+        error = match (passed_over.is_empty(), self.place) {
+            (true, Some(_)) => newest_there(self.offers, error),
+            (true, None) => newest_release(self.offers)
+                .into_iter()
+                .fold(error, |it, newest| it.hint(format!("the newest release is {newest}"))),
+            (false, _) => error,
+        };
+        error.hint(format!("`tflock why {addr}` shows which module asks for what"))
+    }
+}
+
+/// The newest release of all, pre-releases left out.
+fn newest_release(offers: &[Offer]) -> Option<&Version> {
+    offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease()).max()
+}
+
+/// The newest release of all, pre-releases left out, if it is newer than a version.
+pub fn newer(offers: &[Offer], version: &Version) -> Option<Version> {
+    newest_release(offers).filter(|other| *other > version).cloned()
+}
+
+/// The error where a locked version is not on offer in a place.
+pub fn lacking(addr: &ProviderAddr, version: &Version, offers: &[Offer], place: &str) -> Error {
+    let message = format!("the locked version {version} of {addr} is not in {place}");
+    newest_there(offers, Error::new(ErrorKind::NotFound, message))
+}
+
+fn newest_there(offers: &[Offer], error: Error) -> Error {
+    let newest = offers.last().map(|newest| format!("the newest version there is {}", newest.version));
+    newest.into_iter().fold(error, Error::hint)
+}
+
+#[cfg(test)]
+mod tests;
