@@ -1,18 +1,21 @@
 //! `list`: the entries of the lock file, with what is known of them.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place};
 use crate::disk::cache::Cache;
-use crate::disk::roots::file_from;
+use crate::disk::roots::{Tree, file_from};
 use crate::error::Error;
 use crate::finding::Position;
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::lockfile::{LockEntry, LockFile};
+use crate::lockfile::{Decoded, LockEntry, LockFile};
 use crate::outcome::{Body, Grouping, Listed, Outcome, UsedModule};
+use crate::parallel;
 use crate::platform::Platform;
 use crate::release::Knowledge;
 use crate::release::cached::{self, Check};
@@ -44,7 +47,21 @@ pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         return Ok(targets.outcome("list", &roots, used_modules));
     }
     let cache = services.open_cache_of(&roots);
-    let outcome = targets.outcome("list", &roots, |root| entries(root, &cache));
+    let mut opened = parallel::each(roots.len(), parallel::cores(), |at| open(&roots[at])).into_iter();
+    let mut told: HashMap<[usize; 2], Vec<Told<'_>>> = HashMap::new();
+    let outcome = targets.outcome("list", &roots, |root| {
+        let (lock, tree) = opened.next().unwrap_or_else(|| open(root))?;
+        // Equal files under equal rules make one list.
+        let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
+        let told = told.entry(files).or_default();
+        let is_like = |other: &RunSettings| other.dialect == root.dialect && other.settings == root.settings;
+        if let Some((_, entries)) = told.iter().find(|(other, _)| is_like(other)) {
+            return Ok(Body::Entries(Arc::clone(entries)));
+        }
+        let entries = Arc::new(entries(root, &lock.lock, tree.as_deref(), &cache));
+        told.push((root, Arc::clone(&entries)));
+        Ok(Body::Entries(entries))
+    });
     Ok(Outcome { grouping: request.by, ..outcome })
 }
 
@@ -118,21 +135,33 @@ fn listed(
         .collect()
 }
 
-fn entries(root: &RunSettings, cache: &Cache) -> Result<Body, Error> {
+/// A root module and its list.
+type Told<'a> = (&'a RunSettings, Arc<Vec<Listed>>);
+
+/// What a root module locks and, where it can be read, its configuration.
+type Opened = (Arc<Decoded>, Option<Arc<Tree>>);
+
+fn open(root: &RunSettings) -> Result<Opened, Error> {
     let mut module = RootModule::open(root)?;
     module.decoded()?;
     // Entries can be listed whether or not the configuration can be read.
     let _ = module.read_configuration(Reading::LENIENT);
-    let lock = module.entries().ok_or_else(|| absent(root.lock_file_shown(), &root.root))?;
+    match module.lock {
+        Some(Ok(lock)) => Ok((lock, module.tree)),
+        _ => Err(absent(root.lock_file_shown(), &root.root)),
+    }
+}
+
+fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cache) -> Vec<Listed> {
     let attribute = |addr: &ProviderAddr, entry: &LockEntry| attribution(root, cache, addr, entry);
-    let mut entries = listed(lock, module.requirements(), &attribute);
-    if module.tree.as_ref().is_some_and(|tree| !tree.complete) {
+    let mut entries = listed(lock, tree.map(|tree| &tree.requirements), &attribute);
+    if tree.is_some_and(|tree| !tree.complete) {
         // A module that is missing may require it.
         for entry in entries.iter_mut().filter(|entry| entry.required == Some(false)) {
             entry.required = None;
         }
     }
-    Ok(Body::Entries(entries))
+    entries
 }
 
 /// What the cache knows of an entry: the platforms of its `h1:`, and who signed it, if a signature that was kept still

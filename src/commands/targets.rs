@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::parallel;
 use crate::workspace::discover::discover;
 use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
 
@@ -184,8 +185,8 @@ impl<'a> Targets<'a> {
     /// All that is wrong with their settings files.
     pub fn all_settings(&self) -> Result<Vec<RunSettings>, Error> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
-        for at in 0..self.paths.len() {
-            match self.settings(at) {
+        for settings in parallel::each(self.paths.len(), parallel::cores(), |at| self.settings(at)) {
+            match settings {
                 Ok(settings) => all.push(settings),
                 Err(error) => errors.push(error),
             }
@@ -215,11 +216,11 @@ impl<'a> Targets<'a> {
     }
 
     /// One result for each of the root modules that were opened.
-    pub fn outcome(
+    pub fn outcome<'r>(
         &self,
         command: &'static str,
-        roots: &[RunSettings],
-        mut body: impl FnMut(&RunSettings) -> Result<Body, Error>,
+        roots: &'r [RunSettings],
+        mut body: impl FnMut(&'r RunSettings) -> Result<Body, Error>,
     ) -> Outcome {
         let roots: Vec<RootOutcome> = roots
             .iter()

@@ -9,6 +9,7 @@ mod tools;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -166,7 +167,7 @@ pub enum Body {
     /// `why`: providers with who asks for them, and the locked version.
     Requirements(Vec<Required>),
     /// `list`: the entries of the lock file.
-    Entries(Vec<Listed>),
+    Entries(Arc<Vec<Listed>>),
     /// `outdated`: the providers with the versions on offer.
     Outdated(OutdatedReport),
     /// `outdated --modules`: the modules with what their sources offer.

@@ -1,6 +1,7 @@
 //! Whole reports, for people and for programs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::*;
 use crate::error::ErrorKind;
@@ -224,7 +225,7 @@ fn list() -> Outcome {
         ),
         listed("hashicorp/null", entry("3.0.0", "", &[]), None, &[], None),
     ];
-    outcome("list", vec![("", Ok(Body::Entries(entries)))])
+    outcome("list", vec![("", Ok(Body::Entries(Arc::new(entries))))])
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn why_and_list() {
 fn several_roots_with_a_failure() {
     let failed = Error::new(ErrorKind::LockFile, "cannot read").in_file("b/.terraform.lock.hcl").hint("look at it");
     let Ok(Body::Entries(entries)) = list().roots.remove(0).body else { panic!("entries") };
-    let entries = entries.into_iter().take(1).collect();
+    let entries = Arc::new(entries.iter().take(1).cloned().collect());
     let outcome = outcome("list", vec![("a", Ok(Body::Entries(entries))), ("b", Err(failed))]);
     insta::assert_snapshot!("several_human", render(&outcome, Format::Human, Style::default()));
     insta::assert_snapshot!("several_remarks", remarks(&outcome, Format::Human, Style::default()));

@@ -4,6 +4,7 @@ mod clues;
 pub mod discover;
 mod environment;
 mod names;
+mod readings;
 mod restore;
 mod root_module;
 mod root_settings;
@@ -12,6 +13,7 @@ mod settings;
 
 pub use environment::Environment;
 pub use names::{Named, Names};
+pub use readings::Readings;
 pub use restore::{git_in, refused};
 pub use root_module::{Reading, RootModule, absent};
 pub use root_settings::{RootSource, RunSettings, TrustPlace};

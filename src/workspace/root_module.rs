@@ -3,6 +3,7 @@
 //! Reading is in steps, so that somebody can be asked between them; no step holds a lock.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::discover::below;
 use super::restore::refused;
@@ -11,7 +12,7 @@ use crate::disk::lock_file;
 use crate::disk::roots::{MissingModules, Tree, TreeError, TreeOptions};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
-use crate::lockfile::{Decoded, LockFile, decode};
+use crate::lockfile::{Decoded, LockFile};
 use crate::requirements::Requirements;
 
 /// A root module with what was read for it so far.
@@ -22,9 +23,9 @@ pub struct RootModule {
     /// The bytes of its lock file; none if there is none.
     pub bytes: Option<Vec<u8>>,
     /// What they say, or all that is wrong with them; none if there is no lock file.
-    pub lock: Option<Result<Decoded, Vec<Finding>>>,
+    pub lock: Option<Result<Arc<Decoded>, Vec<Finding>>>,
     /// Its configuration; none if there is none, or until it is read.
-    pub tree: Option<Tree>,
+    pub tree: Option<Arc<Tree>>,
 }
 
 /// How configuration is read.
@@ -52,7 +53,7 @@ impl RootModule {
     /// That of the system. What is wrong with the text is kept.
     pub fn open(settings: &RunSettings) -> Result<Self, Error> {
         let bytes = lock_file::read(&settings.lock_file())?;
-        let lock = bytes.as_ref().map(|bytes| decode(bytes, settings.dialect));
+        let lock = bytes.as_ref().map(|bytes| settings.readings.lock_file(bytes, settings.dialect));
         Ok(Self { settings: settings.clone(), bytes, lock, tree: None })
     }
 

@@ -1,8 +1,10 @@
 //! What every command is told about a root module, as plain values.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::Readings;
 use super::discover::below;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -52,6 +54,8 @@ pub struct RunSettings {
     pub variables: Variables,
     /// The time of the run.
     pub now: SystemTime,
+    /// What the run has read so far.
+    pub readings: Readings,
 }
 
 /// Where the packages of one root module come from.
@@ -106,6 +110,7 @@ impl RunSettings {
             missing,
             modules: self.modules.lookup,
             variables: of_process.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            alike: Arc::clone(&self.readings.trees),
             ..TreeOptions::new(self.dialect)
         }
     }
@@ -115,7 +120,7 @@ impl RunSettings {
     /// # Errors
     ///
     /// All that is wrong with it.
-    pub fn load_tree(&self, options: &TreeOptions) -> Result<Tree, Vec<TreeError>> {
+    pub fn load_tree(&self, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
         self.modules.clone().load_tree(&self.root, options, &self.module_terms())
     }
 

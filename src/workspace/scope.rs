@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Environment;
+use super::{Environment, Readings};
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
 use crate::disk::worktree::Place;
@@ -27,6 +27,8 @@ pub struct Scope {
     pub modules: ModuleAccess,
     /// The surroundings.
     pub environment: Environment,
+    /// What the run has read so far.
+    pub readings: Readings,
 }
 
 /// The values of `--tool`.

@@ -89,6 +89,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         modules: scope.modules.clone(),
         variables: environment.variables.clone(),
         now: environment.now,
+        readings: scope.readings.clone(),
     })
 }
 

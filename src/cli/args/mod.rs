@@ -26,7 +26,7 @@ use clap_complete::Shell;
 use crate::commands::{fmt, get, hash};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
 use crate::settings::SourceChoice;
-use crate::workspace::{Environment, Scope};
+use crate::workspace::{Environment, Readings, Scope};
 
 pub(super) use add::{AddArgs, RemoveArgs};
 pub(super) use cache::CacheArgs;
@@ -314,6 +314,7 @@ impl Arguments {
             no_cache: self.global.no_cache,
             modules: self.command.modules(),
             environment: environment.clone(),
+            readings: Readings::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::LockOptions;
 use super::super::git_history::Earlier;
@@ -119,13 +120,14 @@ impl Root {
     pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
         let RootModule { bytes, lock, tree, .. } = read(settings, options)?;
         let (lock, findings) = match lock {
-            Some(Ok(decoded)) => kept(decoded, settings),
+            Some(Ok(decoded)) => kept(Arc::unwrap_or_clone(decoded), settings),
             // What cannot be read was an error.
             Some(Err(_)) | None => (LockFile::new(), Vec::new()),
         };
         let modules =
             tree.as_ref().map(|tree| LockedModules::of(tree, settings, options)).transpose()?.unwrap_or_default();
         let warnings = tree.iter().flat_map(|tree| &tree.warnings).map(ToString::to_string).collect();
+        let tree = tree.map(Arc::unwrap_or_clone);
         let (requirements, missing) = tree.map(|tree| (tree.requirements, tree.missing)).unzip();
         let mut requirements: Option<Requirements> = requirements;
         if !options.accept_missing_modules && missing.as_ref().is_some_and(|missing| !missing.is_empty()) {

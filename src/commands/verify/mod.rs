@@ -1,5 +1,6 @@
 //! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks nobody and learns nothing.
 
+mod alike;
 pub mod base;
 pub mod bases;
 #[cfg(feature = "online")]
@@ -23,6 +24,7 @@ use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
 use crate::release::altered::{self, Witness};
 use crate::release::{Knowledge, Known, Release};
@@ -61,15 +63,17 @@ pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions
         .collect();
     let mut notes = Vec::new();
     let by = Judging { known, others: &releases, cache, options };
-    let roots = roots.into_iter().map(|(path, root)| match root {
+    let mut judgments: Vec<Option<Arc<Judgment>>> = Vec::with_capacity(roots.len());
+    for (at, first) in alike::firsts(&roots).into_iter().enumerate() {
+        let known = judgments.get(first).cloned().flatten().filter(|judgment| judgment.of_files_alone);
+        judgments.push(known.or_else(|| Some(Arc::new(judge(roots[at].1.as_ref().ok()?, &by)))));
+    }
+    let roots = roots.into_iter().zip(judgments).map(|((path, root), judgment)| match root {
         Ok(root) => {
-            let (mut verified, mut findings) = judge(&root, &by);
-            verified.base = root.compared().cloned();
-            if let Some(pins) = root.pins() {
-                let signer = |finding: &Finding| signer(finding, &root, known);
-                findings = findings.into_iter().map(|it| explained(it.clone(), signer(&it), pins, cache)).collect();
-            }
-            findings = proposed::approvable(findings, &root, known);
+            let judgment = judgment.map(Arc::unwrap_or_clone).unwrap_or_default();
+            let mut verified = Verified { base: root.compared().cloned(), ..judgment.verified };
+            let mut findings = root.placed(judgment.findings);
+            findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
             if options.tolerate_inconclusive {
                 let tolerable = |it: &mut Unanswered| it.error.kind.is_inconclusive() && !it.changed;
                 let tolerated = verified.inconclusive.extract_if(.., tolerable);
@@ -92,6 +96,15 @@ fn signer<'a>(finding: &Finding, root: &Root, known: &'a Known) -> Option<&'a Si
     }
 }
 
+/// What is said of a root module, before its files are named as reports name them.
+#[derive(Debug, Clone, Default)]
+struct Judgment {
+    verified: Verified,
+    findings: Vec<Finding>,
+    /// True if the same is to be said wherever these files stand.
+    of_files_alone: bool,
+}
+
 /// What root modules are judged by.
 struct Judging<'a> {
     known: &'a Known,
@@ -101,14 +114,16 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
+    /// The release that an entry locks, if the one on offer seems to be another one.
+    fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
+        let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
+        release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
+    }
+
     /// What else recorded a locked release, if the one on offer seems to be another one.
     fn witnesses(&self, root: &Root, addr: &ProviderAddr) -> Vec<Witness> {
         let Some(entry) = root.lock().get(addr) else { return Vec::new() };
-        let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
-        let Some(release) = release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
-        else {
-            return Vec::new();
-        };
+        let Some(release) = self.doubtful(addr, entry) else { return Vec::new() };
         let settings = root.settings();
         let witnesses =
             Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
@@ -122,13 +137,25 @@ impl Judging<'_> {
     }
 }
 
-fn judge(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
+fn judge(root: &Root, by: &Judging<'_>) -> Judgment {
+    let (verified, mut findings) = of_root(root, by);
+    if let Some(pins) = root.pins() {
+        let signer = |finding: &Finding| signer(finding, root, by.known);
+        findings = findings.into_iter().map(|it| explained(it.clone(), signer(&it), pins, by.cache)).collect();
+    }
+    let findings = proposed::approvable(findings, root, by.known);
+    // Where a release is in doubt, the history of each lock file is asked.
+    let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());
+    Judgment { verified, findings, of_files_alone: !by.options.installed && !in_doubt }
+}
+
+fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let subject = root.subject();
     let Some(spans) = root.spans() else {
         // What cannot be read is no lock file, and its hashes are none.
-        return (root.unknown_tree(), root.placed(judgment::of_text(root.text_findings(), &subject)));
+        return (root.unknown_tree(), judgment::of_text(root.text_findings(), &subject));
     };
-    let of = |(addr, entry): (&ProviderAddr, &crate::lockfile::LockEntry)| {
+    let of = |(addr, entry): (&ProviderAddr, &LockEntry)| {
         let knowledge = by.known.get(&(addr.clone(), entry.version.clone())).cloned().unwrap_or_default();
         (addr.clone(), knowledge)
     };
@@ -147,7 +174,5 @@ fn judge(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     beside.extend(more);
     verified.inconclusive.extend(errors.into_iter().map(|error| Unanswered { error, changed: false }));
     findings.extend(judgment::of_text(beside, &subject));
-    let mut placed = root.placed(findings);
-    placed.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
-    (verified, placed)
+    (verified, findings)
 }

@@ -33,19 +33,20 @@ pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Openi
     let settings: Vec<Result<RunSettings, Error>> = parallel::each(count, parallel::cores(), |at| {
         targets.settings(at).and_then(|root| bases.settings(root, scope))
     });
-    let mut pins: BTreeMap<&TrustPlace, Option<Arc<Pins>>> = BTreeMap::new();
+    let mut pins: BTreeMap<TrustPlace, Option<Arc<Pins>>> = BTreeMap::new();
     let mut trust = Vec::new();
     for root in settings.iter().flatten() {
         if !pins.contains_key(&root.trust) {
             let (own, findings) = bases.pins(&root.place, &root.trust)?;
-            pins.insert(&root.trust, own.map(Arc::new));
+            pins.insert(root.trust.clone(), own.map(Arc::new));
             trust.extend(findings);
         }
     }
     let packages = TrackedPackages::default();
-    let roots = parallel::each(count, parallel::cores(), |at| {
-        let open = |root: &RunSettings| Root::open(root, pins.get(&root.trust).cloned().flatten(), &packages);
-        (targets.paths[at].clone(), settings[at].as_ref().map_err(Clone::clone).and_then(open))
+    let settings = targets.paths.iter().cloned().zip(settings).collect();
+    let roots = parallel::consume(settings, parallel::cores(), |(path, settings): (_, Result<RunSettings, Error>)| {
+        let open = |root: RunSettings| Root::open(&root, pins.get(&root.trust).cloned().flatten(), &packages);
+        (path, settings.and_then(open))
     });
     Ok(Opening { roots, trust })
 }

@@ -1,20 +1,19 @@
 //! What earlier runs left about locked releases.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use super::Root;
+use super::{Roots, alike};
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::disk::cache::Cache;
-use crate::error::Error;
 use crate::release::{Known, ReleaseKey, cached};
 
 /// What earlier runs left about the locked releases; nobody is asked.
-pub fn recalled(roots: &[(PathBuf, Result<Root, Error>)], cache: &Cache) -> Known {
+pub fn recalled(roots: &Roots, cache: &Cache) -> Known {
     // What several root modules lock suffices for each of them.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
-    for root in roots.iter().filter_map(|(_, root)| root.as_ref().ok()) {
+    let firsts = alike::firsts(roots).into_iter().enumerate().filter(|(at, first)| at == first);
+    for root in firsts.filter_map(|(at, _)| roots[at].1.as_ref().ok()) {
         let rules = RuleBook::new(root.settings(), &LockOptions::default());
         for (addr, entry) in root.lock().iter() {
             let check = rules.check(addr);

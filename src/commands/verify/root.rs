@@ -24,14 +24,14 @@ use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 pub struct Root {
     pub(super) settings: RunSettings,
     /// What the lock file says; none if it is refused or not there.
-    decoded: Option<Decoded>,
+    decoded: Option<Arc<Decoded>>,
     /// What is wrong with it as a text.
     text: Vec<Finding>,
     /// The lock file of a root module that cannot have one.
     empty: LockFile,
     nowhere: Spans,
     /// The configuration; none if there is none.
-    tree: Option<Tree>,
+    tree: Option<Arc<Tree>>,
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Pins>>,
     /// What the change is judged by, and what the lock file said before it.
@@ -62,7 +62,7 @@ impl Root {
     pub fn open(settings: &RunSettings, pins: Option<Arc<Pins>>, packages: &TrackedPackages) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         module.read_configuration(Reading::LENIENT)?;
-        let RootModule { lock, tree, .. } = module;
+        let RootModule { settings, lock, tree, .. } = module;
         let mut text = Vec::new();
         let mut decoded = None;
         match lock {
@@ -71,12 +71,12 @@ impl Root {
                 decoded = Some(read);
             }
             Some(Err(findings)) => text = findings,
-            None => text.extend(missing(settings, tree.as_ref())),
+            None => text.extend(missing(&settings, tree.as_deref())),
         }
-        text.extend(other_tool::findings(settings, tree.as_ref(), decoded.as_ref().map(|decoded| &decoded.lock)));
-        text.extend(tracked_packages(settings, packages));
+        text.extend(other_tool::findings(&settings, tree.as_deref(), decoded.as_ref().map(|decoded| &decoded.lock)));
+        text.extend(tracked_packages(&settings, packages));
         Ok(Self {
-            settings: settings.clone(),
+            settings,
             decoded,
             text,
             empty: LockFile::new(),
@@ -128,7 +128,7 @@ impl Root {
 
     /// The configuration; none if there is none.
     pub(super) fn tree(&self) -> Option<&Tree> {
-        self.tree.as_ref()
+        self.tree.as_deref()
     }
 
     /// True if any module is locked.
@@ -170,6 +170,23 @@ impl Root {
     /// What the change is judged by, and what the lock file said before it.
     pub(super) fn base(&self) -> Option<(&Compared, &LockFile)> {
         self.change.as_ref().map(|change| (&change.base, &change.before))
+    }
+
+    /// The lock file and the configuration that decide what is said of it, equal for equal ones; none where something
+    /// else has a say: a change, modules that are locked or missing, what stands beside.
+    pub(super) fn texts(&self) -> Option<[usize; 2]> {
+        let decoded = self.decoded.as_ref().filter(|decoded| decoded.warnings.len() == self.text.len())?;
+        let tree = self.tree.as_ref();
+        let alone = tree.is_none_or(|tree| tree.module_lock.is_none() && tree.missing.is_empty());
+        let alone = alone && self.change.is_none() && self.modules.before.is_none();
+        alone.then(|| [Arc::as_ptr(decoded).addr(), tree.map_or(0, |tree| Arc::as_ptr(tree).addr())])
+    }
+
+    /// True if the rules that hold for it are those of another root module.
+    pub(super) fn is_under_rules_of(&self, other: &Self) -> bool {
+        let pins = |root: &Self| root.pins.as_ref().map(Arc::as_ptr);
+        let (own, others) = (&self.settings, &other.settings);
+        own.dialect == others.dialect && pins(self) == pins(other) && own.settings == others.settings
     }
 
     /// The remembered signers, if there is a trust file.

@@ -165,7 +165,7 @@ impl ModuleAccess {
         root: &Path,
         options: &TreeOptions,
         terms: &ModuleTerms,
-    ) -> Result<Tree, Vec<TreeError>> {
+    ) -> Result<Arc<Tree>, Vec<TreeError>> {
         let read = module_lock::read(root).map_err(|error| vec![*error])?.map(Arc::new);
         let locked = read.as_ref().map(|read| &read.file.lock);
         let pins = self.locking.pins(locked, terms.dialect).map(Arc::new);
@@ -174,7 +174,9 @@ impl ModuleAccess {
         let assigned = self.assigned().map_err(|error| vec![error])?;
         let options = TreeOptions { pins, assigned, ..options.clone() };
         let mut tree = self.load_pinned(root, &options, &terms)?;
-        tree.module_lock = read;
+        if read.is_some() {
+            Arc::make_mut(&mut tree).module_lock = read;
+        }
         Ok(tree)
     }
 
@@ -193,7 +195,12 @@ impl ModuleAccess {
         Ok(values)
     }
 
-    fn load_pinned(&mut self, root: &Path, options: &TreeOptions, terms: &ModuleTerms) -> Result<Tree, Vec<TreeError>> {
+    fn load_pinned(
+        &mut self,
+        root: &Path,
+        options: &TreeOptions,
+        terms: &ModuleTerms,
+    ) -> Result<Arc<Tree>, Vec<TreeError>> {
         loop {
             let (modules, fetched, fetching) = (self.lookup, Arc::clone(&self.fetched), self.fetch.is_some());
             let options = TreeOptions { modules, fetched, fetching, ..options.clone() };

@@ -26,12 +26,13 @@ pub use read::join;
 
 use crate::config::{Manifest, ModuleConstraints, ModuleSource, ModuleVersion, Place, SourceFile};
 use crate::dialect::Dialect;
+use crate::disk::alike::Alike;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;
 
 /// How a tree is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TreeOptions {
     /// Decides which files count and what short addresses mean.
     pub dialect: Dialect,
@@ -53,7 +54,12 @@ pub struct TreeOptions {
     pub variables: BTreeMap<String, String>,
     /// The values that the command line gives, which go before all others; none for those that are no strings.
     pub assigned: Vec<(String, Option<String>)>,
+    /// Trees of other root modules that the texts of their directory alone decided.
+    pub alike: Arc<AlikeTrees>,
 }
+
+/// Trees by the configuration of a directory, for each tool.
+pub type AlikeTrees = [Alike<Arc<Tree>>; 2];
 
 /// Where modules are looked for that are not local.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -215,6 +221,7 @@ impl TreeOptions {
             of_either_tool: false,
             variables: BTreeMap::new(),
             assigned: Vec::new(),
+            alike: Arc::default(),
         }
     }
 }
@@ -240,12 +247,12 @@ pub fn installed_modules(root: &Path, data_dir: &Path) -> Result<Manifest, TreeE
     read::manifest(root, Some(data_dir)).map_err(|error| *error)
 }
 
-/// Reads a root module and all modules below it.
+/// Reads a root module and all modules below it. Equal root modules without further modules have one tree.
 ///
 /// # Errors
 ///
 /// All errors of all modules that could be reached.
-pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeError>> {
+pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     walk::load(root, options)
 }
 

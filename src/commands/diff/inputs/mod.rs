@@ -6,6 +6,7 @@ mod trust;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::diff_signers::Trust;
 use super::pairs::{Pair, Side};
@@ -149,5 +150,5 @@ fn needs(root: &Path, dialect: Dialect) -> Option<Requirements> {
     // Installed modules are known for the work tree only; without them both sides are read alike.
     let data_dir = Some(PathBuf::from(".terraform/none"));
     let options = TreeOptions { data_dir, missing: MissingModules::Skip, ..TreeOptions::new(dialect) };
-    Some(load_tree(root, &options).ok()?.requirements)
+    Some(Arc::unwrap_or_clone(load_tree(root, &options).ok()?).requirements)
 }

@@ -7,10 +7,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::error::{ModuleProblem, TreeError};
 use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, read};
-use crate::config::{ConfigFiles, Manifest, Module, ModuleCall, Needs, TestFile};
+use crate::config::{ConfigFiles, Manifest, Module, ModuleCall, Needs, SourceFile, TestFile};
 use crate::dialect::Dialect;
 
 /// Deeper trees are taken for endless ones.
@@ -23,7 +24,15 @@ const LISTED: usize = 100_000;
 /// The directory of test files, beside the root module's own.
 const TESTS: &str = "tests";
 
-pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeError>> {
+pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
+    let first = Texts::of_root(root, options.dialect).map_err(|error| vec![*error])?;
+    let tests = test_files(root, &first.files.tests, options.dialect);
+    // What test files need stands elsewhere.
+    let likeness = tests.is_empty().then(|| first.likeness());
+    let alike = &options.alike[options.dialect as usize];
+    if let Some(known) = likeness.as_ref().and_then(|likeness| alike.get(likeness)) {
+        return Ok(known);
+    }
     let mut walk = Walk {
         root,
         options,
@@ -39,13 +48,58 @@ pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Tree, Vec<TreeE
         warnings: Vec::new(),
         files_read: Vec::new(),
         differs_by_tool: false,
-        root_files: None,
+        root_texts: Some(first),
         listed: 0,
         sizes: HashMap::new(),
         unlisted: 0,
     };
-    walk.whole_tree();
-    walk.finish()
+    walk.whole_tree(tests);
+    let likeness = likeness.filter(|_| walk.has_seen_one_directory_only());
+    let tree = Arc::new(walk.finish()?);
+    Ok(likeness.map_or(Arc::clone(&tree), |likeness| alike.keep(&likeness, tree)))
+}
+
+/// The configuration of a directory, by the name of each file.
+struct Texts {
+    files: ConfigFiles,
+    primary: Vec<SourceFile>,
+    overrides: Vec<SourceFile>,
+}
+
+impl Texts {
+    fn of_root(root: &Path, dialect: Dialect) -> Result<Self, Box<TreeError>> {
+        let files = read::list(root, dialect).map_err(|error| read::unreadable(root.to_owned(), &error))?;
+        if files.is_empty() {
+            return Err(Box::new(TreeError::NoConfiguration(root.to_owned())));
+        }
+        Self::of(root, Path::new(""), files)
+    }
+
+    fn of(root: &Path, dir: &Path, files: ConfigFiles) -> Result<Self, Box<TreeError>> {
+        let primary = read::texts(root, dir, &files.primary)?;
+        let overrides = read::texts(root, dir, &files.overrides)?;
+        Ok(Self { files, primary, overrides })
+    }
+
+    /// Equal for directories with equal configuration.
+    fn likeness(&self) -> Vec<u8> {
+        let mut likeness = vec![u8::from(self.files.differs_by_tool)];
+        for SourceFile { path, text } in self.primary.iter().chain(&self.overrides) {
+            let name = path.to_string_lossy();
+            for part in [&*name, text] {
+                likeness.extend(part.len().to_le_bytes());
+                likeness.extend(part.as_bytes());
+            }
+        }
+        likeness
+    }
+}
+
+/// The test files of a root module: beside its configuration, then those below.
+fn test_files(root: &Path, beside: &[String], dialect: Dialect) -> Vec<PathBuf> {
+    let below = read::list(&root.join(TESTS), dialect).unwrap_or_default().tests;
+    let beside = beside.iter().map(PathBuf::from);
+    beside.chain(below.iter().map(|name| Path::new(TESTS).join(name))).collect()
 }
 
 struct Walk<'o> {
@@ -65,8 +119,8 @@ struct Walk<'o> {
     warnings: Vec<TreeWarning>,
     files_read: Vec<PathBuf>,
     differs_by_tool: bool,
-    /// The files of the root module, until they are read.
-    root_files: Option<ConfigFiles>,
+    /// What the root module says, until it is taken in.
+    root_texts: Option<Texts>,
     /// Module calls and what they ask for, each counted by path.
     listed: usize,
     /// How many paths of module calls lie below what was gone through.
@@ -104,24 +158,20 @@ struct Located {
 }
 
 impl Walk<'_> {
-    fn whole_tree(&mut self) {
+    /// True if nothing but the directory of the root module, and no variable, had a say.
+    fn has_seen_one_directory_only(&self) -> bool {
+        let nowhere_else = self.modules.len() == 1 && self.missing.is_empty() && self.remote_modules.is_empty();
+        nowhere_else && self.manifest.get().is_none() && self.given.get().is_none()
+    }
+
+    fn whole_tree(&mut self, tests: Vec<PathBuf>) {
         let dir = PathBuf::new();
-        let files = match read::list(self.root, self.options.dialect) {
-            Ok(files) => files,
-            Err(error) => {
-                return self.errors.push(read::unreadable(self.root.to_owned(), &error));
-            }
-        };
-        if files.is_empty() {
-            return self.errors.push(TreeError::NoConfiguration(self.root.to_owned()));
-        }
-        self.root_files = Some(files.clone());
         let place = Located { dir: dir.clone(), package: None };
         let Some(module) = self.module(&place, None) else { return };
         let root = Node { dir, key: String::new(), module, inputs: None, package: None };
         self.visit(&root, &mut Vec::new());
         self.needs.in_tests = true;
-        self.tests(&root, &files.tests);
+        self.tests(&root, tests);
         if self.unlisted > 0 {
             self.warnings.push(TreeWarning::ManyPaths(self.unlisted));
         }
@@ -232,17 +282,18 @@ impl Walk<'_> {
 
     fn read_module(&mut self, place: &Located, call: Option<(&ModuleCall, &str)>) -> Result<Module, Vec<TreeError>> {
         let dir = &place.dir;
-        let known = self.root_files.take().filter(|_| call.is_none()).map(Ok);
-        let files = match known.unwrap_or_else(|| read::list(&self.root.join(dir), self.options.dialect)) {
-            Ok(files) => files,
-            Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
+        let texts = match self.root_texts.take().filter(|_| call.is_none()) {
+            Some(texts) => texts,
+            None => match read::list(&self.root.join(dir), self.options.dialect) {
+                Ok(files) => Texts::of(self.root, dir, files).map_err(|error| vec![*error])?,
+                Err(error) => return Err(vec![self.unreadable(dir, &error, call)]),
+            },
         };
+        let Texts { files, mut primary, mut overrides } = texts;
         self.differs_by_tool |= files.differs_by_tool;
         if let (true, Some((call, key))) = (files.is_empty(), call) {
             self.warnings.push(TreeWarning::EmptyModule { place: call.place.clone(), key: key.to_owned() });
         }
-        let mut primary = read::texts(self.root, dir, &files.primary).map_err(|error| vec![*error])?;
-        let mut overrides = read::texts(self.root, dir, &files.overrides).map_err(|error| vec![*error])?;
         for file in primary.iter_mut().chain(&mut overrides) {
             match &place.package {
                 Some(package) => file.path = package.fetched.shown_path(&file.path),
@@ -276,10 +327,8 @@ impl Walk<'_> {
     }
 
     /// The modules that the runs of test files are made of and, for OpenTofu, the providers that test files configure.
-    fn tests(&mut self, root: &Node, beside: &[String]) {
-        let below = read::list(&self.root.join(TESTS), self.options.dialect).unwrap_or_default().tests;
-        let beside = beside.iter().map(PathBuf::from);
-        for path in beside.chain(below.iter().map(|name| Path::new(TESTS).join(name))) {
+    fn tests(&mut self, root: &Node, files: Vec<PathBuf>) {
+        for path in files {
             let file = match read::text(self.root, path) {
                 Ok(file) => file,
                 Err(error) => {

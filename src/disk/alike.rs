@@ -1,0 +1,57 @@
+//! Equal texts of a run, each made something of once: in large repositories many root modules are alike.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::hash::Sha256Digest;
+
+/// What became of texts.
+#[derive(Debug)]
+pub struct Alike<V> {
+    /// The first text, which most others are compared with; so a run about one root module hashes nothing.
+    first: OnceLock<(Box<[u8]>, V)>,
+    others: Mutex<HashMap<Sha256Digest, V>>,
+}
+
+impl<V> Default for Alike<V> {
+    fn default() -> Self {
+        Self { first: OnceLock::new(), others: Mutex::default() }
+    }
+}
+
+impl<V: Clone> Alike<V> {
+    /// What became of an equal text.
+    pub fn get(&self, text: &[u8]) -> Option<V> {
+        let (first, value) = self.first.get()?;
+        if **first == *text {
+            return Some(value.clone());
+        }
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).get(&Sha256Digest::of(text)).cloned()
+    }
+
+    /// Keeps what became of a text; gives what is kept, which is another thread's if that was faster.
+    pub fn keep(&self, text: &[u8], value: V) -> V {
+        let (first, kept) = self.first.get_or_init(|| (text.into(), value.clone()));
+        if **first == *text {
+            return kept.clone();
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.entry(Sha256Digest::of(text)).or_insert(value).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn equal_texts_share_what_became_of_them() {
+        let alike = Alike::default();
+        let [one, two] = [b"one", b"two"].map(|text| alike.keep(text, Arc::new(text.to_vec())));
+        assert!(Arc::ptr_eq(&one, &alike.keep(b"one", Arc::default())));
+        assert!(alike.get(b"two").is_some_and(|kept| Arc::ptr_eq(&two, &kept)));
+        assert_eq!((alike.get(b"three"), *two != *one), (None, true));
+    }
+}

@@ -1,0 +1,31 @@
+//! What was read in a run: equal lock files and equal configuration, each taken apart once for all root modules.
+
+use std::sync::Arc;
+
+use crate::dialect::Dialect;
+use crate::disk::alike::Alike;
+use crate::disk::roots::AlikeTrees;
+use crate::finding::Finding;
+use crate::lockfile::{Decoded, decode};
+
+/// What was read so far. Cheap to clone: all root modules of a run share it.
+#[derive(Debug, Clone, Default)]
+pub struct Readings {
+    locks: Arc<[Alike<Arc<Decoded>>; 2]>,
+    pub(super) trees: Arc<AlikeTrees>,
+}
+
+impl Readings {
+    /// The lock file that some bytes are.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with it.
+    pub fn lock_file(&self, bytes: &[u8], dialect: Dialect) -> Result<Arc<Decoded>, Vec<Finding>> {
+        let known = &self.locks[dialect as usize];
+        match known.get(bytes) {
+            Some(decoded) => Ok(decoded),
+            None => Ok(known.keep(bytes, Arc::new(decode(bytes, dialect)?))),
+        }
+    }
+}
