@@ -89,7 +89,13 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         _ => Mode::Write,
     };
     let first_outcomes = std::mem::take(&mut targets.outcomes);
-    let run = Run { cache: &cache, mode, fail_fast: asked.fail_fast, all_or_none: asked.to.is_some() };
+    let run = Run {
+        cache: &cache,
+        mode,
+        fail_fast: asked.fail_fast,
+        all_or_none: asked.to.is_some(),
+        now: services.scope.environment.now,
+    };
     let reselected: Mutex<BTreeSet<String>> = Mutex::default();
     let (warnings, named) = (Mutex::new(Vec::new()), Named::new(&options.providers));
     let open = |at| {

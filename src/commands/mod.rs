@@ -20,6 +20,7 @@ pub mod git;
 #[cfg(feature = "online")]
 pub mod git_history;
 pub mod hash;
+mod key_names;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;

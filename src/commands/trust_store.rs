@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use crate::addr::ProviderAddr;
 use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
 use crate::hcl::Anchor;
-use crate::trust::pins::{self, Pins, TrustFile};
+use crate::trust::openpgp::Identities;
+use crate::trust::pins::{self, BlockKey, Pins, Signer, TrustFile};
 use crate::trust::update::TrustUpdate;
+use crate::version::Version;
 
 pub use crate::workspace::TrustPlace;
 
@@ -92,25 +95,39 @@ impl TrustStore {
 
     /// Writes the trust file if anything was learned; true if its bytes changed.
     ///
-    /// What another run wrote meanwhile stays: the updates are applied to what is there now.
+    /// What another run wrote meanwhile stays: the updates are applied to what is there now. `named` tells what the keys
+    /// that were listed with a release say of themselves.
     ///
     /// # Errors
     ///
     /// What the disk says, and where a update contradicts what another run has learned.
-    pub fn commit(&mut self) -> Result<bool, Error> {
+    pub fn commit(&mut self, named: KeysOfRelease<'_>) -> Result<bool, Error> {
         if self.updates.is_empty() {
             return Ok(false);
         }
         let updates = std::mem::take(&mut self.updates);
-        self.change(|pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
+        let mut keys = Identities::new();
+        for update in &updates {
+            if let TrustUpdate::FirstUse { address, version, .. } | TrustUpdate::Carried { address, version, .. } =
+                update
+            {
+                keys.extend(named(address, version));
+            }
+        }
+        self.change(&keys, |pins| updates.iter().try_for_each(|update| update.apply(pins).map(|_| ())))
     }
 
-    /// Changes what is remembered and writes it; true if the bytes of the file changed.
+    /// Changes what is remembered and writes it; true if the bytes of the file changed. What keys say of themselves stands
+    /// above the block that begins to accept them, for whoever reviews the change.
     ///
     /// # Errors
     ///
     /// What the change says, or the disk.
-    pub fn change(&mut self, change: impl FnOnce(&mut Pins) -> Result<(), Error>) -> Result<bool, Error> {
+    pub fn change(
+        &mut self,
+        names: &Identities,
+        change: impl FnOnce(&mut Pins) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
         let _guard = trust_file::guard(&self.place.path)?;
         let now = Self::load(&self.place)?;
         (self.text, self.file) = (now.text, now.file);
@@ -122,12 +139,32 @@ impl TrustStore {
         if self.text.is_none() {
             self.file.comments.set_above(Anchor::Header, header());
         }
+        self.introduce(&before, names);
         let text = self.file.encode();
         let written = trust_file::store(&self.place.path, &text)?;
         self.text = Some(text);
         Ok(written)
     }
+
+    /// Adds comments about the keys that are accepted from now on.
+    fn introduce(&mut self, before: &Pins, names: &Identities) {
+        for (pattern, pin) in &self.file.pins.providers {
+            let known = before.providers.get(pattern);
+            let new = pin.signers.iter().filter(|signer| known.is_none_or(|known| !known.signers.contains(signer)));
+            let anchor = Anchor::Block(BlockKey::Provider(pattern.clone()));
+            let mut lines = self.file.comments.above(&anchor).to_vec();
+            for key in new.filter_map(Signer::key) {
+                if let Some(identity) = names.get(key) {
+                    lines.push(format!("{} says it is {identity}", key.short()));
+                }
+            }
+            self.file.comments.set_above(anchor, lines);
+        }
+    }
 }
+
+/// What the keys that were listed with a release say of themselves.
+pub type KeysOfRelease<'a> = &'a dyn Fn(&ProviderAddr, &Version) -> Identities;
 
 fn header() -> Vec<String> {
     ["Who may sign the providers of this repository; kept by tflock.", "Commit it, and review its changes."]
@@ -146,10 +183,7 @@ pub(super) fn decode(text: &str, shown: &Path) -> Result<TrustFile, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
-    use crate::trust::pins::Signer;
-    use crate::version::Version;
 
     fn update(addr: &str, key: char) -> TrustUpdate {
         TrustUpdate::FirstUse {
@@ -164,16 +198,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = TrustPlace { path: folder.path().join(pins::FILE_NAME), shown: pins::FILE_NAME.into() };
         let [mut one, mut two, mut three] = [(); 3].map(|()| TrustStore::load(&place).unwrap());
-        assert!(!one.exists() && !one.commit().unwrap());
+        assert!(!one.exists() && !one.commit(&|_, _| Identities::new()).unwrap());
         assert_eq!(one.learn(vec![update("a/b", 'A'), update("a/b", 'A')]).unwrap().len(), 1);
         two.learn(vec![update("c/d", 'C')]).unwrap();
         three.learn(vec![update("a/b", 'B')]).unwrap();
-        assert!(one.commit().unwrap() && two.commit().unwrap());
-        assert_eq!(three.commit().unwrap_err().kind, ErrorKind::Trust);
+        assert!(one.commit(&|_, _| Identities::new()).unwrap() && two.commit(&|_, _| Identities::new()).unwrap());
+        assert_eq!(three.commit(&|_, _| Identities::new()).unwrap_err().kind, ErrorKind::Trust);
         let now = TrustStore::load(&place).unwrap();
         assert_eq!(now.pins().providers.len(), 2);
         assert!(trust_file::read(&place.path).unwrap().unwrap().starts_with("# Who may sign the providers"));
         assert_eq!(one.learn(vec![update("a/b", 'A')]).unwrap(), []);
-        assert!(!one.commit().unwrap());
+        assert!(!one.commit(&|_, _| Identities::new()).unwrap());
     }
 }

@@ -88,6 +88,7 @@ fn change(
         position: None,
         standing: Standing::default(),
         identical: false,
+        identity: None,
         link: None,
     })
 }

@@ -16,6 +16,7 @@ use crate::modulelock::ModuleChange;
 use crate::platform::Platform;
 use crate::requirements::Origin;
 use crate::trust::Fingerprint;
+use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
@@ -111,6 +112,8 @@ pub struct Change {
     pub asks: Vec<Ask>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
+    /// What the key of a signer that nobody remembered says of itself.
+    pub identity: Option<Box<Identity>>,
     /// Where the entry stands in the new file.
     pub position: Option<Position>,
     /// What is remembered of that signer.

@@ -20,6 +20,7 @@ use crate::lockfile::LockEntry;
 use crate::merge::Shortened;
 use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
+use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use advice::Stand;
 
@@ -321,4 +322,6 @@ pub struct TrustReport {
     pub forgotten: bool,
     /// What the command was about; everything for `trust list`.
     pub pins: Pins,
+    /// What the keys in it say of themselves, as far as they are known here.
+    pub names: Identities,
 }

@@ -160,8 +160,9 @@ pub(super) fn signed(change: &Change) -> Option<String> {
         Standing::Refused => "refused",
     };
     let by = by(change.signer.as_ref()?);
+    let identity = change.identity.as_ref().map(|identity| format!(", who says it is {identity}")).unwrap_or_default();
     let identical = if change.identical { "identical archives, " } else { "" };
-    Some(format!("{by} ({identical}{standing})"))
+    Some(format!("{by}{identity} ({identical}{standing})"))
 }
 
 fn of_change(change: &Change, file: &str) -> Annotation {

@@ -60,6 +60,7 @@ fn change(addr_text: &str, kind: ChangeKind) -> Change {
         position: None,
         standing: Standing::default(),
         identical: false,
+        identity: None,
         link: None,
     }
 }

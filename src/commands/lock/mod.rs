@@ -21,6 +21,7 @@ mod writing;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use super::sources::Sources;
 use crate::addr::ProviderAddr;
@@ -73,6 +74,8 @@ pub struct Run<'a> {
     pub fail_fast: bool,
     /// True if nothing is written unless every root module can be.
     pub all_or_none: bool,
+    /// The time of the run.
+    pub now: SystemTime,
 }
 
 /// Opens a root module by its number.
@@ -259,12 +262,12 @@ fn decide(run: Run<'_>, answered: Vec<Answered>, shared: &Shared, begun_well: bo
         let means = Means { stores: &stores, learning: Learning::Revocations, ..means };
         let decided = together(answered, |answered| each_decided(answered, means, || false));
         let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
-        return Decisions { decided, stored: stores.commit(run.mode), mode };
+        return Decisions { decided, stored: stores.commit(run), mode };
     }
     let mut decided = together(answered, |_| decisions);
     shared.same_versions.tell(&mut decided);
     // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
-    Decisions { decided, stored: shared.stores.commit(run.mode), mode: run.mode }
+    Decisions { decided, stored: shared.stores.commit(run), mode: run.mode }
 }
 
 /// Decides the entries of each, one after the other: what is learned from one counts for the next.

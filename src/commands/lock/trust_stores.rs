@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::super::key_names;
 use super::super::trust_store::{TrustPlace, TrustStore};
-use super::Mode;
+use super::{Mode, Run};
+use crate::addr::ProviderAddr;
 use crate::error::Error;
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
+use crate::version::Version;
 
 /// What is remembered, by trust file; root modules on several threads share it.
 #[derive(Default)]
@@ -41,13 +44,14 @@ impl TrustStores {
     }
 
     /// Writes the trust files in which something is new.
-    pub(super) fn commit(&self, mode: Mode) -> Stored {
-        if mode != Mode::Write {
+    pub(super) fn commit(&self, run: Run<'_>) -> Stored {
+        if run.mode != Mode::Write {
             return Stored::new();
         }
+        let named = |addr: &ProviderAddr, version: &Version| key_names::of_release(run.cache, addr, version, run.now);
         self.with(|stores| {
             let read = stores.iter_mut().filter_map(|(place, store)| Some((place, store.as_mut().ok()?)));
-            read.map(|(place, store)| (place.clone(), store.commit())).collect()
+            read.map(|(place, store)| (place.clone(), store.commit(&named))).collect()
         })
     }
 

@@ -6,6 +6,7 @@ use super::decision::Decision;
 use super::job::Job;
 use super::root::Edit;
 use super::{Mode, Run};
+use crate::commands::key_names;
 use crate::diff;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
@@ -17,6 +18,7 @@ use crate::lock::settle::EntryDecision;
 use crate::lockfile::{self, LockEntry};
 use crate::outcome::{AddedHash, Changes, Need, Standing};
 use crate::report::diff::unified;
+use crate::trust::pins::Signer;
 
 impl Job {
     /// What changes, and as the mode says, its writing; none if the files changed since they were read.
@@ -34,6 +36,10 @@ impl Job {
         for change in &mut list {
             let Some(settled) = entries.get(&change.address) else { continue };
             change.signer.clone_from(&settled.signer);
+            if let (Some(Signer::Key(key)), false) = (&change.signer, decision.pinned.contains(&change.address)) {
+                let (addr, version) = (&change.address, &settled.entry.version);
+                change.identity = key_names::of_release(run.cache, addr, version, run.now).remove(key).map(Box::new);
+            }
             change.identical = settled.identical;
             if decision.pinned.contains(&change.address) {
                 change.standing = Standing::Pinned;

@@ -8,7 +8,7 @@ use super::super::lock::RuleBook;
 use super::super::sources::Group;
 use super::super::trust_store::{TrustPlace, TrustStore};
 use super::super::witnesses::Witnesses;
-use super::super::{LockOptions, RunSettings};
+use super::super::{LockOptions, RunSettings, key_names};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::ask::inquiry::{Depth, Inquiry};
@@ -24,6 +24,7 @@ use crate::release::continuity::{self, Verdict};
 use crate::release::{Knowledge, Release, ReleaseKey, altered, words};
 use crate::settings::Date;
 use crate::trust::judge;
+use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::update::TrustUpdate;
 use crate::trust::words::refused as refused_signer;
@@ -100,10 +101,10 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
         let known = run::ask(options, async |sources| sources.inquire(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
-    let today = Date::of(roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now));
+    let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);
     let mut roots = Vec::new();
     for (store, tree) in stores {
-        let mut outcomes = one_tree(store, &tree.recorded, &Asked { answers: &answers, cache, today })?;
+        let mut outcomes = one_tree(store, &tree.recorded, &Asked { answers: &answers, cache, now })?;
         outcomes.iter_mut().take(1).for_each(|first| first.findings.extend(tree.forbidden.iter().cloned()));
         roots.extend(outcomes);
     }
@@ -163,7 +164,7 @@ fn question(rules: Rules) -> Inquiry {
 struct Asked<'a> {
     answers: &'a BTreeMap<Asking, Knowledge>,
     cache: &'a Cache,
-    today: Date,
+    now: SystemTime,
 }
 
 /// The trust file of one work tree; a result, and beside it what could not be found out.
@@ -188,7 +189,7 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
             }
             Some(Knowledge::Revoked(finding, signer)) => {
                 findings.push((**finding).clone());
-                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, asked.today));
+                revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, Date::of(asked.now)));
                 continue;
             }
             Some(Knowledge::Unasked) | None => continue,
@@ -211,7 +212,10 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
     findings.extend(contradictions(store.pins(), &signers));
     let new: Vec<AddrPattern> =
         signers.keys().filter(|addr| store.pins().pin(addr).is_none()).map(|addr| addr.clone().into()).collect();
-    let changed = store.change(|pins| {
+    let releases = signers.iter().flat_map(|(addr, versions)| versions.keys().map(move |version| (addr, version)));
+    let names: Identities =
+        releases.flat_map(|(addr, version)| key_names::of_release(asked.cache, addr, version, asked.now)).collect();
+    let changed = store.change(&names, |pins| {
         for (addr, versions) in &signers {
             if pins.pin(addr).is_none() {
                 pin(pins, addr, versions);
@@ -225,7 +229,8 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
         _ => None,
     });
     pins.denied.extend(denied.map(|(key, reason)| (key.clone(), reason.clone())));
-    let report = TrustReport { path: store.place().shown.clone(), changed: Some(changed), forgotten: false, pins };
+    let report =
+        TrustReport { path: store.place().shown.clone(), changed: Some(changed), forgotten: false, pins, names };
     let mut outcomes = vec![RootOutcome { path: "".into(), body: Ok(Body::Trust(report)), findings }];
     if let Some(error) = Error::all(errors) {
         outcomes.push(RootOutcome { path: "".into(), body: Err(error), findings: Vec::new() });

@@ -11,8 +11,8 @@ use std::path::Path;
 #[cfg(feature = "online")]
 pub use run::{Request, trust};
 
-use super::rotation;
 use super::trust_store::TrustStore;
+use super::{key_names, rotation};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -21,7 +21,8 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::trust::Fingerprint;
-use crate::trust::pins::{Pins, Signer, provider_pattern};
+use crate::trust::openpgp::Identities;
+use crate::trust::pins::{Pin, Pins, Signer, provider_pattern};
 use crate::version::Version;
 use crate::workspace::{Reading, RootModule, RunSettings};
 
@@ -68,12 +69,21 @@ pub enum Action {
 pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
+    let names = match action {
+        Action::Add { providers, .. } | Action::Rotate { providers, .. } => {
+            let pattern = named(providers, settings, store.pins())?;
+            let providers = [(pattern, Pin::default())].into();
+            key_names::of_pins(cache, &Pins { providers, ..Pins::default() }, settings.now)
+        }
+        Action::List => key_names::of_pins(cache, store.pins(), settings.now),
+        Action::Deny { .. } | Action::Forget { .. } => Identities::new(),
+    };
     let (changed, pins) = match action {
         Action::List => (None, store.pins().clone()),
         Action::Add { providers, signer } => {
             let pattern = named(providers, settings, store.pins())?;
             notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
-            let changed = store.change(|pins| {
+            let changed = store.change(&names, |pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
                 pins.providers.insert(pattern.clone(), pin);
@@ -85,11 +95,12 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             let pattern = named(providers, settings, store.pins())?;
             let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
             notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
-            let changed = store.change(|pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
+            let changed =
+                store.change(&names, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
             (Some(changed), only(store.pins(), &[pattern]))
         }
         Action::Deny { key, reason } => {
-            let changed = store.change(|pins| {
+            let changed = store.change(&names, |pins| {
                 pins.denied.insert(key.clone(), reason.clone());
                 Ok(())
             })?;
@@ -105,7 +116,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             let mut before = only(store.pins(), &patterns);
             let denied = store.pins().denied.iter().filter(|(key, _)| keys.contains(key));
             before.denied = denied.map(|(key, reason)| (key.clone(), reason.clone())).collect();
-            let changed = store.change(|pins| {
+            let changed = store.change(&names, |pins| {
                 patterns.iter().try_for_each(|pattern| forget(pins, pattern))?;
                 keys.iter().try_for_each(|key| allow(pins, key))
             })?;
@@ -113,7 +124,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
         }
     };
     let forgotten = matches!(action, Action::Forget { .. });
-    let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins };
+    let report = TrustReport { path: settings.trust.shown.clone(), changed, forgotten, pins, names };
     let root = RootOutcome { path: settings.path.clone(), body: Ok(Body::Trust(report)), findings: Vec::new() };
     Ok(Outcome { notes, ..Outcome::of_roots("trust", vec![root]) })
 }

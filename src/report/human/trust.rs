@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::outcome::TrustReport;
 use crate::report::table::rows;
 use crate::report::{Style, printable, slashed};
+use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pin, Retired, Signer};
 
 /// One line for each signer, and what to do now.
@@ -12,7 +13,7 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
     let pins = &report.pins;
     let mut lines: Vec<[String; 4]> = Vec::new();
     for (pattern, pin) in &pins.providers {
-        lines.extend(pin_lines(&pattern.to_string(), pin));
+        lines.extend(pin_lines(&pattern.to_string(), pin, &report.names));
     }
     for (key, reason) in &pins.denied {
         lines.push(line("denied", key.as_str(), "", reason));
@@ -35,8 +36,11 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
     text
 }
 
-fn pin_lines(pattern: &str, pin: &Pin) -> Vec<[String; 4]> {
-    let accepted = pin.signers.iter().map(|signer| line(pattern, &name(signer), "any version", ""));
+fn pin_lines(pattern: &str, pin: &Pin, names: &Identities) -> Vec<[String; 4]> {
+    let identity = |signer: &Signer| names.get(signer.key()?).map(|identity| format!("says it is {identity}"));
+    let accepted = pin.signers.iter();
+    let accepted =
+        accepted.map(|signer| line(pattern, &name(signer), "any version", &identity(signer).unwrap_or_default()));
     let retired = pin.retired.iter().map(|(signer, Retired { versions, reason })| {
         let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
         line(pattern, &name(signer), &format!("only {}", versions.join(", ")), reason.as_deref().unwrap_or_default())

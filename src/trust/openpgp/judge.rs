@@ -82,7 +82,7 @@ fn unsupported<R: KeyRole>(key: &Key<PublicParts, R>) -> Option<String> {
 /// What binds user ids and subkeys to a primary key. Weak algorithms pass here; they are named when a key signed.
 ///
 /// SHA-1 is enough for self-signatures: to forge one takes a second preimage, and many keys in use have no other.
-fn binding_policy(now: SystemTime) -> StandardPolicy<'static> {
+pub(super) fn binding_policy(now: SystemTime) -> StandardPolicy<'static> {
     let mut policy = StandardPolicy::at(now);
     policy.accept_hash_property(HashAlgorithm::SHA1, HashAlgoSecurity::SecondPreImageResistance);
     for algorithm in [

@@ -21,6 +21,7 @@ mod certify;
 #[cfg(feature = "openpgp")]
 mod document;
 mod error;
+mod identity;
 #[cfg(feature = "openpgp")]
 mod judge;
 #[cfg(feature = "openpgp")]
@@ -33,10 +34,13 @@ mod tests;
 use std::time::SystemTime;
 
 #[cfg(not(feature = "openpgp"))]
-pub use absent::{certifiers, known_as, verify};
+pub use absent::{certifiers, identities, known_as, verify};
 #[cfg(feature = "openpgp")]
 pub use certify::{certifiers, known_as};
 pub use error::SignatureError;
+#[cfg(feature = "openpgp")]
+pub use identity::identities;
+pub use identity::{Identities, Identity};
 
 use super::Fingerprint;
 #[cfg(feature = "openpgp")]
