@@ -12,6 +12,50 @@ pub struct Platform {
     underscore: usize,
 }
 
+/// For what Go builds, or built when providers of today were released.
+///
+/// Source: `go tool dist list` of Go 1.24; `darwin_386` of Go 1.14.
+const BUILT: [&str; 38] = [
+    "aix_ppc64",
+    "android_arm64",
+    "darwin_386",
+    "darwin_amd64",
+    "darwin_arm64",
+    "dragonfly_amd64",
+    "freebsd_386",
+    "freebsd_amd64",
+    "freebsd_arm",
+    "freebsd_arm64",
+    "freebsd_riscv64",
+    "illumos_amd64",
+    "linux_386",
+    "linux_amd64",
+    "linux_arm",
+    "linux_arm64",
+    "linux_loong64",
+    "linux_mips",
+    "linux_mips64",
+    "linux_mips64le",
+    "linux_mipsle",
+    "linux_ppc64",
+    "linux_ppc64le",
+    "linux_riscv64",
+    "linux_s390x",
+    "netbsd_386",
+    "netbsd_amd64",
+    "netbsd_arm",
+    "netbsd_arm64",
+    "openbsd_386",
+    "openbsd_amd64",
+    "openbsd_arm",
+    "openbsd_arm64",
+    "solaris_amd64",
+    "windows_386",
+    "windows_amd64",
+    "windows_arm",
+    "windows_arm64",
+];
+
 /// A text that is not `os_arch`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a platform: two words separated by one underscore are wanted, such as linux_amd64")]
@@ -53,6 +97,33 @@ impl Platform {
         &self.text[self.underscore + 1..]
     }
 
+    /// For what Go, in which providers are written, builds: what may be offered, while there may be others.
+    pub fn built() -> [&'static str; BUILT.len()] {
+        BUILT
+    }
+
+    /// The platform that was probably meant by one for which Go, in which providers are written, builds nothing; none where
+    /// none is near, since there may be new ones by now.
+    pub fn meant(&self) -> Option<&'static str> {
+        if BUILT.contains(&self.as_str()) {
+            return None;
+        }
+        let os = match self.os() {
+            "macos" | "osx" | "mac" => "darwin",
+            "win" | "win32" | "win64" => "windows",
+            other => other,
+        };
+        let arch = match self.arch() {
+            "x64" => "amd64",
+            "aarch64" => "arm64",
+            "x86" | "i386" | "i686" => "386",
+            other => other,
+        };
+        let wanted = format!("{os}_{arch}");
+        let near = BUILT.iter().map(|known| (strsim::osa_distance(known, &wanted), *known)).min()?;
+        (near.0 <= 2).then_some(near.1)
+    }
+
     /// `os_arch`.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -91,5 +162,15 @@ mod tests {
         for bad in ["", "linux", "linux_", "_amd64", "a_b_c", "linux amd64", "a_b c", "a/b_c"] {
             assert_eq!(bad.parse::<Platform>(), Err(PlatformError(bad.to_owned())));
         }
+    }
+
+    #[test]
+    fn misspelt_platforms() {
+        let meant = |text: &str| text.parse::<Platform>().unwrap().meant();
+        assert_eq!([meant("macos_arm64"), meant("linux_amd46")], [Some("darwin_arm64"), Some("linux_amd64")]);
+        assert_eq!([meant("linux_x64"), meant("win64_x64")], [Some("linux_amd64"), Some("windows_amd64")]);
+        // Known ones, and what may be new.
+        assert_eq!([meant("linux_arm"), meant("windows_arm"), meant("haiku_amd64")], [None; 3]);
+        assert!(BUILT.is_sorted());
     }
 }

@@ -105,9 +105,14 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
 fn unknown(text: &str, reason: &dyn ToString) -> Error {
     let names = topics::TOPICS.iter().map(|topic| topic.name).chain(Rule::ALL.iter().map(|rule| rule.id()));
     let near = names.min_by_key(|id| strsim::osa_distance(id, text));
+    let near = near.filter(|id| strsim::osa_distance(id, text) <= text.len().div_ceil(3).min(4));
+    let told = |rule: &&Rule| rule.id().contains(text) || rule.summary().to_lowercase().contains(text);
+    // Of many that speak of a word none is meant more than the others.
+    let telling: Vec<&str> = Rule::ALL.iter().filter(told).map(|rule| rule.id()).collect();
+    let telling = Some(telling).filter(|rules| near.is_none() && text.len() > 3 && (1..=5).contains(&rules.len()));
     let message = format!("{text:?} is neither a rule nor a hash nor a provider: {}", reason.to_string());
-    let near =
-        near.filter(|id| strsim::osa_distance(id, text) <= 4).map(|id| format!("did you mean `tflock explain {id}`?"));
+    let near = near.map(|id| format!("did you mean `tflock explain {id}`?"));
+    let near = near.or_else(|| Some(format!("these rules speak of it: {}", telling?.join(", "))));
     let all = "`tflock explain` lists all rules and topics".to_owned();
     near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }

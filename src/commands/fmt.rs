@@ -11,12 +11,14 @@ use crate::disk::lock_file;
 use crate::disk::roots::ReadModuleLock;
 use crate::disk::text::is_there;
 use crate::disk::worktree::boundary;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
 use crate::modulelock;
 use crate::outcome::{Body, FormattedFile, Outcome};
+use crate::settings;
+use crate::trust::pins;
 use crate::workspace::{Scope, absent, dialect_of_text, refused};
 
 /// What `fmt` is asked.
@@ -143,6 +145,17 @@ fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Resu
         return Ok(Formatted { changed: formatted != read.text, text: formatted, dialect: Dialect::Terraform });
     }
     let dialect = dialect_of_text(directory, text, scope)?;
+    let name = shown.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let is_configuration = [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
+    if is_configuration || [settings::FILE_NAME, pins::FILE_NAME].contains(&&*name) {
+        let message = format!("{} is no lock file, and nothing else is formatted here", shown.display());
+        let hint = if is_configuration {
+            format!("`{} fmt` formats configuration", dialect.program())
+        } else {
+            "lock files are called .terraform.lock.hcl; without a name that of the root module is meant".to_owned()
+        };
+        return Err(Error::new(ErrorKind::Usage, message).in_file(shown).hint(hint));
+    }
     format(text, Some(dialect))
         .map_err(|findings| refused(findings, &directory.join(shown.file_name().unwrap_or_default()), shown))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Services;
+use super::trust_store::TrustStore;
 use crate::addr::ProviderAddr;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
@@ -70,6 +71,10 @@ pub(super) fn suggest_near(outcome: &mut Outcome, services: &Services<'_>, typed
         // What cannot be read knows no provider.
         let bytes = crate::disk::lock_file::read(&root.lock_file()).ok().flatten().unwrap_or_default();
         let decoded = crate::lockfile::decode(&bytes, root.dialect).ok();
+        let pins = TrustStore::load(&root.trust).map(|store| store.pins().clone()).unwrap_or_default();
+        let pinned = pins.providers.keys().filter(|pattern| pattern.is_exact());
+        let pinned = pinned.filter_map(|pattern| ProviderAddr::parse(&pattern.to_string(), dialect).ok());
+        known.extend(pinned.map(|addr| addr.short(dialect)));
         known.extend(decoded.iter().flat_map(|decoded| decoded.lock.iter().map(|(addr, _)| addr.short(dialect))));
     }
     for RootOutcome { body, .. } in &mut outcome.roots {

@@ -36,6 +36,8 @@ pub enum GitError {
         shallow: bool,
         /// A name of the same branch at a remote, which does exist.
         remote: Option<String>,
+        /// A branch of the clone whose name is near.
+        near: Option<String>,
     },
     /// A name that means several things, of which somebody else may have made one.
     #[error("{name:?} may mean {}", candidates.join(" or "))]
@@ -106,6 +108,7 @@ impl From<GitError> for Error {
             GitError::UnknownName { remote: Some(remote), .. } => {
                 told.hint(format!("the clone has no such branch of its own; try {remote:?}"))
             }
+            GitError::UnknownName { near: Some(near), .. } => told.hint(format!("did you mean {near}?")),
             GitError::UnknownName { shallow: true, .. } => {
                 deepen(told.hint("the clone is shallow and may lack the revision"))
             }

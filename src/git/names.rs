@@ -62,7 +62,21 @@ impl Git {
     fn unknown(&self, name: &str) -> Result<GitError, GitError> {
         let remote = format!("origin/{name}");
         let remote = self.commit(&remote)?.map(|commit| commit.name);
-        Ok(GitError::UnknownName { name: name.to_owned(), shallow: self.shallow, remote })
+        let near = self.near_branch(name)?;
+        Ok(GitError::UnknownName { name: name.to_owned(), shallow: self.shallow, remote, near })
+    }
+
+    /// The branch that was probably meant by a name that means none.
+    fn near_branch(&self, name: &str) -> Result<Option<String>, GitError> {
+        let answer = self.launcher.run(["for-each-ref", "--format=%(refname:short)", "refs/heads"])?;
+        let branches = String::from_utf8_lossy(&answer.stdout).lines().map(str::to_owned).collect::<Vec<_>>();
+        // The first branch has one of two names, depending on when git was installed.
+        let near = |branch: &&String| match name {
+            "main" => *branch == "master",
+            "master" => *branch == "main",
+            _ => strsim::osa_distance(branch, name) <= name.len() / 4,
+        };
+        Ok(branches.iter().filter(near).min_by_key(|branch| strsim::osa_distance(branch, name)).cloned())
     }
 
     /// The commit that a name must mean, and nobody who may push a branch or a tag can make it mean another one.

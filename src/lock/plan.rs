@@ -8,6 +8,7 @@ use crate::addr::{ProviderAddr, default_host};
 use crate::ask::criteria::{Criteria, Within};
 use crate::ask::question::{Moved, Selection, Step};
 use crate::ask::rules::Rules;
+use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::{LockEntry, LockFile};
@@ -160,8 +161,12 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
         .map(|addr| {
             let message = format!("provider {} is not required by the configuration", addr.short(dialect));
             let error = Error::new(ErrorKind::Usage, message);
-            let namesakes = requirements.iter().filter(|(required, _)| required.type_name() == addr.type_name());
-            let error = namesakes.fold(error, |error, (required, _)| error.hint(format!("did you mean {required}?")));
+            let required: Vec<String> = requirements.iter().map(|(required, _)| required.to_string()).collect();
+            // A bare type was typed, perhaps, which is then one of the tool's own publisher.
+            let is_bare = ProviderAddr::parse(addr.type_name(), dialect).is_ok_and(|bare| bare == *addr);
+            let typed = if is_bare { addr.type_name().to_owned() } else { addr.to_string() };
+            let near = suggest(&typed, required.iter().map(String::as_str));
+            let error = near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")));
             error.hint("`tflock why` lists the providers that are")
         })
         .collect()

@@ -208,7 +208,9 @@ impl Fault {
 /// The innermost error says what happened; the outer ones that something did.
 fn root_cause(error: &reqwest::Error) -> String {
     let chain = std::iter::successors(error.source(), |&error| error.source());
-    bounded(&chain.last().map_or_else(|| error.to_string(), ToString::to_string), 200)
+    let told = chain.last().map_or_else(|| error.to_string(), ToString::to_string);
+    // Some end with a page about the library that nobody here can do anything with.
+    bounded(told.split(": https://docs.rs/").next().unwrap_or(&told), 200)
 }
 
 /// What is wrong with a certificate that may sign others, as many that are signed by themselves may.

@@ -69,7 +69,15 @@ pub fn below(directory: &Path) -> Option<String> {
     // What cannot be searched has nothing to suggest.
     let found = discover(directory, false).ok()?;
     match found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
-        0 => None,
+        0 => match discover(directory, true).ok()?.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
+            0 => None,
+            1 => {
+                Some("`tflock lock -r --create` writes a lock file for the root module below this directory".to_owned())
+            }
+            count => Some(format!(
+                "`tflock lock -r --create` writes lock files for the {count} root modules below this directory"
+            )),
+        },
         1 => Some("1 root module is below this directory: pass -r to work in it".to_owned()),
         count => Some(format!("{count} root modules are below this directory: pass -r to work in all of them")),
     }

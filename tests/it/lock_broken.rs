@@ -9,7 +9,7 @@ use crate::support::workspace::Workspace;
 use crate::support::worlds::{EMPTY_LOCK, PLATFORMS, widget};
 
 /// Quietly, for whether a download comes to its end before something else is refused is a matter of chance.
-const LOCK: [&str; 4] = ["lock", "-q", "--platform", "linux_amd64"];
+const LOCK: [&str; 3] = ["lock", "--platform", "linux_amd64"];
 
 /// A root module with a lock file that has no entries yet.
 fn workspace() -> Workspace {

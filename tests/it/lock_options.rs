@@ -175,7 +175,7 @@ fn an_optional_platform_is_a_warning() {
     let (registry, workspace) = (widget(), Workspace::from("modules/one-root"));
     let settings = "platforms = [\"linux_amd64\", \"windows_arm64\"]\n";
     workspace.write(".tflock.hcl", settings);
-    insta::assert_snapshot!("platform_required", workspace.tflock(&registry, ["lock", "-q"]).ended_with(2));
+    insta::assert_snapshot!("platform_required", workspace.tflock(&registry, ["lock"]).ended_with(2));
     let optional = "optional_platforms = {\n  \"{{registry}}/acme/widget\" = [\"windows_arm64\"]\n}\n";
     workspace.write(".tflock.hcl", &(settings.to_owned() + optional));
     let run = workspace.tflock(&registry, ["lock"]).ended_with(0);

@@ -51,6 +51,7 @@ mod sources;
 mod support;
 mod thousand_roots;
 mod trust;
+mod typed;
 mod upgrade;
 mod verify;
 mod verify_base;

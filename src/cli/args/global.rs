@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use crate::commands::targets;
 use crate::dialect::Dialect;
+use crate::platform::{Platform, PlatformError};
 use crate::report::{Detail, Format};
 use crate::workspace::ToolChoice;
 
@@ -55,7 +56,7 @@ pub(in crate::cli) struct Global {
     /// Colours.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     pub(in crate::cli) color: Colour,
-    /// No progress, no notes.
+    /// Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
     /// Tell more: each request, each hash.
@@ -162,10 +163,27 @@ impl Colour {
     }
 }
 
+/// Reads a platform; one that nobody builds for, but nearly another one, was mistyped.
+pub(super) fn platform(text: &str) -> Result<Platform, String> {
+    let platform: Platform = text.parse().map_err(|problem: PlatformError| problem.to_string())?;
+    match platform.meant() {
+        Some(near) => Err(format!("no provider is built for {platform}; did you mean {near}?")),
+        None => Ok(platform),
+    }
+}
+
 /// Reads `FORMAT=FILE`.
 fn report(text: &str) -> Result<(FormatName, PathBuf), String> {
     let (format, file) = text.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or("FORMAT=FILE is wanted")?;
-    Ok((FormatName::from_str(format, false)?, PathBuf::from(file)))
+    let name = FormatName::from_str(format, false).map_err(|_| {
+        let names = FormatName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
+        format!("there is no form {format:?}: {}", names.join(", "))
+    })?;
+    if file == "-" {
+        return Err(format!("a file is wanted; --format {format} writes that form to standard output"));
+    }
+    Ok((name, PathBuf::from(file)))
 }
 
 impl FormatName {

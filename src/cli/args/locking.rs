@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::Packages;
+use super::global::platform;
 use crate::commands::LockOptions;
 use crate::platform::Platform;
 use crate::settings::H1Rule;
@@ -11,7 +12,7 @@ use crate::settings::H1Rule;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(in crate::cli) struct Locking {
     /// Record hashes for this platform; may be repeated.
-    #[arg(long = "platform", value_name = "OS_ARCH")]
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
     platforms: Vec<Platform>,
     /// Write nothing; print the diff.
     #[arg(long)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::Within;
+use super::global::platform;
 use super::source::Packages;
 use crate::commands::mirror::Request;
 use crate::platform::Platform;
@@ -21,7 +22,7 @@ pub(in crate::cli) struct MirrorArgs {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked.
-    #[arg(long = "platform", value_name = "OS_ARCH")]
+    #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
     platforms: Vec<Platform>,
     /// Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered.
     #[arg(long)]

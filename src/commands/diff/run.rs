@@ -1,7 +1,7 @@
 //! The command: what is compared, whom to ask, and how it ends.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::inputs::{Asked, Comparison, compare};
@@ -19,6 +19,7 @@ use crate::exit_code::ExitCode;
 use crate::lockfile::{LockFile, detect_dialect};
 use crate::outcome::{Body, Change, Outcome, RootOutcome};
 use crate::release::Known;
+use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 
 /// What `diff` is asked.
@@ -139,6 +140,7 @@ fn outcome(
     packages: &dyn Fn(&Place, &[Change]) -> Packages,
 ) -> Result<Outcome, Error> {
     let many = request.asked.recursive || compared.len() > 1;
+    let is_only_one = compared.len() == 1;
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
     for (at, (directory, found)) in compared.into_iter().enumerate() {
         match found {
@@ -147,16 +149,29 @@ fn outcome(
                 let told = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
                     let (trust, asked) = (&comparison.trust, request.online);
-                    review(pair, &Knowledge { packages: &packages, requirements: &requirements, trust, asked })
+                    let root =
+                        review(pair, &Knowledge { packages: &packages, requirements: &requirements, trust, asked });
+                    if many { root } else { hinted(root, &directory) }
                 });
                 roots.extend(told.filter(|root| !many || differs(root)));
                 notes.extend(comparison.notes.iter().cloned());
             }
-            Err(error) if !many => return Err(error),
+            Err(error) if is_only_one => return Err(error),
             Err(error) => roots.push(RootOutcome::failed(directory, error)),
         }
     }
     Ok(Outcome { many, notes, ..Outcome::of_roots("diff", roots) })
+}
+
+/// Where there is no lock file, but there are some below, the option that looks there is named.
+fn hinted(mut root: RootOutcome, directory: &Path) -> RootOutcome {
+    let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    if let Err(error) = &mut root.body
+        && error.kind == ErrorKind::NotFound
+    {
+        error.hints.extend(below(start));
+    }
+    root
 }
 
 fn differs(root: &RootOutcome) -> bool {

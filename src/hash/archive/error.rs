@@ -136,7 +136,8 @@ impl From<BadArchive> for Error {
     fn from(bad: BadArchive) -> Self {
         let error = Error::new(ErrorKind::Package, bad.to_string());
         match bad {
-            BadArchive::Checksum(_) | BadArchive::Corrupt(_) | BadArchive::UnexpectedEnd(_) | BadArchive::NotAZip => {
+            BadArchive::NotAZip => error.hint("a package is a zip archive, whole from its first to its last byte"),
+            BadArchive::Checksum(_) | BadArchive::Corrupt(_) | BadArchive::UnexpectedEnd(_) => {
                 error.hint("the package is damaged: download it again, or ask whoever serves it")
             }
             _ => error.hint("the package cannot be installed as it is: ask whoever publishes it"),

@@ -46,6 +46,11 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
     finding.rule == Rule::FirstUse && changes.changes.iter().find(of).is_some_and(|change| change.signer.is_some())
 }
 
+/// True if a change was made, or there was nothing to change, and no more is to be told than what is wrong.
+pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
+    style.detail == Detail::Quiet && changes.sides.is_none() && (changes.written || !changes.changed)
+}
+
 /// The last line: what to do now.
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
     let mut path = printable(&slashed(&changes.path)).into_owned();

@@ -46,6 +46,9 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             text.push_str(&review::conclusion(&[changes], style));
             text
         }
+        Body::Changes(changes) if changes::is_settled_quietly(changes, style) => {
+            findings::findings(root.findings.iter().filter(|finding| !changes::tells(changes, finding)), style)
+        }
         Body::Changes(changes) => {
             let mut text = changes::changes(changes, style);
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
@@ -54,8 +57,10 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             text
         }
         Body::Verified(verified) => verified::verified(verified, &root.findings, style),
+        Body::Trust(report) if style.detail == Detail::Quiet && report.changed.is_some() => String::new(),
         Body::Trust(report) => trust::trust(report, style),
         Body::Modules(used) => modules::list(used, style),
+        Body::Installed(_) if style.detail == Detail::Quiet => String::new(),
         Body::Installed(installed) => modules::installed(installed),
         Body::Explained(explained) => explained::explained(explained, style),
         Body::Formatted(files) => tools::formatted(files),

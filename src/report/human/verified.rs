@@ -3,10 +3,14 @@
 use super::findings::findings;
 use crate::finding::{Finding, Level};
 use crate::outcome::Verified;
-use crate::report::{Style, failure};
+use crate::report::{Detail, Style, failure};
 
 /// The findings, then one line that counts.
 pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {
+    let denied = found.iter().any(|finding| finding.level == Level::Deny);
+    if style.detail == Detail::Quiet && !denied && verified.inconclusive.is_empty() {
+        return findings(found, style);
+    }
     findings(found, style) + &verdict(verified, found) + "\n"
 }
 
@@ -45,5 +49,12 @@ pub(in crate::report) fn hashes(count: usize) -> String {
 
 /// Why hashes are unknown.
 pub(super) fn reasons(verified: &Verified, style: Style) -> String {
-    verified.inconclusive.iter().map(|it| failure::human(&it.error, style)).collect()
+    let mut told: Vec<String> = Vec::new();
+    for reason in verified.inconclusive.iter().map(|it| failure::human(&it.error, style)) {
+        // Many entries may wait for the answer of one host.
+        if !told.contains(&reason) {
+            told.push(reason);
+        }
+    }
+    told.concat()
 }

@@ -10,9 +10,10 @@ pub(in crate::report) mod tables;
 use std::path::Path;
 
 use super::{body, findings, heading, name_of};
+use crate::exit_code::ExitCode;
 use crate::finding::Finding;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
-use crate::report::Style;
+use crate::report::{Detail, Style};
 
 pub(in crate::report) use ends::total;
 pub(in crate::report) use same::{Same, Whose, name, root_modules};
@@ -28,6 +29,8 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
             _ => None,
         })
         .partition(|(_, changes)| changes.sides.is_some());
+    let changed: Vec<Changed<'_>> =
+        changed.into_iter().filter(|(_, changes)| !super::changes::is_settled_quietly(changes, style)).collect();
     text.push_str(&review::reviews(&compared, whose, style));
     text.push_str(&changes::items(&changed, whose, style));
     text.push_str(&super::modules::many(compared.iter().chain(&changed).map(|(_, changes)| *changes), style));
@@ -38,7 +41,8 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if outcome.roots.is_empty() && outcome.error.is_none() && outcome.command == "diff" {
         text.push_str("no lock file changed\n");
     }
-    let ends = ends::ends(outcome, style);
+    let well = style.detail == Detail::Quiet && outcome.code == ExitCode::Done;
+    let ends = if well { String::new() } else { ends::ends(outcome, style) };
     if !text.is_empty() && !ends.is_empty() {
         text.push('\n');
     }

@@ -1,0 +1,114 @@
+//! What is said to whoever mistyped something, or stands in the wrong place.
+
+use crate::support::locked::{honest, locked};
+
+const TRUST: &str = ".tflock.trust.hcl";
+
+#[test]
+fn what_was_probably_meant_is_named() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.write("notes.txt", "no archive\n");
+    workspace.git(["init", "--quiet", "--initial-branch", "master"]);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "lock"]);
+    workspace.tflock(&registry, ["trust", "init"]).ended_with(0);
+    workspace.write(TRUST, &workspace.read(TRUST).replace("acme/gadget", "acme/random"));
+    let near = |name: &str| format!("{}/acme/{name}", registry.host());
+    let (wigdet, randm) = (near("wigdet"), near("randm"));
+    let rows: [(&[&str], &str); 14] = [
+        (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
+        (&["lock", "--platform", "macos_arm64"], "no provider is built for macos_arm64; did you mean darwin_arm64?"),
+        (&["mirror", "x", "--platform", "linux_amd46"], "did you mean linux_amd64?"),
+        (&["explain", "signer-chnaged"], "did you mean `tflock explain signer-changed`?"),
+        (&["explain", "refuted"], "`tflock explain` lists all rules and topics"),
+        (&["explain", "revoked"], "these rules speak of it: revoked-key"),
+        (&["diff", "main"], "help: did you mean master?"),
+        (&["diff", "-r", "main"], "help: did you mean master?"),
+        (&["fmt", "main.tf"], "`terraform fmt` formats configuration"),
+        (&["hash", "notes.txt"], "a package is a zip archive"),
+        (
+            &["verify", "--report", "foo=x"],
+            "there is no form \"foo\": human, json, markdown, github, gitlab, sarif, commit",
+        ),
+        (&["verify", "--report", "json=-"], "--format json writes that form to standard output"),
+    ];
+    for (args, wanted) in rows {
+        let run = workspace.tflock(&registry, args);
+        let told = run.filtered(&run.stderr);
+        assert!(told.contains(wanted), "{args:?}: {told}");
+        assert_eq!(told.matches("error").count(), 1, "{args:?}: {told}");
+        assert!(!workspace.has("-"));
+    }
+}
+
+#[test]
+fn who_stands_above_root_modules_is_told_how_to_reach_them() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.write("below/a/main.tf", &workspace.read("main.tf"));
+    workspace.git(["init", "--quiet"]);
+    let told = |args: &[&str]| workspace.tflock(&registry, ["-C", "below"].iter().chain(args)).ended_with(2).stderr;
+    for command in ["lock", "verify", "why"] {
+        let all = told(&[command]);
+        assert!(
+            all.contains("`tflock -C below lock -r --create` writes a lock file for the root module below"),
+            "{all}"
+        );
+    }
+    workspace.tflock(&registry, ["-C", "below", "lock", "-r", "--create"]).ended_with(0);
+    workspace.git(["add", "--all"]);
+    workspace.git(["commit", "--quiet", "--message", "lock"]);
+    for args in [&["lock"][..], &["list"], &["diff"], &["diff", "HEAD"]] {
+        let all = told(args);
+        assert!(all.contains("1 root module is below this directory: pass -r to work in it"), "{args:?}: {all}");
+    }
+}
+
+#[test]
+fn quiet_is_silent_where_all_is_well() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.git(["init", "--quiet"]);
+    let silent = |args: &[&str]| {
+        let run = workspace.tflock(&registry, ["-q"].iter().chain(args)).ended_with(0);
+        assert_eq!((&*run.stdout, &*run.stderr), ("", ""), "{args:?}");
+    };
+    let some = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
+    std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+    silent(&[&["lock"], &some[..]].concat());
+    silent(&["lock"]);
+    silent(&["lock", "-r"]);
+    silent(&["upgrade"]);
+    silent(&["trust", "init"]);
+    silent(&["verify"]);
+    silent(&["verify", "-r"]);
+    // What was asked for is told, and so is what would change or is wrong.
+    assert!(!workspace.tflock(&registry, ["-q", "list"]).ended_with(0).stdout.is_empty());
+    workspace.write("main.tf", &workspace.read("main.tf").replace("~> 1.4", ">= 1.4"));
+    let check = workspace.tflock(&registry, ["-q", "lock", "--check"]).ended_with(1);
+    assert!(check.stdout.contains("would change"), "{check}");
+    workspace.write(TRUST, &workspace.read(TRUST).replace("signers", "unsigned = true #"));
+    let refused = workspace.tflock(&registry, ["-q", "verify"]).ended_with(3);
+    assert!(refused.stdout.contains("refused"), "{refused}");
+}
+
+#[test]
+fn a_key_says_who_it_is_where_it_is_first_seen() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.git(["init", "--quiet"]);
+    let init = workspace.tflock(&registry, ["trust", "init"]).ended_with(0);
+    let list = workspace.tflock(None, ["trust", "list"]).ended_with(0);
+    let trust = workspace.read(TRUST);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+    let lock = workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    assert_eq!(workspace.read(TRUST), trust);
+    insta::assert_snapshot!(
+        "a_key_says_who_it_is",
+        init.filtered(&format!("{}\n{}\n{trust}\n{}", init.stdout, list.stdout, lock.stdout))
+    );
+}
