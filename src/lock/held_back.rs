@@ -52,7 +52,7 @@ pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> O
     }
     let platforms: Vec<&str> = step.platforms.iter().map(Platform::as_str).collect();
     let message = format!(
-        "{addr} {} records {had} h1, {} only {has} (for {}): on other platforms it cannot be installed from this lock file",
+        "{addr} {} records {had} h1, {} only {has} (for {}): on other platforms `init` changes or refuses this lock file",
         old.version,
         new.version,
         platforms.join(", "),

@@ -256,7 +256,8 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 25] = [
+const ELSEWHERE: [(Rule, &str); 26] = [
+    (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed anew"),
     (Rule::ModuleChanged, "modules: the locks of modules"),
     (Rule::ModuleMoved, "modules: the locks of modules"),
     (Rule::ModuleUnlocked, "modules: the locks of modules"),

@@ -35,6 +35,7 @@ mod mirror;
 mod modules;
 mod monorepo;
 mod names;
+mod no_answer;
 mod not_literal;
 mod offline;
 mod outdated;

@@ -107,7 +107,9 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
         let _ = writeln!(text, "  {what} of {addr} {version}{why}{}", signed(release.signer.as_ref()));
     }
     if explained.releases.is_empty() {
-        text.push_str("  where it comes from is not known here; `tflock verify` asks the registry\n");
+        // Who asks, asks about what lock files record.
+        let next = if explained.recorded.is_empty() { "" } else { "; `tflock verify` asks the registry" };
+        let _ = writeln!(text, "  where it comes from is not known here{next}");
     }
     text
 }

@@ -23,7 +23,7 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         (0, false) => "inconclusive",
         _ => "refused",
     };
-    if verified.unchanged {
+    if verified.unchanged && denied + warned == 0 {
         return "unchanged since the base: nothing was asked".to_owned();
     }
     let mut told = Vec::new();
