@@ -52,7 +52,12 @@ pub(super) fn tell(
     let coloured = |terminal: bool| terminal && !environment.no_color();
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
     // An address among the arguments may hold a secret.
-    let shown = |terminal: bool| redact::words(&text(terminal));
+    let shown = |terminal: bool| {
+        let text = redact::words(&text(terminal));
+        // Not so in the log of a job, where an argument may be somebody's name of a branch.
+        let line = |line: &str| [report::printable(line).into_owned(), "\n".to_owned()];
+        if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
+    };
     if matches!(refused.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
         return result(streams, &text(streams.stdout_is_terminal));
     }

@@ -9,7 +9,7 @@ use crate::hash::PackageHash;
 use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt};
 use crate::platform::Platform;
 use crate::report::table::rows;
-use crate::report::{Detail, Style, slashed};
+use crate::report::{Detail, Style, printable, slashed};
 use crate::topics::TOPICS;
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
@@ -19,9 +19,14 @@ pub(super) fn explained(explained: &Explained, style: Style) -> String {
         Explained::Index => index(),
         Explained::Topic(topic) => topic.text.to_owned(),
         Explained::Rule(rule) => self::rule(*rule),
-        Explained::Hash(hash) => self::hash(hash, style),
-        Explained::Provider(provider) => self::provider(provider, style),
+        Explained::Hash(hash) => harmless(&self::hash(hash, style)),
+        Explained::Provider(provider) => harmless(&self::provider(provider, style)),
     }
+}
+
+/// Lines with what others wrote in them: hashes, names of files and of signers.
+fn harmless(text: &str) -> String {
+    text.lines().flat_map(|line| [printable(line).into_owned(), "\n".to_owned()]).collect()
 }
 
 /// How many lock files are named before they are only counted.

@@ -56,3 +56,96 @@ fn nor_those_of_files_of_the_tree() {
         }
     }
 }
+
+/// A file of a world: path and text.
+type File = (&'static str, &'static str);
+
+const CONFIGURATION: &str =
+    "terraform {\n  required_providers {\n    widget = {\n      source = \"example.com/acme/widget\"\n    }\n  }\n}\n";
+
+const LOCKED: &str = "provider \"example.com/acme/widget\" {\n  version = \"1.4.0\"\n  hashes = [\n    \"zh:##[set-output name=x]y ::error::z\",\n    \
+                      \"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\",\n  ]\n}\n";
+
+const RULES: &[File] = &[
+    (
+        "banned/.tflock.hcl",
+        "ban \"example.com/acme/widget\" {\n  versions = \"= 1.4.0\"\n  reason = \"##[x] ::error::y ##vso[z] \\u001b[31m\"\n}\n",
+    ),
+    ("banned/main.tf", CONFIGURATION),
+    ("banned/.terraform.lock.hcl", LOCKED),
+    (
+        ".tflock.trust.hcl",
+        "denied_signer \"1234567890123456789012345678901234567890\" {\n  reason = \"##[x] ::error::y ##vso[z]\"\n}\n",
+    ),
+    (
+        "modules/main.tf",
+        "module \"m\" {\n  source = \"git::https://bob:PASSWORD@example.com/##[x]?token=SECRET\"\n}\nmodule \"n\" {\n  source = \"./##vso[x]\"\n}\n",
+    ),
+    ("modules/.terraform.lock.hcl", LOCKED),
+    ("broken/##[x].tf", "resource \"widget_x\" \"##[x]\" {\n  provider = ##vso[x]\n}\n"),
+    ("broken/.terraform.lock.hcl", "provider \"##[x]\" {\n  version = \"##vso[x]\"\n}\n"),
+];
+
+/// Where a command to a CI system would begin; none if nowhere.
+fn command_of(text: &str, is_github: bool) -> Option<String> {
+    let own = |line: &str| is_github && ["::error ", "::warning ", "::notice "].iter().any(|it| line.starts_with(it));
+    let commands = |line: &&str| {
+        let begins = line.trim_start().starts_with("::") && !own(line);
+        begins || line.contains("##[") || line.to_ascii_lowercase().contains("##vso[")
+    };
+    text.lines().find(commands).map(str::to_owned)
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_a_command_to_ci_or_shows_a_secret() {
+    let workspace = crate::support::workspace::Workspace::with_files(RULES);
+    for directory in [
+        "::set-output name=a::true",
+        " ::warning::x",
+        "x##[set-output name=x]y",
+        "##vso[task.x]y",
+        "\u{1b}[31m\u{202e}x",
+        "a\n::error::b",
+    ] {
+        workspace.write(&format!("{directory}/main.tf"), CONFIGURATION);
+        workspace.write(&format!("{directory}/.terraform.lock.hcl"), LOCKED);
+    }
+    workspace.git(["init", "--quiet"]);
+    crate::support::proposal::commit(&workspace, "##[set-output name=x]y");
+    workspace.git(["branch", "base"]);
+    for path in ["banned", "::set-output name=a::true", "##vso[task.x]y"] {
+        workspace.write(&format!("{path}/.terraform.lock.hcl"), &LOCKED.replace("1.4.0", "1.4.1"));
+    }
+    let commands: [&[&str]; 14] = [
+        &["verify", "-r", "--offline", "--base", "base"],
+        &["verify", "-r", "--offline"],
+        &["diff", "-r"],
+        &["list", "-r"],
+        &["why", "-r"],
+        &["lock", "-r", "--offline", "--dry-run"],
+        &["explain", "-r", "example.com/acme/widget"],
+        &["trust", "list"],
+        &["fmt", "-r", "--check"],
+        &["git", "status"],
+        &["verify", "##[x] ::y ##vso[z]"],
+        &["-C", "##[x]", "verify"],
+        &["explain", "##[x]"],
+        &["verify", "--base", "##vso[x]", "-r"],
+    ];
+    for (at, command) in commands.iter().enumerate() {
+        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+            // All formats of what a gate runs; of the others what people read.
+            if at > 1 && format != "human" {
+                continue;
+            }
+            let run = workspace.tflock(None, ["-v", "--format", format].iter().chain(*command));
+            clean(&run, &format!("{command:?} {format}"));
+            for text in [&run.stdout, &run.stderr] {
+                let found = command_of(text, format == "github");
+                assert!(found.is_none(), "{command:?} {format}: {found:?}");
+                assert!(!text.contains("PASSWORD") && !text.contains("SECRET"), "{command:?} {format}: {run}");
+            }
+        }
+    }
+}
