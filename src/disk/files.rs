@@ -159,6 +159,9 @@ pub fn stations(path: &Path) -> Vec<PathBuf> {
 /// Where a directory is that configuration names from another one, in the form of that name: links are put in the place
 /// of what leads to them, as the tools do. What cannot be resolved is told when it is read.
 pub fn without_links(base: &Path, dir: &Path) -> PathBuf {
+    if linkless::leads(&base.join(dir)).is_ok_and(|leads| leads) {
+        return dir.to_owned();
+    }
     let resolved = resolve(base).and_then(|base| Ok((resolve(&base.join(dir))?, base)));
     match resolved {
         Ok((place, base)) if lexical(&base, dir) != place => relative(&base, &place),

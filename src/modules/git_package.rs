@@ -126,11 +126,7 @@ impl Layout<'_> {
         (builder, below): (&mut Builder, &str),
     ) -> Result<(), Error> {
         self.count += 1;
-        if self.count > MAX_SUBMODULES {
-            let message =
-                format!("the module package from {} has more than {MAX_SUBMODULES} submodules", parent.package());
-            return Err(Error::new(ErrorKind::Package, message));
-        }
+        bounded(self.count, parent)?;
         let address = address_of(parent, submodule)?;
         match address.host() {
             Some(host) => {
@@ -171,6 +167,15 @@ fn unfetched(parent: &RemoteAddress, submodule: &Submodule, reason: &dyn std::fm
     Error::new(ErrorKind::Package, message)
 }
 
+/// Refuses more submodules than any package has.
+fn bounded(count: usize, parent: &RemoteAddress) -> Result<(), Error> {
+    if count <= MAX_SUBMODULES {
+        return Ok(());
+    }
+    let message = format!("the module package from {} has more than {MAX_SUBMODULES} submodules", parent.package());
+    Err(Error::new(ErrorKind::Package, message))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +201,12 @@ mod tests {
         for url in ["http://o.example/c", "file:///etc", "/etc", "ext::sh", "git://o.example/c"] {
             assert!(placed(url).is_err(), "{url} {:?}", placed(url));
         }
+    }
+
+    #[test]
+    fn no_package_has_so_many_submodules() {
+        let parent = RemoteAddress::parse("git::https://h.example/a.git").unwrap();
+        assert!(bounded(100, &parent).is_ok());
+        assert!(bounded(101, &parent).unwrap_err().message.contains("more than 100 submodules"));
     }
 }

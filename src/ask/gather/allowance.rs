@@ -1,38 +1,119 @@
-//! How many bytes of archives a run may download.
+//! How many bytes of archives a run may download, and which of them come first.
+//!
+//! The smallest come first, so that a limit leaves out the largest. That takes no list of all archives: one that would fit
+//! if all that are still wanted were as large is among the smallest in any case. A larger one waits for those.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use crate::ask::PackageKey;
 use crate::error::{Error, ErrorKind};
+use crate::hash::Sha256Digest;
+use crate::platform::Platform;
+use crate::release::ReleaseKey;
 
 /// What is left of the bytes that a run may download, as much as it likes if nothing was said; and the one archive at a
 /// time that may be on the disk.
 #[derive(Debug)]
 pub struct Allowance {
-    most: AtomicU64,
-    spent: AtomicU64,
+    state: Mutex<State>,
+    /// Told whenever somebody's turn may have come.
+    changed: Notify,
     on_disk: Semaphore,
 }
 
+#[derive(Debug)]
+struct State {
+    most: u64,
+    spent: u64,
+    /// How many releases may still come to want archives.
+    asking: usize,
+    archives: HashMap<Sha256Digest, Stage>,
+    left_out: BTreeMap<ReleaseKey, BTreeSet<Platform>>,
+}
+
+/// How far the download of an archive has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Its size is not known yet, or it is on its way.
+    Open,
+    /// It waits for smaller ones, with its size.
+    Waiting(u64),
+    /// Nobody waits for it.
+    Done,
+}
+
+/// A release of which it is not known yet which archives it takes; dropped when it is.
+#[derive(Debug)]
+pub(super) struct Asking(Arc<Allowance>);
+
 impl Default for Allowance {
     fn default() -> Self {
-        Self { most: AtomicU64::new(u64::MAX), spent: AtomicU64::new(0), on_disk: Semaphore::new(1) }
+        let state = State { most: u64::MAX, spent: 0, asking: 0, archives: HashMap::new(), left_out: BTreeMap::new() };
+        Self { state: Mutex::new(state), changed: Notify::new(), on_disk: Semaphore::new(1) }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.state().asking -= 1;
+        self.0.changed.notify_waiters();
     }
 }
 
 impl Allowance {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Says how many bytes the run may download in sum.
     pub(super) fn limit(&self, most: u64) {
-        self.most.store(most, Ordering::Relaxed);
+        self.state().most = most;
+    }
+
+    /// Says that a release may come to want archives.
+    pub(super) fn asking(self: &Arc<Self>) -> Asking {
+        self.state().asking += 1;
+        Asking(Arc::clone(self))
+    }
+
+    /// Says that an archive is wanted.
+    pub(super) fn announce(&self, archive: Sha256Digest) {
+        self.state().archives.entry(archive).or_insert(Stage::Open);
+    }
+
+    /// Says that an archive is here, or will not come.
+    pub(super) fn done(&self, archive: Sha256Digest) {
+        self.state().archives.insert(archive, Stage::Done);
+        self.changed.notify_waiters();
     }
 
     /// Takes so many bytes, or none if not as many are left.
     pub(super) fn take(&self, bytes: u64) -> bool {
-        let most = self.most.load(Ordering::Relaxed);
-        let more = |spent: u64| spent.checked_add(bytes).filter(|spent| *spent <= most);
-        self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+        self.state().take(bytes)
+    }
+
+    /// Takes the bytes of an archive if it is among the smallest. Otherwise it waits for [`Self::turn`].
+    pub(super) fn takes_now(&self, archive: Sha256Digest, size: u64) -> bool {
+        let takes = self.state().takes_now(archive, size);
+        self.changed.notify_waiters();
+        takes
+    }
+
+    /// Waits until all smaller archives were taken, and takes the bytes of this one; false if not as many are left.
+    pub(super) async fn turn(&self, archive: Sha256Digest, size: u64) -> bool {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let turn = self.state().turn(archive, size);
+            if let Some(taken) = turn {
+                self.changed.notify_waiters();
+                return taken;
+            }
+            changed.await;
+        }
     }
 
     /// Waits until no other archive is on the disk; what is given back ends that.
@@ -43,20 +124,71 @@ impl Allowance {
 
     /// What is said of a package for which not enough is left: it stays unknown.
     pub(super) fn used_up(&self, package: &PackageKey) -> Error {
-        let PackageKey { address, version, platform } = package;
-        let most = self.most.load(Ordering::Relaxed);
+        let key = (package.address.clone(), package.version.clone());
+        self.state().left_out.entry(key.clone()).or_default().insert(package.platform.clone());
+        self.left_out(&key).unwrap_or_else(|| Error::new(ErrorKind::Unavailable, "not downloaded"))
+    }
+
+    /// What is said of a release for whose packages not enough was left; none if there was.
+    pub(super) fn left_out(&self, release: &ReleaseKey) -> Option<Error> {
+        let state = self.state();
+        let platforms: Vec<String> = state.left_out.get(release)?.iter().map(ToString::to_string).collect();
+        let ((address, version), platforms, most) = (release, platforms.join(", "), state.most);
         let message = format!(
-            "{address} {version} for {platform} was not downloaded: that would be more than the {most} bytes of \
+            "{address} {version} for {platforms} was not downloaded: that would be more than the {most} bytes of \
              --max-download"
         );
-        Error::new(ErrorKind::Unavailable, message)
-            .hint("allow more, or pass --no-download to leave unproven what only a download can prove")
+        let hint = "allow more, or pass --no-download to leave unproven what only a download can prove";
+        Some(Error::new(ErrorKind::Unavailable, message).hint(hint))
+    }
+}
+
+impl State {
+    fn take(&mut self, bytes: u64) -> bool {
+        let spent = self.spent.checked_add(bytes).filter(|spent| *spent <= self.most);
+        self.spent = spent.unwrap_or(self.spent);
+        spent.is_some()
+    }
+
+    fn takes_now(&mut self, archive: Sha256Digest, size: u64) -> bool {
+        self.archives.insert(archive, Stage::Open);
+        let wanted = self.archives.values().filter(|stage| **stage != Stage::Done).count() + self.asking;
+        let share = (self.most - self.spent) / u64::try_from(wanted).unwrap_or(u64::MAX).max(1);
+        if self.most == u64::MAX || size <= share {
+            return self.take(size);
+        }
+        self.archives.insert(archive, Stage::Waiting(size));
+        false
+    }
+
+    /// True if the archive was taken, false if not enough is left; none if smaller ones may come.
+    fn turn(&mut self, archive: Sha256Digest, size: u64) -> Option<bool> {
+        let waiting = |(other, stage): (&Sha256Digest, &Stage)| match stage {
+            Stage::Waiting(size) => Some((*size, *other)),
+            Stage::Open | Stage::Done => None,
+        };
+        if self.archives.get(&archive) != Some(&Stage::Waiting(size)) {
+            // Another source downloads the same one.
+            return Some(self.take(size));
+        }
+        if self.asking > 0 || self.archives.values().any(|stage| *stage == Stage::Open) {
+            return None;
+        }
+        let first = self.archives.iter().filter_map(waiting).min()?;
+        (first.1 == archive).then(|| {
+            self.archives.insert(archive, Stage::Done);
+            self.take(size)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn archive(number: u8) -> Sha256Digest {
+        Sha256Digest::from_bytes([number; 32])
+    }
 
     #[test]
     fn what_fits_is_taken() {
@@ -65,5 +197,54 @@ mod tests {
         let some = Allowance::default();
         some.limit(10);
         assert!(some.take(7) && !some.take(4) && some.take(3) && !some.take(1));
+    }
+
+    #[tokio::test]
+    async fn the_smallest_come_first() {
+        let allowance = Arc::new(Allowance::default());
+        allowance.limit(10);
+        let asking = allowance.asking();
+        for number in 1..=5 {
+            allowance.announce(archive(number));
+        }
+        // In whatever order their sizes become known.
+        assert!(!allowance.takes_now(archive(1), 9) && !allowance.takes_now(archive(2), 4));
+        let waiting = [(1, 9), (2, 4)].map(|(number, size)| {
+            let allowance = Arc::clone(&allowance);
+            tokio::spawn(async move { allowance.turn(archive(number), size).await })
+        });
+        assert!(allowance.takes_now(archive(3), 1) && !allowance.takes_now(archive(4), 5));
+        allowance.done(archive(3));
+        tokio::task::yield_now().await;
+        assert!(waiting.iter().all(|task| !task.is_finished()));
+        // One of them never came, and the last question is answered.
+        allowance.done(archive(5));
+        drop(asking);
+        assert!(allowance.turn(archive(4), 5).await);
+        let [nine, four] = waiting;
+        assert_eq!((nine.await.unwrap(), four.await.unwrap()), (false, true));
+        // What is announced again is not wanted again.
+        allowance.announce(archive(1));
+        assert!(allowance.state().archives.values().all(|stage| *stage == Stage::Done));
+    }
+
+    #[tokio::test]
+    async fn only_one_archive_is_on_the_disk() {
+        let allowance = Arc::new(Allowance::default());
+        let first = allowance.alone_on_disk().await;
+        let other = Arc::clone(&allowance);
+        let second = tokio::spawn(async move { other.alone_on_disk().await.is_some() });
+        tokio::task::yield_now().await;
+        assert!(first.is_some() && !second.is_finished());
+        drop(first);
+        assert!(second.await.unwrap());
+    }
+
+    #[test]
+    fn without_a_limit_nothing_waits() {
+        let allowance = Arc::new(Allowance::default());
+        let _asking = allowance.asking();
+        allowance.announce(archive(1));
+        assert!(allowance.takes_now(archive(2), 1 << 40));
     }
 }

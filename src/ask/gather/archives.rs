@@ -118,6 +118,9 @@ impl Downloads {
     /// The hashes of an archive; what was computed goes into the index.
     pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         let hashes = self.attempts(&key, package).await;
+        if let Some((zh, _)) = package.zh {
+            self.allowance.done(zh);
+        }
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
         if !hashes.has_program(key.address.type_name()) {
@@ -146,13 +149,27 @@ impl Downloads {
             Refusal::Error(Error { message, ..cause })
         };
         let mut download = self.client.download_as(&package.url, package.authorization.clone());
-        let mut spool = false;
+        let (mut spool, mut waits) = (false, true);
         loop {
             let _alone = if spool { self.allowance.alone_on_disk().await } else { None };
             let mut body = download.open().await.map_err(failed)?;
-            if !self.allowance.take(body.length().unwrap_or_default()) {
-                return Err(Refusal::Error(self.allowance.used_up(key)));
+            let size = body.length().unwrap_or_default();
+            let taken = match package.zh {
+                Some((zh, _)) if waits && !self.allowance.takes_now(zh, size) => {
+                    // The permit of the host goes back while we wait.
+                    drop(body);
+                    let taken = self.allowance.turn(zh, size).await;
+                    body = if taken { download.open().await.map_err(failed)? } else { return Err(self.left_out(key)) };
+                    true
+                }
+                Some(_) if waits => true,
+                _ => self.allowance.take(size),
+            };
+            if !taken {
+                return Err(self.left_out(key));
             }
+            // Whoever waited on the way would keep others waiting.
+            waits = false;
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
             let sink = if spool {
                 Sink::Spool(Spool::new().map_err(|error| Refusal::Error(error.into()))?)
@@ -174,6 +191,10 @@ impl Downloads {
         }
     }
 
+    fn left_out(&self, key: &PackageKey) -> Refusal {
+        Refusal::Error(self.allowance.used_up(key))
+    }
+
     async fn pass(
         &self,
         key: &PackageKey,
@@ -186,7 +207,7 @@ impl Downloads {
             page.get_or_insert_with(|| body.is_page(&bytes));
             let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             if body.length().is_none() && !self.allowance.take(arrived) {
-                return Err(Pass::Refused(Refusal::Error(self.allowance.used_up(key))));
+                return Err(Pass::Refused(self.left_out(key)));
             }
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
             let copied = package.copy.iter().try_for_each(|copy| copy.write(&bytes));

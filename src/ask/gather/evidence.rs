@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::allowance::Asking;
 use super::archives::Hashed;
 use super::signed::SignedSums;
 use super::{Gatherer, LOOKED_AT, Miss, NoOffers, binding};
@@ -15,11 +16,12 @@ use crate::disk::cache::{Cache, ReleasePackage};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level};
+use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::release::offer::Offer;
 use crate::release::reported::{KnownArchive, Reported};
-use crate::release::{Knowledge, Release, Vouched, naming};
+use crate::release::{Knowledge, Release, ReleaseKey, Vouched, naming};
 use crate::settings::IndexTrust;
 use crate::source::Package;
 use crate::version::Version;
@@ -31,9 +33,9 @@ impl Gatherer {
     /// What is known of a release.
     pub(super) async fn knowledge(
         self: &Arc<Self>,
-        addr: &ProviderAddr,
-        version: &Version,
+        (addr, version): &ReleaseKey,
         inquiry: &Inquiry,
+        asking: Asking,
     ) -> Result<Knowledge, Refusal> {
         let offers = match self.offers(addr).await {
             Ok(offers) => offers,
@@ -67,7 +69,7 @@ impl Gatherer {
             search.believe(&first, &self.cache);
         }
         if inquiry.depth.download {
-            self.compute(&mut search).await;
+            self.compute(&mut search, asking).await;
         }
         if !inquiry.depth.recompute {
             let against = search.against(&first, &self.cache);
@@ -139,33 +141,45 @@ impl Gatherer {
     }
 
     /// Downloads until each recorded `h1:` is explained or nothing is left, the likeliest archives first.
-    async fn compute(self: &Arc<Self>, search: &mut Search<'_>) {
+    async fn compute(self: &Arc<Self>, search: &mut Search<'_>, asking: Asking) {
         let key = (search.release.address.clone(), search.release.version.clone());
+        let mut asking = Arc::new(asking);
         loop {
             let batch = search.batch();
             if batch.is_empty() {
                 return;
             }
-            let items = batch.into_iter().map(|platform| (platform, (key.clone(), Arc::clone(&search.sums))));
-            let hash =
-                |gatherer: Arc<Self>,
-                 platform: Platform,
-                 ((addr, version), sums): ((ProviderAddr, Version), Arc<crate::hash::sums::Sums>)| async move {
-                    let package = match gatherer.package(&addr, &version, &platform).await {
-                        Ok(package) => package,
-                        Err(Miss::Refused(refusal)) => return Err(refusal),
-                        Err(Miss::Absent) => {
-                            let message = format!("provider {addr} {version} has no package for {platform} to look at");
-                            return Err(Error::new(ErrorKind::NotFound, message).into());
-                        }
-                    };
-                    binding::listed(&addr, &version, &package, &sums)?;
-                    gatherer.hashed_archive(&addr, &version, &package).await
-                };
-            for (platform, hashed) in self.each(items, hash).await {
+            let items = batch.into_iter().map(|platform| {
+                let sums = Arc::clone(&search.sums);
+                (platform, Looked { key: key.clone(), sums, asking: Arc::clone(&asking) })
+            });
+            let items: Vec<_> = items.collect();
+            drop(asking);
+            let look = |gatherer: Arc<Self>, platform: Platform, looked: Looked| async move {
+                gatherer.look(&platform, looked).await
+            };
+            for (platform, hashed) in self.each(items, look).await {
                 search.computed(&platform, hashed);
             }
+            asking = Arc::new(self.downloads.allowance.asking());
         }
+    }
+
+    /// Looks at one archive of a release.
+    async fn look(self: Arc<Self>, platform: &Platform, looked: Looked) -> Result<Hashed, Refusal> {
+        let Looked { key: (addr, version), sums, asking } = looked;
+        let package = match self.package(&addr, &version, platform).await {
+            Ok(package) => package,
+            Err(Miss::Refused(refusal)) => return Err(refusal),
+            Err(Miss::Absent) => {
+                let message = format!("provider {addr} {version} has no package for {platform} to look at");
+                return Err(Error::new(ErrorKind::NotFound, message).into());
+            }
+        };
+        binding::listed(&addr, &version, &package, &sums)?;
+        self.downloads.allowance.announce(package.shasum);
+        drop(asking);
+        self.hashed_archive(&addr, &version, &package).await
     }
 
     /// Ends a search, and leaves what it found to later runs.
@@ -182,6 +196,8 @@ impl Gatherer {
             }
             release.inconclusive = release.inconclusive.or(unattributed);
         }
+        let left_out = self.downloads.allowance.left_out(&(release.address.clone(), release.version.clone()));
+        release.inconclusive = left_out.or(release.inconclusive);
         let reported = |platform: &Platform| {
             let by_origin = release.h1.iter().find(|(_, vouched)| {
                 vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform)
@@ -200,6 +216,13 @@ impl Gatherer {
     }
 }
 
+/// An archive that is to be looked at.
+struct Looked {
+    key: ReleaseKey,
+    sums: Arc<Sums>,
+    asking: Arc<Asking>,
+}
+
 /// What is said of recorded `h1:` that no archive has, where checksums that name archives in their own way leave it open
 /// whether all archives were looked at: what is not known must not pass for proven.
 fn unattributed(inquiry: &Inquiry, release: &Release) -> Option<Error> {
@@ -214,7 +237,7 @@ fn unattributed(inquiry: &Inquiry, release: &Release) -> Option<Error> {
 }
 
 /// What is said where a release has more platforms than are looked at.
-fn too_many(release: &Release, passed_over: usize) -> Error {
+pub(super) fn too_many(release: &Release, passed_over: usize) -> Error {
     let message = format!(
         "{} {} has {} platforms; {LOOKED_AT} of them were looked at, which no real release has",
         release.address,
@@ -227,7 +250,7 @@ fn too_many(release: &Release, passed_over: usize) -> Error {
 /// The search for the archives that recorded hashes belong to.
 struct Search<'a> {
     inquiry: &'a Inquiry,
-    sums: Arc<crate::hash::sums::Sums>,
+    sums: Arc<Sums>,
     release: Release,
     /// The archives in the checksums.
     listed: BTreeMap<Platform, Sha256Digest>,

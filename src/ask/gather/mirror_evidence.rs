@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::LOOKED_AT;
+use super::evidence::too_many;
 use super::mirror::MirrorGatherer;
 use crate::ask::answer::Refusal;
 use crate::ask::inquiry::Inquiry;
@@ -27,8 +29,14 @@ impl MirrorGatherer {
             self.recall(&mut release);
         }
         if inquiry.depth.download {
-            let left = likeliest_last(&listed, inquiry, seen);
+            let mut left = likeliest_last(&listed, inquiry, seen);
+            let passed_over = left.len().saturating_sub(LOOKED_AT);
+            left.drain(..passed_over);
             self.look(&mut release, inquiry, (&listed, left)).await;
+            let open = || inquiry.h1.iter().chain(&inquiry.zh).any(|hash| !release.owns(hash));
+            if passed_over > 0 && (inquiry.depth.all_platforms || open()) {
+                release.inconclusive = Some(too_many(&release, passed_over));
+            }
         }
         Ok(release)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::allowance::Allowance;
+use super::allowance::{Allowance, Asking};
 use super::asker::Asker;
 use super::release::Chosen;
 use super::several;
@@ -85,8 +85,10 @@ impl Sources {
         if let Some(most) = inquiries.values().map(|inquiry| inquiry.depth.most).max() {
             self.allowance.limit(most);
         }
-        let inquire = |sources: Arc<Self>, key: ReleaseKey, inquiry: Inquiry| async move {
-            sources.knowledge(&key, &inquiry).await.unwrap_or_else(|refusal| match refusal {
+        let inquiries: Vec<_> =
+            inquiries.into_iter().map(|(key, inquiry)| (key, (inquiry, self.allowance.asking()))).collect();
+        let inquire = |sources: Arc<Self>, key: ReleaseKey, (inquiry, asking): (Inquiry, Asking)| async move {
+            sources.knowledge(&key, &inquiry, asking).await.unwrap_or_else(|refusal| match refusal {
                 Refusal::Error(error) => Knowledge::Inconclusive(error),
                 Refusal::Finding(finding) => Knowledge::Refused(finding),
                 Refusal::Revoked(finding, key) => Knowledge::Revoked(finding, key),
@@ -237,11 +239,13 @@ impl Sources {
         Ok(Selected { newest, passed_over, ..joined.unwrap_or_else(nothing) })
     }
 
-    async fn knowledge(&self, key: &ReleaseKey, inquiry: &Inquiry) -> Result<Knowledge, Refusal> {
+    async fn knowledge(&self, key: &ReleaseKey, inquiry: &Inquiry, asking: Asking) -> Result<Knowledge, Refusal> {
         let (addr, version) = key;
         if let [Asker::Registry(registry)] = self.taking(addr)[..] {
-            return registry.knowledge(addr, version, inquiry).await;
+            return registry.knowledge(key, inquiry, asking).await;
         }
+        // One source after the other is asked and looked at.
+        drop(asking);
         let on_offer = self.on_offer(addr).await?;
         let (mut parts, mut seen) = (Vec::new(), BTreeSet::new());
         for (asker, _) in on_offer.iter().filter(|(_, offers)| has(offers, version)) {
@@ -251,7 +255,7 @@ impl Sources {
                     parts.push(mirror.knowledge(key, inquiry, &seen).await?);
                     seen.extend(listed.keys().cloned());
                 }
-                Asker::Registry(registry) => match registry.knowledge(addr, version, inquiry).await? {
+                Asker::Registry(registry) => match registry.knowledge(key, inquiry, self.allowance.asking()).await? {
                     Knowledge::Known(release) => parts.push(Arc::unwrap_or_clone(release)),
                     other => return Ok(other),
                 },

@@ -73,6 +73,17 @@ fn a_location_is_held_to_the_policy_too() {
 }
 
 #[test]
+fn addresses_that_lead_on_and_on_end() {
+    let registry = widget();
+    let address = format!("https://{}/around", registry.host());
+    let page = format!("<html><head><meta name=\"terraform-get\" content=\"{address}\"></head></html>");
+    let registry = registry.document("/around", "text/html", page);
+    let call = format!("module \"m\" {{\n  source = {address:?}\n}}\n");
+    let run = Workspace::with_files(&[("main.tf", &call)]).tflock(&registry, LOCK).ended_with(2);
+    assert!(run.stderr.contains("leads from one address to the next") && registry.requests().len() < 8, "{run}");
+}
+
+#[test]
 fn a_ref_is_no_option() {
     let call = "module \"m\" {\n  source = \"git::https://{{registry}}/x.git?ref=--upload-pack=touch+escaped\"\n}\n";
     let (registry, workspace) = (widget(), Workspace::with_files(&[("main.tf", call)]));
