@@ -126,7 +126,7 @@ rules! {
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in the place of Latin ones, so that people take it for another.", "Write the address anew in plain letters; find out who wrote it (`git blame`).";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";
-    InstalledDiffers, "installed-differs", Deny, Trust, "An installed package, of a provider or a module, is not what is locked.", "Remove it and run `init` again; `tflock get` puts locked modules in their places.";
+    InstalledDiffers, "installed-differs", Deny, Trust, "An installed package, of a provider or a module, is not what is locked.", "Remove it and run `init` again.";
     HashReplaced, "hash-replaced", Deny, Trust, "Hashes of a locked release were replaced by others under the same version.", "Restore the entry from the base. If its publisher did publish it again: `tflock lock --accept-republished ADDR@VERSION --reason TEXT`, and have the record in the trust file approved.";
     HashesDropped, "hashes-dropped", Deny, Trust, "Hashes of a locked release were removed and none came in their place.", "Restore them from the base, or run `tflock lock` for all platforms.";
     LockFileRemoved, "lock-file-removed", Deny, Trust, "The dependency lock file was removed, though its root module is still there.", "Restore it from the base: `git checkout REV -- PATH`. Without it whatever is served next is recorded.";

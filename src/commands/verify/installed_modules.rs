@@ -108,7 +108,10 @@ impl Copy<'_> {
 
     fn finding(&self, what: &str) -> Finding {
         let message = format!("the installed module {} {what}", self.call.key);
-        Finding::new(Rule::InstalledDiffers, message).about_module(&self.locked.0.source).in_file(self.shown)
+        Finding::new(Rule::InstalledDiffers, message)
+            .about_module(&self.locked.0.source)
+            .remedied_by("Run `tflock get`, which installs what is locked.")
+            .in_file(self.shown)
     }
 
     fn unknown(&self, why: &str) -> Error {
@@ -119,6 +122,6 @@ impl Copy<'_> {
         );
         Error::new(ErrorKind::Offline, message)
             .in_file(self.shown)
-            .hint("run once without --offline; `tflock get` installs what is locked")
+            .hint("`tflock get` installs what is locked, as its source gives it")
     }
 }

@@ -99,7 +99,9 @@ fn a_commit_is_fetched_once() {
 fn what_the_user_told_git() {
     let (registry, repository) = (widget(), Repository::new());
     repository.commit("main.tf", &needs_widget(&registry));
+    let both = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, "me:s3cret-word");
     let registry = repository.served_by(registry);
+    let registry = registry.guarding("/net.git", &format!("Basic {both}"), "Basic realm=\"git\"");
     let calling = |path: &str| {
         let call = format!("module \"net\" {{\n  source = \"git::https://git.example.invalid/{path}\"\n}}\n");
         let workspace = Workspace::with_files(&[("main.tf", &call)]);
@@ -114,6 +116,14 @@ fn what_the_user_told_git() {
     workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
     let locks = workspace.read(".tflock.modules.hcl");
     assert!(locks.contains("\"git::https://git.example.invalid/net.git\"") && !locks.contains("s3cret"), "{locks}");
+    // The same by a helper for credentials; nobody is prompted where there is none.
+    let asked = self::workspace(&registry, "");
+    let refused = asked.tflock(&registry, LOCK).ended_with(4);
+    assert!(refused.stderr.contains("must work without a prompt"), "{refused}");
+    let home = asked.path("").with_file_name("home");
+    std::fs::write(home.join(".gitconfig"), "[credential]\n\thelper = store\n").unwrap();
+    std::fs::write(home.join(".git-credentials"), format!("https://me:s3cret-word@{}\n", registry.host())).unwrap();
+    asked.tflock(&registry, LOCK).ended_with(0);
     let failed = calling("gone.git").tflock(&registry, LOCK).ended_with(4);
     assert!(failed.stderr.contains("gone.git") && !failed.stderr.contains("s3cret"), "{failed}");
 }

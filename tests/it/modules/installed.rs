@@ -30,6 +30,7 @@ fn what_is_installed_is_compared() {
         workspace.write(&format!("{INSTALLED}/{file}"), &doctored);
         let refused = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(3);
         assert!(refused.stdout.contains("[installed-differs]") && refused.stdout.contains(file), "{refused}");
+        assert!(refused.stdout.contains("`tflock get`"), "{refused}");
         // Unless it is asked for, what is locked counts and not what is installed.
         workspace.tflock(&registry, ["verify"]).ended_with(0);
         workspace.write(&main, &text);
@@ -68,6 +69,9 @@ fn offline_what_is_installed_is_judged_where_it_was_read() {
     let unknown = workspace.tflock(&registry, ["verify", "--offline"]).ended_with(4);
     assert!(unknown.stderr.contains("do not have the locked hash"), "{unknown}");
     assert!(registry.requests().is_empty());
+    assert!(unknown.stderr.contains("`tflock get` installs what is locked"), "{unknown}");
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    workspace.tflock(&registry, ["verify", "--offline"]).ended_with(0);
 }
 
 /// Installs with `init`, and holds that to what is locked, with what was fetched and without.

@@ -62,6 +62,10 @@ fn many_root_modules_are_told_once() {
     assert!(run.stdout.contains("all 5 root modules") && run.stdout.contains("5 can be upgraded"), "{run}");
     assert_eq!(run.stdout.matches("acme/net/lab").count(), 1, "{run}");
     assert_eq!(registry.count(Endpoint::ModuleVersions), 1);
+    // Nor is the gate's question asked more than once.
+    registry.forget_requests();
+    workspace.tflock(&registry, ["verify", "-r"]).ended_with(0);
+    assert_eq!(registry.count(Endpoint::ModuleDownload), 1);
 }
 
 #[test]
