@@ -7,27 +7,40 @@ use crate::support::keys;
 use crate::support::locked::{self, LOCK, block, hashes, honest, planted};
 use crate::support::proposal::{SETTINGS, TRUST, commit, edit, repository};
 use crate::support::registry::Registry;
+use crate::support::workspace::Workspace;
 use crate::support::worlds::PLATFORMS;
 
 #[test]
 fn the_smallest_archives_come_first() {
-    let registry = honest();
-    let workspace = locked::locked(&registry);
+    // That of this machine is asked for first, and is the larger one.
+    let platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "aix_ppc"];
+    let releases = [("acme/gadget", "2.0.0"), ("acme/widget", "1.4.0")];
+    let registry = releases.iter().fold(Registry::start(), |it, (name, version)| it.release(name, version, &platforms));
+    let hashes = |provider: &str, version: &str| -> Vec<String> {
+        let packages = platforms.iter().map(|platform| registry.package(provider, version, platform));
+        let mut hashes: Vec<String> = packages.flat_map(|package| [package.zh(), package.h1]).collect();
+        hashes.sort();
+        hashes
+    };
+    let entry = |(provider, version): &(&str, &str)| {
+        let constraints = if *version == "1.4.0" { "  constraints = \"~> 1.4\"\n" } else { "" };
+        block(&registry, provider, &format!("  version = \"{version}\"\n{constraints}"), &hashes(provider, version))
+    };
+    let workspace = Workspace::with_files(&[("main.tf", locked::MAIN)]);
+    workspace.write(LOCK, &releases.iter().map(entry).collect::<String>());
     workspace.write(TRUST, &locked::pinned(&registry));
-    let size = |provider: &str, version: &str, platform: &str| registry.package(provider, version, platform).zip.len();
-    let small =
-        [("acme/gadget", "2.0.0"), ("acme/widget", "1.4.0")].map(|(it, version)| size(it, version, PLATFORMS[0]));
-    assert!(small.iter().all(|small| *small < size("acme/widget", "1.4.0", PLATFORMS[1])));
-    // Enough for the small ones only, whichever is asked for first.
+    let small = releases.map(|(provider, version)| registry.package(provider, version, "aix_ppc").zip.len());
     let most = small.iter().sum::<usize>().to_string();
     let verify =
         |most: &str| workspace.tflock(&registry, ["verify", "--no-cache", "--format", "json", "--max-download", most]);
+    // Enough for the small ones only.
     let run = verify(&most).ended_with(4);
-    assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&6.into(), &2.into()), "{run}");
-    assert_eq!(run.stdout.matches(" for darwin_arm64 was not downloaded").count(), 2, "{run}");
+    assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&12.into(), &8.into()), "{run}");
+    let others = "darwin_amd64, darwin_arm64, linux_amd64, linux_arm64";
+    assert_eq!(run.stdout.matches(&format!(" for {others} was not downloaded")).count(), 2, "{run}");
     // All that is left out is named.
     let run = verify("10").ended_with(4);
-    assert_eq!(run.stdout.matches(" for darwin_arm64, linux_amd64 was not downloaded").count(), 2, "{run}");
+    assert_eq!(run.stdout.matches(&format!(" for aix_ppc, {others} was not downloaded")).count(), 2, "{run}");
 }
 
 #[test]
@@ -58,7 +71,7 @@ fn a_mirror_with_more_platforms_than_there_are_ends() {
 
 #[test]
 fn an_export_without_end_is_refused() {
-    let workspace = crate::support::workspace::Workspace::with_files(&[("large", "")]);
+    let workspace = Workspace::with_files(&[("large", "")]);
     let large = std::fs::File::options().write(true).open(workspace.path("large")).unwrap();
     large.set_len((256 << 20) + 1).unwrap();
     let run = workspace.tflock(None, ["cache", "import", "large"]).ended_with(2);
