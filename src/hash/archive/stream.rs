@@ -288,8 +288,9 @@ impl Stream {
             return Ok(false);
         }
         let length = CentralHeader::length(&self.held).ok_or(SpoolReason::CentralDiffers)?;
+        // What has not been compared with an entry need not be the directory at all.
         if self.position - self.directory.offset + length as u64 > self.limits.directory {
-            return Err(BadArchive::DirectoryTooLarge(self.limits.directory).into());
+            return Err(SpoolReason::CentralDiffers.into());
         }
         if !self.hold(input, length) {
             return Ok(false);
