@@ -32,6 +32,7 @@ mod lock_trust;
 mod merge;
 mod migrate;
 mod mirror;
+mod mirror_copies;
 mod modules;
 mod monorepo;
 mod names;
