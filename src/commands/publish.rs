@@ -44,8 +44,9 @@ impl Publishing {
             return Err(refused(message.to_owned()).hint("leave out one of the two"));
         }
         let place = IndexPlace::parse(shown).map_err(|problem| refused(problem.to_string()))?;
-        let top = worktree::top(Path::new("."));
-        if top.is_some_and(|top| index_directory::is_within(&place, &top)) {
+        let here = [PathBuf::from(".")].into_iter().chain(services.scope.directories());
+        let mut tops = here.filter(|directory| !directory.as_os_str().is_empty()).filter_map(|it| worktree::top(&it));
+        if tops.any(|top| index_directory::is_within(&place, &top)) {
             let message = format!("the index {shown} is inside the work tree, where a pull request could write it");
             return Err(refused(message).hint("keep it outside of the work tree"));
         }

@@ -76,6 +76,12 @@ fn only_who_is_told_to_publishes_and_never_where_the_work_tree_says() {
         assert!(run.stderr.contains(words) && !workspace.has(".terraform.lock.hcl"), "{run}");
     }
     assert!(registry.requests().iter().all(|it| it.method == "GET"));
+    // Nor is one in the work tree of -C.
+    let elsewhere = Workspace::with_files(&[]);
+    let there = workspace.path("").display().to_string();
+    let args = [&["-C", &there][..], &LOCK_BOTH, &["--publish", "--index", &inside]].concat();
+    let run = elsewhere.tflock(&registry, args).ended_with(2);
+    assert!(run.stderr.contains("is inside the work tree"), "{run}");
     workspace.tflock(&registry, [&LOCK_BOTH[..], &["--index", &url]].concat()).ended_with(2);
     let index = tempfile::tempdir().unwrap();
     let workspace = workspace.env("TFLOCK_INDEX", &format!("file://{}", index.path().display()));
