@@ -40,7 +40,7 @@ complete -c tflock -n "__fish_tflock_needs_command" -l report -d 'Also write the
 complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_needs_command" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_needs_command" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_needs_command" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_needs_command" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_needs_command" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -103,7 +103,7 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -146,7 +146,7 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -173,7 +173,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand explain" -l color -d 'Colo
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -194,7 +194,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -241,7 +241,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l publish -d 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fail-fast -d 'Begin no further root module once one has failed'
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -274,7 +274,7 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -307,7 +307,7 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -346,7 +346,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l state -d 'A st
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -383,7 +383,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -421,7 +421,7 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -451,11 +451,11 @@ complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l source -d 'Wher
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s v -l verbose -d 'Tell more: each request, each hash'
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l check -d 'Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l check -d 'Write nothing and ask no server; exit 1 if the mirror lacks something, 3 if something in it was altered'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s r -l recursive -d 'Copy for every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -476,7 +476,7 @@ never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand get" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -498,7 +498,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -521,7 +521,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -546,7 +546,7 @@ root\t'What each root module locks'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -574,7 +574,7 @@ none\t'None: what they require is not known'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l var-file -d 'Set variables from a file; may be repeated' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -599,7 +599,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand diff" -l source -d 'Where 
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -607,7 +607,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tip -d 'Compare w
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s r -l recursive -d 'Every lock file below'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l online -d 'Ask registries what is known of the releases that changed: who signed them, which checksums they have'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-download -d 'With --online: download nothing'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l exit-code -d 'Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, nobody vouches for it, or its release is one that must not be used'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l exit-code -d 'Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, no source vouches for it, or its release is one that must not be used'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
@@ -624,7 +624,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -655,7 +655,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s r -l recursive -d 'All root modules below'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -676,7 +676,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -697,7 +697,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -719,7 +719,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -741,7 +741,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -762,7 +762,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -784,7 +784,7 @@ always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -805,7 +805,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Col
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -826,7 +826,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_s
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -849,7 +849,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subco
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -869,7 +869,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subco
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -889,7 +889,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subco
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -909,7 +909,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -934,7 +934,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -954,7 +954,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -976,7 +976,7 @@ always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l all -d 'Remove everything, also what is known of hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l imported -d 'Remove the hashes that were imported, and of the rest only what is of no use'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -998,7 +998,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l publish -d 'Write them into a shared index, where they are not there'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -1018,7 +1018,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -1038,7 +1038,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand completions" -l report -d 
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand completions" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -1058,7 +1058,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand schema" -l report -d 'Also
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand schema" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand schema" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -1078,7 +1078,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand version" -l report -d 'Als
 complete -c tflock -n "__fish_tflock_using_subcommand version" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand version" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand version" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -1098,7 +1098,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand help" -l report -d 'Also w
 complete -c tflock -n "__fish_tflock_using_subcommand help" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand help" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand help" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -s v -l verbose -d 'Tell more: each request, each hash'
@@ -1118,7 +1118,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand man" -l report -d 'Also wr
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand man" -l offline -d 'Ask nobody; a question that the work needs is exit code 4'
+complete -c tflock -n "__fish_tflock_using_subcommand man" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l no-cache -d 'Neither read nor write the index of known hashes'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -s q -l quiet -d 'No progress, no notes'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -s v -l verbose -d 'Tell more: each request, each hash'

@@ -52,7 +52,7 @@ pub enum Verdict {
     Unattested,
     /// What is known of the release rules it out.
     Contradicts,
-    /// Nothing is known of it here, and nobody was asked.
+    /// Nothing is known of it here, and no server was asked.
     UnknownOffline,
 }
 
@@ -88,7 +88,7 @@ impl Verdict {
             Verdict::PlatformRemoved => "platform no longer covered",
             Verdict::SameSignedArchive => "same signed archive",
             Verdict::ReportedByOrigin => "reported by the registry only, unsigned",
-            Verdict::Unattested => "vouched for by nobody",
+            Verdict::Unattested => "not vouched for",
             Verdict::Contradicts => "contradicts the record",
             Verdict::UnknownOffline => "not checked",
         }

@@ -125,7 +125,7 @@ impl fmt::Display for PassedOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooYoung(Some(signed)) => write!(f, "it was signed on {}, too recently", Date::of(*signed)),
-            Self::TooYoung(None) => f.write_str("nobody knows when it was signed"),
+            Self::TooYoung(None) => f.write_str("it is not known when it was signed"),
             Self::Lacks(platforms) => {
                 let platforms: Vec<&str> = platforms.iter().map(Platform::as_str).collect();
                 write!(f, "it has no package for {}", platforms.join(", "))

@@ -9,7 +9,7 @@ use crate::platform::Platform;
 /// How far a verification goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Depth {
-    /// Packages may be downloaded where nobody vouches for a hash.
+    /// Packages may be downloaded where no source vouches for a hash.
     pub download: bool,
     /// How many bytes of packages the run may download in sum.
     pub most: u64,

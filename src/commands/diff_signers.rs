@@ -65,7 +65,7 @@ fn confirm(signer: &Signer) -> &'static str {
 
 fn unknown(change: &Change, signer: &Signer) -> Option<String> {
     let version = &change.new.as_ref()?.version;
-    Some(format!("{} {version} is {}, and nobody is remembered for it any more", change.address, by(signer)))
+    Some(format!("{} {version} is {}, and no signer is remembered for it any more", change.address, by(signer)))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Operator, Version};
 use crate::workspace::RunSettings;
 
-/// The versions on offer, by provider, or why nobody knows them.
+/// The versions on offer, by provider, or why they are not known.
 pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
 /// Whether what git's history recorded counts for `add`.
@@ -138,7 +138,7 @@ fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr, history: Hi
     }
 }
 
-/// Takes requirements out of the configuration of a root module, and entries that nobody else requires out of its lock
+/// Takes requirements out of the configuration of a root module, and entries that nothing else requires out of its lock
 /// file.
 ///
 /// # Errors

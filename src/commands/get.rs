@@ -104,7 +104,7 @@ fn package_of<'a>(call: &'a RemoteModuleCall, settings: &RunSettings) -> Result<
     let is_name = !call.key.contains(['/', '\\']) && !call.key.starts_with('.');
     let fetched = call.fetched.as_ref().filter(|_| is_name);
     fetched.map(|fetched| fetched.package.as_path()).ok_or_else(|| {
-        let message = format!("module {} was not fetched before, and --offline forbids to fetch it", call.key);
+        let message = format!("module {} was not fetched before, and --offline forbids fetching it", call.key);
         let file = file_from(&settings.path, &call.place.file);
         Error::new(ErrorKind::Offline, message).in_file(file).hint("run once without --offline")
     })

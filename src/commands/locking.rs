@@ -23,7 +23,7 @@ pub struct Request {
     pub options: LockOptions,
     /// Which root modules.
     pub below: Below,
-    /// Also directories with configuration that nobody calls and that have no lock file.
+    /// Also directories with configuration that no module calls and that have no lock file.
     pub create: bool,
     /// What was computed here of all that is locked then goes into a shared index.
     pub publish: Option<Publish>,
@@ -122,7 +122,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     if begun.len() < targets.paths.len() {
         let count = targets.paths.len() - begun.len();
         let were = if count == 1 { "root module was" } else { "root modules were" };
-        notes.push(format!("{count} {were} not begun, after one had failed"));
+        notes.push(format!("{count} {were} not begun, since one had failed"));
     }
     notes.extend(sources.notes());
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));

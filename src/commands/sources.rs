@@ -90,7 +90,7 @@ impl<'a> Sources<'a> {
     }
 
     /// What `ask` gives for each root module, by number: it is called once for each group, and answers for the members in
-    /// their order. After an interruption nobody is asked any more.
+    /// their order. After an interruption no server is asked any more.
     pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,

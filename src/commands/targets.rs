@@ -39,7 +39,7 @@ pub struct Targets<'a> {
     dialects: Mutex<Vec<Dialect>>,
 }
 
-/// What becomes of directories that nobody calls and that have no lock file.
+/// What becomes of directories that no module calls and that have no lock file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unlocked {
     /// Those with a backend are findings.
@@ -239,7 +239,7 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     let (lacks, hint) = if unlocked == Unlocked::Created {
         ("no directory has a lock file or configuration", "name the directory to look in with -C")
     } else {
-        let hint = "`tflock lock -r --create` writes lock files where there is configuration that nobody calls";
+        let hint = "`tflock lock -r --create` writes lock files where there is configuration that no module calls";
         ("no directory has a lock file", hint)
     };
     let message = format!("there is no root module in or below {}: {lacks}", start.display());

@@ -23,7 +23,7 @@ pub struct TrustStore {
 }
 
 impl TrustStore {
-    /// Reads the trust file; one that is not there remembers nobody.
+    /// Reads the trust file; one that is not there remembers no signer.
     ///
     /// # Errors
     ///

@@ -63,7 +63,7 @@ impl Questions {
         }
     }
 
-    /// The answers; nobody is asked if there is no question.
+    /// The answers; no server is asked if there is no question.
     ///
     /// # Errors
     ///

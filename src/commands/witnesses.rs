@@ -84,10 +84,10 @@ impl Witnesses<'_> {
         let git = git_in(self.root);
         let file = lockfile::FILE_NAME;
         if others(before) == others(self.lock) {
-            format!("Take the entry back: `{git} checkout {revision} -- {file}`.")
+            format!("Restore the entry: `{git} checkout {revision} -- {file}`.")
         } else {
             format!(
-                "Take the lines of this entry back, and no others: `{git} restore --source {revision} --patch -- {file}`."
+                "Restore the lines of this entry, and no others: `{git} restore --source {revision} --patch -- {file}`."
             )
         }
     }

@@ -38,7 +38,7 @@ pub enum ManifestError {
     #[error("module {0:?} is recorded twice")]
     Duplicate(String),
     /// A version that is none.
-    #[error("module {key:?} is recorded with the version {version:?}, which is none")]
+    #[error("module {key:?} is recorded with the version {version:?}, which is not a version")]
     Version {
         /// The module.
         key: String,

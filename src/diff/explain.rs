@@ -182,7 +182,7 @@ fn remarks(change: &Change) -> Vec<String> {
         remarks.push("A new checksum is none of those that the release is known to have: do not merge.".to_owned());
     }
     if any(Verdict::Unattested) {
-        remarks.push("A new checksum is known to nobody who should know it.".to_owned());
+        remarks.push("No source that should know a new checksum knows it.".to_owned());
     }
     match change.standing {
         Standing::Refused => remarks.push(

@@ -126,7 +126,7 @@ fn verdicts(change: &Change) -> Option<String> {
     let of = |count: usize| if count == all { "all".to_owned() } else { count.to_string() };
     let told = [
         (Verdict::Contradicts, "contradict the record"),
-        (Verdict::Unattested, "vouched for by nobody"),
+        (Verdict::Unattested, "not vouched for"),
         (Verdict::ReportedByOrigin, "reported by the registry only, unsigned"),
         (Verdict::UnknownOffline, "not checked"),
     ];

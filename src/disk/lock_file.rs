@@ -52,7 +52,7 @@ impl From<LockFileError> for Error {
 
 fn hint_on(refusal: Refusal) -> Option<&'static str> {
     match refusal {
-        Refusal::Nowhere | Refusal::Circle => Some("mend the symbolic link, or remove it"),
+        Refusal::Nowhere | Refusal::Circle => Some("fix the symbolic link, or remove it"),
         Refusal::Outside | Refusal::Repository => Some("replace the symbolic link by a file of the work tree"),
         Refusal::NotAFile | Refusal::TooLarge | Refusal::Name => None,
     }

@@ -103,7 +103,7 @@ impl From<GitError> for Error {
             }
             GitError::NoWorkTree { .. } => told.hint("name a directory of the work tree with `-C DIR`"),
             GitError::OtherRepository { .. } => {
-                told.hint("mend `.git` there: `git status` must name the same work tree")
+                told.hint("repair `.git` there: `git status` must name the same work tree")
             }
             GitError::UnknownName { remote: Some(remote), .. } => {
                 told.hint(format!("the clone has no such branch of its own; try {remote:?}"))

@@ -32,7 +32,7 @@ pub enum HashScheme {
 
 /// A text without a scheme.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a hash: a scheme, a colon and a value are wanted")]
+#[error("{0:?} is not a hash: expected a scheme, a colon and a value")]
 pub struct HashError(pub String);
 
 impl PackageHash {

@@ -2,7 +2,7 @@
 //!
 //! [`LockFile`] is what the file says, whatever its layout. [`decode()`] reads the text strictly and tells all that is
 //! wrong with it; [`LockFile::encode`] writes the one canonical text, byte for byte as the tools do. Where something
-//! stands in the text is kept beside the model, in [`Spans`]. The folder reads no files and asks nobody.
+//! stands in the text is kept beside the model, in [`Spans`]. The folder reads no files and asks no server.
 //!
 //! Source: `internal/depsfile/locks.go` and `locks_file.go`.
 

@@ -368,7 +368,7 @@ impl Fetcher {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        // Nobody closes the semaphore.
+        // The semaphore is never closed.
         let _permit = self.git_permits.acquire().await;
         blocking(work).await
     }

@@ -59,7 +59,7 @@ impl ModuleRegistry {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotFound`] if the registry says that there is no such module; the other kinds mean that nobody knows.
+    /// [`ErrorKind::NotFound`] if the registry says that there is no such module; the other kinds mean that it is not known.
     pub async fn versions(&self, module: &RegistryModule) -> Result<Vec<String>, Error> {
         let url = self.endpoint(module, "versions").await?;
         let document = self.ask(module, url).await?;
@@ -77,7 +77,7 @@ impl ModuleRegistry {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`] if the registry says that there is no such version; [`ErrorKind::Package`] for a location
-    /// where no module may be; the other kinds mean that nobody knows.
+    /// where no module may be; the other kinds mean that it is not known.
     pub async fn location(
         &self,
         module: &RegistryModule,

@@ -127,7 +127,7 @@ pub struct Change {
 /// What the trust file says of the signer of a release.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// Nobody is remembered for the provider.
+    /// No signer is remembered for the provider.
     #[default]
     FirstUse,
     /// The signer is remembered.

@@ -210,7 +210,7 @@ pub struct Verified {
     pub proven: usize,
     /// Hashes that are neither proven nor refuted.
     pub unknown: usize,
-    /// Why some are unknown: sources that gave no answer. Empty if nobody was asked.
+    /// Why some are unknown: sources that gave no answer. Empty if no server was asked.
     pub inconclusive: Vec<Unanswered>,
     /// True if nothing was looked at, since nothing changed since the base.
     pub unchanged: bool,

@@ -222,7 +222,7 @@ fn rule_of(kind: ChangeKind) -> ItemRule {
         ChangeKind::Downgraded => (
             "provider-downgraded",
             "An older version of a provider is locked.",
-            "Ask why; run `tflock upgrade` if nobody meant it.",
+            "Ask why; run `tflock upgrade` if it was not meant.",
         ),
         ChangeKind::ConstraintsChanged => (
             "constraints-changed",

@@ -65,7 +65,7 @@ fn findings(root: &RootOutcome) -> Option<String> {
     (!told.is_empty()).then(|| format!("findings: {}", told.join(", ")))
 }
 
-/// How many providers changed, by risk, and how many new checksums nobody was asked about; of many lock files together.
+/// How many providers changed, by risk, and how many new checksums no server was asked about; of many lock files together.
 pub(super) fn of_changes(all: &[&Changes]) -> String {
     let mut risks: BTreeMap<&ProviderAddr, Risk> = BTreeMap::new();
     for change in all.iter().flat_map(|changes| &changes.changes) {
@@ -114,7 +114,7 @@ pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Ve
     (told, left)
 }
 
-/// How many new checksums nothing is known of, because nobody was asked.
+/// How many new checksums nothing is known of, because no server was asked.
 pub(super) fn unchecked(all: &[&Changes]) -> usize {
     let of_change = |change: &Change| {
         let added = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));

@@ -81,7 +81,7 @@ impl Mirror {
         }
     }
 
-    /// The client that asks it. That of a directory asks nobody.
+    /// The client that asks it. That of a directory asks no server.
     pub fn client(&self) -> Client {
         match self {
             Self::Directory(_) => Client::new(ClientOptions::default()),

@@ -74,8 +74,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoProvider`] and [`SourceError::NoRelease`] when the registry says so; the others mean that nobody
-    /// knows.
+    /// [`SourceError::NoProvider`] and [`SourceError::NoRelease`] when the registry says so; the others mean that it is not
+    /// known.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, SourceError> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
@@ -92,7 +92,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoPackage`] when the registry says so; the others mean that nobody knows.
+    /// [`SourceError::NoPackage`] when the registry says so; the others mean that it is not known.
     pub async fn package(
         &self,
         addr: &ProviderAddr,

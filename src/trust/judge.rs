@@ -15,7 +15,7 @@ use crate::version::Version;
 pub enum Verdict {
     /// The signer is accepted for this version, by the pin of this pattern.
     Known(AddrPattern),
-    /// Nobody is remembered for the provider.
+    /// No signer is remembered for the provider.
     FirstUse,
     /// Another key signed.
     KeyChanged {

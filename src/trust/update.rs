@@ -12,7 +12,7 @@ use crate::version::Version;
 /// One thing for the trust file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustUpdate {
-    /// Who signed a release of a provider that nobody was remembered for.
+    /// Who signed a release of a provider that no signer was remembered for.
     FirstUse {
         /// The provider.
         address: ProviderAddr,
@@ -21,7 +21,7 @@ pub enum TrustUpdate {
         /// Who signed it.
         signer: Signer,
     },
-    /// Who signed a release of a provider that nobody was remembered for, where the same archives at another address
+    /// Who signed a release of a provider that no signer was remembered for, where the same archives at another address
     /// are those of a remembered signer.
     Carried {
         /// The other address, whose pin holds for this one too.

@@ -59,7 +59,7 @@ pub struct Subject<'a> {
     pub spans: &'a Spans,
     /// What its configuration needs; none without configuration.
     pub requirements: Option<&'a Requirements>,
-    /// False if the configuration cannot be known whole: then nothing is said about entries that nobody requires.
+    /// False if the configuration cannot be known whole: then nothing is said about entries that nothing requires.
     pub complete: bool,
     /// The settings.
     pub settings: &'a Settings,

@@ -32,8 +32,12 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
             (Some(old), Some(new)) => {
                 (Rule::PinChanged, format!("{pattern} is pinned to {}; before, to {}", told(new), told(old)))
             }
-            (None, Some(new)) => (Rule::PinAdded, format!("{pattern} is pinned to {}; before, to nobody", told(new))),
-            (Some(old), None) => (Rule::PinRemoved, format!("{pattern} is pinned to nobody; before, to {}", told(old))),
+            (None, Some(new)) => {
+                (Rule::PinAdded, format!("{pattern} is pinned to {}; before, it was not pinned", told(new)))
+            }
+            (Some(old), None) => {
+                (Rule::PinRemoved, format!("{pattern} is not pinned any more; before, to {}", told(old)))
+            }
             (None, None) => continue,
         };
         changes.push(PinChange { rule, message, block });
@@ -53,7 +57,7 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
 
 /// The pins that count while a change is judged: those that it cannot reach, and its first uses.
 ///
-/// A pin that the change adds for providers that nobody is remembered for, at the base as little as now, is what `lock`
+/// A pin that the change adds for providers that no signer is remembered for, at the base as little as now, is what `lock`
 /// writes when a provider is new. Denied keys only tighten. All else of the change is not believed. None if neither
 /// side has a trust file.
 pub fn believed(trusted: Option<&Pins>, before: &Pins, now: Option<&Pins>) -> Option<Pins> {

@@ -301,7 +301,7 @@ mod tests {
             assert_eq!(lines(&ban(old), &ban(new)), [""; 0], "{old} -> {new}");
             assert_eq!(lines(&ban(new), &ban(old)).len(), 1, "{new} -> {old}");
         }
-        // Two bans that together cover it count as less: nobody is asked to add them up.
+        // Two bans that together cover it count as less: no reader is asked to add them up.
         let halves = ban("< 1.0.0") + &ban(">= 1.0.0");
         assert_eq!(lines("ban \"a/b\" {\n}", &halves).len(), 1);
         assert_eq!(lines(&halves, "ban \"a/*\" {\n}"), [""; 0]);

@@ -44,7 +44,7 @@ pub struct RunSettings {
     pub trust: TrustPlace,
     /// Where packages come from, if the command line names it.
     pub source: Option<SourceChoice>,
-    /// True if nobody may be asked.
+    /// True if no server may be asked.
     pub offline: bool,
     /// False if the index of known hashes is neither read nor written.
     pub cache: bool,
@@ -124,7 +124,7 @@ impl RunSettings {
         self.modules.clone().load_tree(&self.root, options, &self.module_terms())
     }
 
-    /// The same root module, with the modules fetched that its tree lacks; then nobody is asked any more. What is wrong
+    /// The same root module, with the modules fetched that its tree lacks; then no server is asked any more. What is wrong
     /// with the tree is told when it is read.
     #[must_use]
     pub fn with_modules_fetched(mut self) -> Self {

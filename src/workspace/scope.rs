@@ -19,7 +19,7 @@ pub struct Scope {
     pub trust_file: Option<PathBuf>,
     /// Where packages come from, if that was named, which counts before any settings file.
     pub source: Option<SourceChoice>,
-    /// True if nobody may be asked.
+    /// True if no server may be asked.
     pub offline: bool,
     /// True if the index of known hashes is neither read nor written.
     pub no_cache: bool,

@@ -237,7 +237,7 @@ const ADVICE: &[Advice] = &[
             it.write(TRUST, pinned(registry).split_once("\n\n").unwrap().0);
         },
         raise: &["verify", "--base", "HEAD", "--format", "json"],
-        // It lets the change count; that nobody is remembered any more is told all the same.
+        // It lets the change count; that no signer is remembered any more is told all the same.
         code: 3,
         settles: false,
         ..PLAIN

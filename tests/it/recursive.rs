@@ -40,7 +40,7 @@ fn each_question_is_asked_once() {
     let texts: Vec<String> = (0..12).map(|number| workspace.read(&format!("env/root-{number:02}/{LOCK}"))).collect();
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
 
-    // What is complete asks nobody.
+    // What is complete asks no server.
     registry.forget_requests();
     let run = lock(&workspace, &registry, &["--check"]).ended_with(0);
     assert!(run.stdout == "12 root modules: 12 up to date\n", "{run}");
@@ -67,7 +67,7 @@ fn one_that_fails_does_not_stop_the_others() {
     assert_eq!(failed, [false, true, true, false]);
     assert!(workspace.has(&format!("d/{LOCK}")) && !workspace.has(&format!("b/{LOCK}")));
     let run = lock(&workspace, &registry, &["--create", "--fail-fast"]).ended_with(2);
-    assert!(run.stderr.contains("were not begun, after one had failed") || run.stdout.contains("up to date"), "{run}");
+    assert!(run.stderr.contains("were not begun, since one had failed") || run.stdout.contains("up to date"), "{run}");
 }
 
 #[test]

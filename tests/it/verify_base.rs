@@ -175,7 +175,7 @@ fn only_what_changed_is_asked_about() {
         roots.iter().map(row).collect::<Vec<_>>()
     };
     assert_eq!(unchanged(&run), [("app".to_owned(), true), ("other".to_owned(), true)]);
-    assert!(run.stderr.contains("2 of 2 root modules are as they were; nothing was asked about them"), "{run}");
+    assert!(run.stderr.contains("2 of 2 root modules are unchanged; nothing was asked about them"), "{run}");
     // A single one says so itself.
     let run = workspace.tflock(&registry, ["-C", "app"].into_iter().chain(GATE)).ended_with(0);
     assert_eq!(run.stdout, "unchanged since the base: nothing was asked\n");
@@ -343,7 +343,7 @@ fn a_shallow_clone_is_told_how_to_be_deepened() {
     clone("one", &["--depth", "1"]);
     let run = gate("one", "origin/main").ended_with(2);
     insta::assert_snapshot!(run.filtered(&run.stderr), @r#"
-    error: --base: "origin/main" is no revision in this clone
+    error: --base: "origin/main" is not a revision in this clone
       help: the clone is shallow and may lack the revision
       help: fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI
       help: or here: `git fetch --unshallow`
@@ -359,7 +359,7 @@ fn a_shallow_clone_is_told_how_to_be_deepened() {
     gate("whole", "origin/main").ended_with(0);
     let run = gate("whole", "main").ended_with(2);
     insta::assert_snapshot!(run.filtered(&run.stderr), @r#"
-    error: --base: "main" is no revision in this clone
+    error: --base: "main" is not a revision in this clone
       help: the clone has no such branch of its own; try "origin/main"
         "#);
     let run = gate("whole", "--nonsense").ended_with(2);

@@ -96,7 +96,7 @@ impl Asker {
             return Ok(());
         }
         let message = format!(
-            "{} does not have {addr} {version}, and `tofu init` asks no source behind an oci_mirror for what that lacks",
+            "{} does not have {addr} {version}, and `tofu init` asks no source after an oci_mirror for what that lacks",
             mirror.mirror.shown()
         );
         let hint = "exclude the provider from the oci_mirror, or push that version to it";

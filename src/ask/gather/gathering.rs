@@ -145,7 +145,7 @@ impl<'a> Gathering<'a> {
         newest_allowed(good(), &self.step.constraints).or_else(|| good().max()).cloned()
     }
 
-    /// All packages are absent, or the first reason why nobody knows.
+    /// All packages are absent, or the first reason why it is not known.
     pub(super) fn without_packages(&self, packages: Packages) -> Answer {
         let mut errors = Vec::new();
         for (platform, answer) in packages {

@@ -257,7 +257,7 @@ impl MirrorGatherer {
     }
 
     pub(super) async fn local(&self, key: PackageKey, found: LocalPackage) -> Result<PackageFacts, Refusal> {
-        // Nobody closes the semaphore.
+        // The semaphore is never closed.
         let _permit = self.hashing.acquire().await;
         let events = self.equipment.events.clone();
         let hashing = tokio::task::spawn_blocking(move || local::hash(&key, &found, &events));

@@ -224,7 +224,7 @@ fn a_version_that_is_named() {
         (
             MIRROR,
             not_after(9, exactly("2.0.0")),
-            "too-young: h.example/acme/widget 2.0.0 cannot be selected: nobody knows when it was signed",
+            "too-young: h.example/acme/widget 2.0.0 cannot be selected: it is not known when it was signed",
         ),
         (REGISTRY, not_after(0, recording("2.0.0", exactly("2.0.0"))), "2.0.0"),
     ] {

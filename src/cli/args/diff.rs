@@ -31,14 +31,14 @@ pub(in crate::cli) struct DiffArgs {
     recursive: bool,
     /// Ask registries what is known of the releases that changed: who signed them, which checksums they have.
     ///
-    /// As `verify` does: signed lists, what the registry reports, and where nobody vouches for an h1 checksum the package
+    /// As `verify` does: signed lists, what the registry reports, and where no source vouches for an h1 checksum the package
     /// itself. A registry that gives no answer makes a checksum neither good nor bad.
     #[arg(long, conflicts_with = "offline")]
     online: bool,
     /// With --online: download nothing.
     #[arg(long, requires = "online")]
     no_download: bool,
-    /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, nobody vouches for
+    /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, no source vouches for
     /// it, or its release is one that must not be used.
     #[arg(long)]
     exit_code: bool,

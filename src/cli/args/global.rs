@@ -38,7 +38,7 @@ pub(in crate::cli) struct Global {
     /// The tool whose rules hold: header, default registry, file names.
     #[arg(long, global = true, value_name = "TOOL", value_enum)]
     pub(in crate::cli) tool: Option<Tool>,
-    /// Ask nobody; a question that the work needs is exit code 4.
+    /// Ask no server; exit 4 if the work needs an answer.
     #[arg(long, global = true)]
     pub(in crate::cli) offline: bool,
     /// Neither read nor write the index of known hashes.
@@ -174,7 +174,7 @@ pub(super) fn platform(text: &str) -> Result<Platform, String> {
 
 /// Reads `FORMAT=FILE`.
 fn report(text: &str) -> Result<(FormatName, PathBuf), String> {
-    let (format, file) = text.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or("FORMAT=FILE is wanted")?;
+    let (format, file) = text.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or("expected FORMAT=FILE")?;
     let name = FormatName::from_str(format, false).map_err(|_| {
         let names = FormatName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();

@@ -44,7 +44,7 @@ pub(in crate::cli) struct LockArgs {
     /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.
     #[arg(long, conflicts_with = "from_lock")]
     lock_modules: bool,
-    /// With -r: also in directories with configuration that nobody calls and that have no lock file.
+    /// With -r: also in directories with configuration that no module calls and that have no lock file.
     #[arg(long, requires = "recursive")]
     create: bool,
     /// Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`.
@@ -81,7 +81,7 @@ impl LockArgs {
 }
 
 fn release(text: &str) -> Result<(String, Version), String> {
-    let (addr, version) = text.split_once('@').filter(|(addr, _)| !addr.is_empty()).ok_or("ADDR@VERSION is wanted")?;
+    let (addr, version) = text.split_once('@').filter(|(addr, _)| !addr.is_empty()).ok_or("expected ADDR@VERSION")?;
     let version = version.parse().map_err(|problem| format!("{problem}"))?;
     Ok((addr.to_owned(), version))
 }

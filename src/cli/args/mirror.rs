@@ -24,7 +24,7 @@ pub(in crate::cli) struct MirrorArgs {
     /// Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked.
     #[arg(long = "platform", value_name = "OS_ARCH", value_parser = platform)]
     platforms: Vec<Platform>,
-    /// Write nothing and ask nobody; exit 1 if the mirror lacks something, 3 if something in it was altered.
+    /// Write nothing and ask no server; exit 1 if the mirror lacks something, 3 if something in it was altered.
     #[arg(long)]
     check: bool,
     /// Copy for every root module below: each directory with a lock file.

@@ -92,8 +92,8 @@ fn republished_releases() {
     assert_eq!(options.reason.as_deref(), Some("because"));
     assert!(refused("lock --accept-republished acme/x@1.2.0").contains("--reason"));
     assert!(refused("lock --reason x").contains("--accept-republished"));
-    assert!(refused("lock --accept-republished acme/x --reason x").contains("ADDR@VERSION is wanted"));
-    assert!(refused("lock --accept-republished @1.0.0 --reason x").contains("ADDR@VERSION is wanted"));
+    assert!(refused("lock --accept-republished acme/x --reason x").contains("expected ADDR@VERSION"));
+    assert!(refused("lock --accept-republished @1.0.0 --reason x").contains("expected ADDR@VERSION"));
 }
 
 #[test]

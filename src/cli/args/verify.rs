@@ -13,7 +13,7 @@ use crate::commands::verify::{Request, VerifyOptions};
 /// Checks that the lock file fits the configuration and the settings, that each recorded hash is one of the release that
 /// it stands for, and that the release is signed by who is remembered for it. Changes nothing and learns nothing. A hash
 /// is proven, refuted or unknown: a registry that does not answer makes the result inconclusive, exit code 4, and never
-/// good or bad. With --offline nobody is asked.
+/// good or bad. With --offline no server is asked.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
@@ -111,14 +111,14 @@ fn bytes(text: &str) -> Result<u64, String> {
         unit => UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|(_, bytes)| *bytes),
     };
     let bytes = unit.and_then(|unit| number.parse::<u64>().ok()?.checked_mul(unit));
-    bytes.ok_or_else(|| "a number of bytes is wanted, such as 500MiB or 2GiB".to_owned())
+    bytes.ok_or_else(|| "expected a number of bytes, such as 500MiB or 2GiB".to_owned())
 }
 
 /// Explain a rule, a hash or a provider.
 ///
 /// Tells what a rule means and what to do about it; where in the repository a hash is recorded and which package it
 /// belongs to; or, for a source address, what is known of each hash of its entry, and which other lock files have the
-/// provider. Nobody is asked: what earlier runs found out is told.
+/// provider. No server is asked: what earlier runs found out is told.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"

@@ -1,4 +1,4 @@
-//! The commands that ask nobody, on real files.
+//! The commands that ask no server, on real files.
 
 use tempfile::TempDir;
 

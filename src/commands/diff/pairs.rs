@@ -248,7 +248,7 @@ pub fn is_refused(root: &RootOutcome) -> bool {
     root.findings.iter().any(|finding| finding.level == Level::Deny && finding.rule.class() == Class::Other)
 }
 
-/// True if a hash came that contradicts the record, or that nobody vouches for, or a release that must not be used.
+/// True if a hash came that contradicts the record, or that no source vouches for, or a release that must not be used.
 pub fn is_alarming(root: &RootOutcome) -> bool {
     let refused = |finding: &Finding| finding.level == Level::Deny && finding.rule.class() != Class::Other;
     if root.findings.iter().any(refused) {

@@ -129,7 +129,7 @@ impl Job {
     }
 
     /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
-    /// they are wanted, since nobody named any.
+    /// they are wanted, since none were named.
     pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
         let Some(now) = self.root.recognised(cache) else { return false };
         let is_outgrown = |(addr, step): (&ProviderAddr, &Step)| {

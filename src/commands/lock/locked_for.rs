@@ -1,4 +1,4 @@
-//! The platforms that the entries of a lock file were locked for, where nobody named any.
+//! The platforms that the entries of a lock file were locked for, where none were named.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -112,7 +112,7 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
         }
     }
     for at in pending {
-        let message = "the files of the root module change all the time; nothing was written";
+        let message = "the files of the root module kept changing; nothing was written";
         let error = Error::new(ErrorKind::Disk, message).hint("wait until other programs are done, and run again");
         outcomes.insert(at, failed(roots.paths[at].clone(), error));
     }
@@ -147,7 +147,7 @@ enum Begun {
     Job(Box<Job>),
 }
 
-/// A job with what is known of its providers, or why nobody knows.
+/// A job with what is known of its providers, or why it is not known.
 struct Answered {
     job: Job,
     answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
@@ -294,7 +294,7 @@ fn together(
 }
 
 fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {
-    let message = format!("locking provider {addr} needs its registry, which --offline forbids to ask");
+    let message = format!("locking provider {addr} needs its registry, and --offline forbids asking it");
     let error = Error::new(ErrorKind::Offline, message).hint("run the command once without --offline");
     (addr.clone(), Err(Refusal::Error(error)))
 }

@@ -42,7 +42,7 @@ pub struct Root {
     pub(in crate::commands) configured: bool,
     /// What is asked.
     pub(in crate::commands) intent: Intent,
-    /// The platforms that the entries were locked for, where nobody named any.
+    /// The platforms that the entries were locked for, where none were named.
     pub(super) locked_for: Option<LockedFor>,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
@@ -84,7 +84,7 @@ pub(in crate::commands) struct FileAsRead {
 pub(super) struct Terms {
     /// Where the signers are remembered.
     pub(super) trust: TrustPlace,
-    /// What happens when nobody is remembered for a provider.
+    /// What happens when no signer is remembered for a provider.
     pub(super) first_use: FirstUseRule,
     /// The day of the run, UTC.
     pub(super) today: Date,

@@ -33,10 +33,10 @@ fn meant(addr: &ProviderAddr, name: &str, requirements: &Requirements, dialect: 
         });
     match namesake {
         Some((other, local)) => format!(
-            "no entry of required_providers is named {name:?}, which so means {shown}; for {other} write `provider = {local}`"
+            "no entry of required_providers is named {name:?}, which therefore means {shown}; for {other} write `provider = {local}`"
         ),
         None => format!(
-            "no entry of required_providers is named {name:?}, which so means {shown}; add one with the source that is meant"
+            "no entry of required_providers is named {name:?}, which therefore means {shown}; add one with the source that is meant"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a mirror is whole, unchanged, and has what lock files ask for. Nobody is asked.
+//! Whether a mirror is whole, unchanged, and has what lock files ask for. No server is asked.
 //!
 //! The copies of signed documents that stand in the mirror take the place of a registry's answers, so that lock files
 //! are judged by them as `verify --offline` judges them by the cache.

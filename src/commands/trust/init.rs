@@ -112,7 +112,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
 }
 
 fn offline() -> Error {
-    let message = "who signed what is locked must be asked, which --offline forbids";
+    let message = "only the registries can tell who signed what is locked, and --offline forbids asking them";
     Error::new(ErrorKind::Offline, message).hint("run the command once without --offline")
 }
 

@@ -100,7 +100,7 @@ fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
         return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint(hint));
     }
     if scope.offline && request.depth.recompute {
-        let message = "--deep computes hashes from packages, which --offline forbids to download";
+        let message = "--deep computes hashes from packages, and --offline forbids downloading them";
         return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
     }
     Ok(())
@@ -120,7 +120,7 @@ fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -
     }
     if as_they_were > 0 && outcome.many {
         let count = outcome.roots.len();
-        notes.push(format!("{as_they_were} of {count} root modules are as they were; nothing was asked about them"));
+        notes.push(format!("{as_they_were} of {count} root modules are unchanged; nothing was asked about them"));
     }
     notes
 }
@@ -192,7 +192,7 @@ fn served(source: &RootSource) -> Option<String> {
         other => other.to_string(),
     };
     Some(format!(
-        "asked was {place}: a proven hash is that of a package that was served there, or is listed as signed there"
+        "{place} was asked: a proven hash is that of a package that was served there, or is listed as signed there"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks nobody and learns nothing.
+//! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks no server and learns nothing.
 
 mod alike;
 pub mod base;

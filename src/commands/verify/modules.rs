@@ -11,7 +11,7 @@ use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
 use crate::outcome::Unanswered;
 use crate::workspace::RunSettings;
 
-/// What the sources of locked packages serve now, or why nobody knows; nothing for those that were not asked.
+/// What the sources of locked packages serve now, or why it is not known; nothing for those that were not asked.
 pub(super) type ServedModules = BTreeMap<ModuleKey, Result<Served, Error>>;
 
 /// What is known of locked modules beside the tree.
@@ -46,7 +46,7 @@ impl LockedModules<'_> {
         let before = self.before();
         let Some(read) = &self.tree.module_lock else {
             let was_there = before.is_some_and(|before| !before.is_empty());
-            let message = "the module lock file that stood here at the base was removed";
+            let message = "the module lock file that was here at the base was removed";
             let finding = Finding::new(Rule::LockFileRemoved, message).in_file(file);
             return was_there.then_some(finding).into_iter().collect();
         };

@@ -8,7 +8,7 @@ use crate::commands::lock::RuleBook;
 use crate::disk::cache::Cache;
 use crate::release::{Known, ReleaseKey, cached};
 
-/// What earlier runs left about the locked releases; nobody is asked.
+/// What earlier runs left about the locked releases; no server is asked.
 pub fn recalled(roots: &Roots, cache: &Cache) -> Known {
     // What several root modules lock suffices for each of them.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();

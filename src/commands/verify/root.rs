@@ -109,7 +109,7 @@ impl Root {
     pub fn since(mut self, change: Change) -> Self {
         if !change.before.is_empty() {
             for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
-                let message = "the dependency lock file that stood here at the base was removed".to_owned();
+                let message = "the dependency lock file that was here at the base was removed".to_owned();
                 let rule = Rule::LockFileRemoved;
                 let gone = Finding { rule, level: rule.level(), message, ..finding.clone() };
                 *finding = gone.filled("REV", change.base.short());

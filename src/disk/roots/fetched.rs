@@ -155,7 +155,7 @@ impl fmt::Debug for ModuleFetch {
 }
 
 impl ModuleAccess {
-    /// Reads a tree, and has fetched what is missing in it. Nobody is asked while a lock is held if the caller holds none.
+    /// Reads a tree, and has fetched what is missing in it. No server is asked while a lock is held if the caller holds none.
     ///
     /// # Errors
     ///

@@ -205,7 +205,7 @@ fn vouched(hashes: &[&AddedHash]) -> &'static str {
         Some(3) => " (reported by a mirror)",
         Some(2) => " (reported by an index that others fill)",
         Some(1) => " (already recorded)",
-        _ => " (nobody vouches)",
+        _ => " (not vouched for)",
     }
 }
 

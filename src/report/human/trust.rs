@@ -27,7 +27,7 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
     let path = printable(&path);
     // Writing to a string cannot fail.
     let _ = match (report.changed, report.forgotten) {
-        (None, _) if pins.is_empty() => writeln!(text, "{path} remembers nobody"),
+        (None, _) if pins.is_empty() => writeln!(text, "{path} remembers no signer"),
         (None, _) => Ok(()),
         (Some(true), true) => writeln!(text, "forgotten; review and commit {path}"),
         (Some(true), false) => writeln!(text, "review and commit {path}"),

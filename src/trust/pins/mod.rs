@@ -27,10 +27,10 @@
 //!
 //! A retired signer holds for exactly the versions that its block lists, those that were locked when `trust rotate` put
 //! another in its place: a key that got lost cannot sign a further one. `retired_signer "unsigned"` is the same for
-//! releases that nobody signed.
+//! unsigned releases.
 //!
 //! [`Pins`] is what the file says; [`TrustFile`] adds its comments and places, so that writing it again loses nothing.
-//! The folder reads no files, asks nobody and knows no time.
+//! The folder reads no files, asks no server and knows no time.
 
 mod decode;
 mod encode;
@@ -173,7 +173,7 @@ impl Pin {
 }
 
 impl Signer {
-    /// How the file calls releases that nobody signed.
+    /// How the file calls unsigned releases.
     pub const UNSIGNED: &'static str = "unsigned";
 
     /// The key, if there is one.

@@ -26,7 +26,7 @@ pub(super) fn text(directory: &Path, named: Option<&Path>) -> Result<Text, Error
     Ok(trust_file::read(&path)?.map(String::into_bytes))
 }
 
-/// Who is remembered on both sides; what cannot be read remembers nobody, and is told.
+/// Who is remembered on both sides; what cannot be read remembers no signer, and is told.
 pub(super) fn trust(texts: Texts) -> (Trust, Vec<String>) {
     let mut notes = Vec::new();
     let [old, new] = texts.map(|text| {

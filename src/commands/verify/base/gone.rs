@@ -26,7 +26,7 @@ pub struct Gone {
 impl Gone {
     /// The finding on a root module without configuration, as Terragrunt leaves them.
     pub fn finding(&self, base: &Compared) -> Finding {
-        let message = "the dependency lock file that stood here at the base was removed";
+        let message = "the dependency lock file that was here at the base was removed";
         let finding = Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME));
         finding.filled("REV", base.short())
     }

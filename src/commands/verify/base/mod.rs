@@ -70,7 +70,7 @@ impl Base {
         let head = git.commit("HEAD").map_err(failed)?.ok_or_else(|| {
             Error::new(
                 ErrorKind::Usage,
-                format!("HEAD is no commit yet, so that nothing can be compared with {name:?}"),
+                format!("HEAD has no commit yet, so that there is nothing to compare with {name:?}"),
             )
         })?;
         let parted = git.merge_base(&revision, &head).map_err(failed)?;
@@ -353,7 +353,7 @@ fn told(error: GitError, revision: &str) -> Error {
         GitError::NoMergeBase { .. } => said.hint(format!("if they have one elsewhere, {deepen}")),
         GitError::UnknownName { shallow, ref remote, .. } => {
             let is_told = shallow || remote.is_some();
-            let message = format!("--base: {revision:?} is no revision in this clone");
+            let message = format!("--base: {revision:?} is not a revision in this clone");
             let told = Error::from(error);
             let said = Error { message, ..told };
             if is_told { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }

@@ -45,7 +45,7 @@ impl Base {
             let place = self.top.join(new);
             if let Some((old, _)) = left.iter().find(|(_, old)| goes_on(old, &place)) {
                 let [old, new] = [*old, new].map(|directory| if directory.is_empty() { "." } else { directory });
-                let message = format!("the configuration of {old} goes on in {new} without its dependency lock file");
+                let message = format!("the configuration of {old} moved to {new} without its dependency lock file");
                 findings.push(Finding::new(Rule::LockFileMoved, message).in_file(lock));
             }
         }

@@ -138,7 +138,7 @@ impl Walk<'_> {
         let installed = match self.options.modules {
             ModuleLookup::None => None,
             ModuleLookup::Installed => self.installed(asked)?,
-            // What is locked counts, and what is installed only where nobody may be asked.
+            // What is locked counts, and what is installed only where no server may be asked.
             ModuleLookup::Auto if self.options.pins.is_some() && !self.may_be_installed(answer.as_ref()) => None,
             ModuleLookup::Auto => self.installed(asked).unwrap_or_default(),
         };
