@@ -1,19 +1,17 @@
 //! `cache`: the index of known hashes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::Services;
-use super::publish::Publishing;
-use super::sources::Sources;
+#[cfg(feature = "online")]
+use super::publish;
 use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
 use crate::disk::{files, report_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
-use crate::source::Published;
 
 /// What `cache` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +30,7 @@ pub enum Request {
     /// To write what was computed here into a file, `-` for standard output.
     Export(PathBuf),
     /// To write it into a shared index: the one that was named, else that of `TFLOCK_INDEX`.
+    #[cfg(feature = "online")]
     Publish(Option<String>),
     /// To take in such a file, `-` for standard input.
     Import(PathBuf),
@@ -70,7 +69,8 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
             CacheReport::Pruned { files, bytes }
         }
         Request::Export(file) => export(file, &cache)?,
-        Request::Publish(index) => return publish(index.as_deref(), cache, services),
+        #[cfg(feature = "online")]
+        Request::Publish(index) => return publish::publish(index.as_deref(), cache, services),
         Request::Import(file) => return import(file, &cache, services),
     };
     Ok(Outcome::of_body("cache", Body::Cache(report)))
@@ -91,20 +91,6 @@ fn export(file: PathBuf, cache: &Cache) -> Result<CacheReport, Error> {
         Error::new(ErrorKind::Disk, format!("cannot write {}: {problem}", file.display())).in_file(&file)
     })?;
     Ok(CacheReport::Exported { file, entries, text: None })
-}
-
-/// Writes every entry that was computed here and is not there yet.
-fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>) -> Result<Outcome, Error> {
-    let publishing = Publishing::of(named, services)?;
-    let cache = Arc::new(cache);
-    let sources = Sources::new(services, &cache);
-    let published = publishing.publish(cache.entries(), &sources)?;
-    let deny = |finding| Finding { level: Level::Deny, ..finding };
-    let findings = publishing.contradictions(&published, &cache).into_iter().map(deny).collect();
-    let Published { news, known, .. } = published;
-    let body = Ok(Body::Cache(CacheReport::Published { index: publishing.shown, news, known }));
-    let outcome = Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]);
-    Ok(Outcome { notes: sources.notes(), ..outcome })
 }
 
 fn import(file: PathBuf, cache: &Cache, services: &Services<'_>) -> Result<Outcome, Error> {

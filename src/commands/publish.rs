@@ -10,10 +10,10 @@ use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::{index_directory, lock_file, worktree};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile;
-use crate::outcome::Outcome;
+use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::settings::IndexPlace;
 use crate::source::Published;
 
@@ -105,6 +105,24 @@ impl Publishing {
             Err(error) => outcome.but(Some(error)),
         }
     }
+}
+
+/// Writes every entry of the cache that was computed here and is not there yet.
+///
+/// # Errors
+///
+/// As of [`Publishing`].
+pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>) -> Result<Outcome, Error> {
+    let publishing = Publishing::of(named, services)?;
+    let cache = Arc::new(cache);
+    let sources = Sources::new(services, &cache);
+    let published = publishing.publish(cache.entries(), &sources)?;
+    let deny = |finding| Finding { level: Level::Deny, ..finding };
+    let findings = publishing.contradictions(&published, &cache).into_iter().map(deny).collect();
+    let Published { news, known, .. } = published;
+    let body = Ok(Body::Cache(CacheReport::Published { index: publishing.shown, news, known }));
+    let outcome = Outcome::of_roots("cache", vec![RootOutcome { path: PathBuf::new(), body, findings }]);
+    Ok(Outcome { notes: sources.notes(), ..outcome })
 }
 
 /// What was computed here of the archives that a lock file records. One that cannot be read records none.

@@ -11,6 +11,7 @@ use crate::finding::{Finding, Rule};
 use crate::modulelock::{LockedModule, ModuleKey};
 
 /// How many files of a module are named.
+#[cfg(feature = "online")]
 const MOST_NAMES: usize = 3;
 
 /// The findings on installed modules, all of them or only those that were read in the place of what is locked; and what

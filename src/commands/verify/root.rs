@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::modules::{self, LockedModules, ModuleFacts};
+#[cfg(feature = "online")]
+use super::modules::ServedModules;
+use super::modules::{LockedModules, ModuleFacts};
 use super::other_tool;
 use crate::addr::ProviderAddr;
 use crate::disk::roots::{MissingModule, Tree, file_from};
@@ -146,7 +148,7 @@ impl Root {
 
     /// Keeps what the sources of locked modules serve now.
     #[cfg(feature = "online")]
-    pub(super) fn learn_served(&mut self, served: modules::ServedModules) {
+    pub(super) fn learn_served(&mut self, served: ServedModules) {
         self.modules.served = served;
     }
 
