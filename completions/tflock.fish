@@ -24,7 +24,7 @@ function __fish_tflock_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c tflock -n "__fish_tflock_needs_command" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_needs_command" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_needs_command" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -36,13 +36,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_needs_command" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_needs_command" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_needs_command" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_needs_command" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_needs_command" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_needs_command" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_needs_command" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_needs_command" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_needs_command" -s V -l version -d 'Print version'
@@ -83,29 +83,66 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l platform -d 'Record hashes for this platform; may be repeated' -r -f -a "aix_ppc64\t''
+android_arm64\t''
+darwin_386\t''
+darwin_amd64\t''
+darwin_arm64\t''
+dragonfly_amd64\t''
+freebsd_386\t''
+freebsd_amd64\t''
+freebsd_arm\t''
+freebsd_arm64\t''
+freebsd_riscv64\t''
+illumos_amd64\t''
+linux_386\t''
+linux_amd64\t''
+linux_arm\t''
+linux_arm64\t''
+linux_loong64\t''
+linux_mips\t''
+linux_mips64\t''
+linux_mips64le\t''
+linux_mipsle\t''
+linux_ppc64\t''
+linux_ppc64le\t''
+linux_riscv64\t''
+linux_s390x\t''
+netbsd_386\t''
+netbsd_amd64\t''
+netbsd_arm\t''
+netbsd_arm64\t''
+openbsd_386\t''
+openbsd_amd64\t''
+openbsd_arm\t''
+openbsd_arm64\t''
+solaris_amd64\t''
+windows_386\t''
+windows_amd64\t''
+windows_arm\t''
+windows_arm64\t''"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l reason -d 'Why; it is kept in the trust file' -r
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l index -d 'The shared index to write into, by its URL. One that settings in the work tree name is never written to' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l reason -d 'Why; it is kept in the trust file' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l index -d 'The shared index to write into, by its URL. One that settings in the work tree name is never written to' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l dry-run -d 'Write nothing; print the diff'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l no-first-use -d 'Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots'
@@ -113,7 +150,7 @@ complete -c tflock -n "__fish_tflock_using_subcommand lock" -l check -d 'Write n
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l prune -d 'Remove entries that the configuration does not require'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l lock-modules -d 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete'
-complete -c tflock -n "__fish_tflock_using_subcommand lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand lock" -l create -d 'With -r: also in directories with configuration that no module calls and that have no lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l publish -d 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand lock" -l fail-fast -d 'Begin no further root module once one has failed'
@@ -129,26 +166,26 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l max-download -d 'Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep as much as there is' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l max-download -d 'Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep as much as there is' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l base -d 'Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the work tree; compare lock files with its merge base with HEAD; look at the root modules that changed' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l inconclusive -d 'What it means that a registry does not answer; with --base never a note for entries that changed' -r -f -a "fail\t'Exit code 4'
 warn\t'A note'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand verify" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -s r -l recursive -d 'Check every root module below: every directory with a lock file, or with a backend and no caller'
 complete -c tflock -n "__fish_tflock_using_subcommand verify" -l installed -d 'Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem mirrors'
@@ -168,14 +205,14 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand explain" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand explain" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s r -l recursive -d 'Look at the lock file of every root module below'
 complete -c tflock -n "__fish_tflock_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -190,32 +227,69 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and not __fish_seen_subcommand_from lock" -f -a "lock" -d 'Make the lock file complete'
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l platform -d 'Record hashes for this platform; may be repeated' -r -f -a "aix_ppc64\t''
+android_arm64\t''
+darwin_386\t''
+darwin_amd64\t''
+darwin_arm64\t''
+dragonfly_amd64\t''
+freebsd_386\t''
+freebsd_amd64\t''
+freebsd_arm\t''
+freebsd_arm64\t''
+freebsd_riscv64\t''
+illumos_amd64\t''
+linux_386\t''
+linux_amd64\t''
+linux_arm\t''
+linux_arm64\t''
+linux_loong64\t''
+linux_mips\t''
+linux_mips64\t''
+linux_mips64le\t''
+linux_mipsle\t''
+linux_ppc64\t''
+linux_ppc64le\t''
+linux_riscv64\t''
+linux_s390x\t''
+netbsd_386\t''
+netbsd_amd64\t''
+netbsd_arm\t''
+netbsd_arm64\t''
+openbsd_386\t''
+openbsd_amd64\t''
+openbsd_arm\t''
+openbsd_arm64\t''
+solaris_amd64\t''
+windows_386\t''
+windows_amd64\t''
+windows_arm\t''
+windows_arm64\t''"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l reason -d 'Why; it is kept in the trust file' -r
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l index -d 'The shared index to write into, by its URL. One that settings in the work tree name is never written to' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l accept-republished -d 'Replace the hashes of a release that was published again; may be repeated' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l reason -d 'Why; it is kept in the trust file' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l index -d 'The shared index to write into, by its URL. One that settings in the work tree name is never written to' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -227,7 +301,7 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -237,13 +311,13 @@ complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l from-lock -d 'Read no configuration; complete the hashes of the entries that are there'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l prune -d 'Remove entries that the configuration does not require'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l lock-modules -d 'Lock modules too: writes .tflock.modules.hcl, which later runs keep complete'
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l create -d 'With -r: also in directories with configuration that nobody calls and that have no lock file'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l create -d 'With -r: also in directories with configuration that no module calls and that have no lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l publish -d 'Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s r -l recursive -d 'Work in every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l fail-fast -d 'Begin no further root module once one has failed'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand providers; and __fish_seen_subcommand_from lock" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -257,26 +331,63 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l name -d 'The local name; for one provider. Its type unless told otherwise' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l name -d 'The local name; for one provider. Its type unless told otherwise' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l platform -d 'Record hashes for this platform; may be repeated' -r -f -a "aix_ppc64\t''
+android_arm64\t''
+darwin_386\t''
+darwin_amd64\t''
+darwin_arm64\t''
+dragonfly_amd64\t''
+freebsd_386\t''
+freebsd_amd64\t''
+freebsd_arm\t''
+freebsd_arm64\t''
+freebsd_riscv64\t''
+illumos_amd64\t''
+linux_386\t''
+linux_amd64\t''
+linux_arm\t''
+linux_arm64\t''
+linux_loong64\t''
+linux_mips\t''
+linux_mips64\t''
+linux_mips64le\t''
+linux_mipsle\t''
+linux_ppc64\t''
+linux_ppc64le\t''
+linux_riscv64\t''
+linux_s390x\t''
+netbsd_386\t''
+netbsd_amd64\t''
+netbsd_arm\t''
+netbsd_arm64\t''
+openbsd_386\t''
+openbsd_amd64\t''
+openbsd_arm\t''
+openbsd_arm64\t''
+solaris_amd64\t''
+windows_386\t''
+windows_amd64\t''
+windows_arm\t''
+windows_arm64\t''"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand add" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand add" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand add" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l pin -d 'Require exactly the version that is selected'
 complete -c tflock -n "__fish_tflock_using_subcommand add" -l replace -d 'Change a requirement that is there already'
@@ -297,19 +408,19 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand remove" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand remove" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l force -d 'Also while something uses the provider'
 complete -c tflock -n "__fish_tflock_using_subcommand remove" -l lock-only -d 'Leave the configuration alone'
@@ -326,29 +437,66 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l modules -d 'Lock these modules anew by their sources, all of them without SOURCE; providers only where ADDR names some' -r
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l precise -d 'Select this version, newer or older; for one provider' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l modules -d 'Lock these modules anew by their sources, all of them without SOURCE; providers only where ADDR names some' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l precise -d 'Select this version, newer or older; for one provider' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l within -d 'Change no more than this part of the version' -r -f -a "patch\t'The last number'
 minor\t'The last two numbers'
 major\t'Any number'"
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l exclude-newer -d 'Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w' -r
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l exclude-newer -d 'Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l platform -d 'Record hashes for this platform; may be repeated' -r -f -a "aix_ppc64\t''
+android_arm64\t''
+darwin_386\t''
+darwin_amd64\t''
+darwin_arm64\t''
+dragonfly_amd64\t''
+freebsd_386\t''
+freebsd_amd64\t''
+freebsd_arm\t''
+freebsd_arm64\t''
+freebsd_riscv64\t''
+illumos_amd64\t''
+linux_386\t''
+linux_amd64\t''
+linux_arm\t''
+linux_arm64\t''
+linux_loong64\t''
+linux_mips\t''
+linux_mips64\t''
+linux_mips64le\t''
+linux_mipsle\t''
+linux_ppc64\t''
+linux_ppc64le\t''
+linux_riscv64\t''
+linux_s390x\t''
+netbsd_386\t''
+netbsd_amd64\t''
+netbsd_arm\t''
+netbsd_arm64\t''
+openbsd_386\t''
+openbsd_amd64\t''
+openbsd_arm\t''
+openbsd_arm64\t''
+solaris_amd64\t''
+windows_386\t''
+windows_amd64\t''
+windows_arm\t''
+windows_arm64\t''"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l state -d 'A state file, or the output of `state pull`: providers in it are kept' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l bump -d 'Also rewrite the constraint of the root module that does not allow the version'
 complete -c tflock -n "__fish_tflock_using_subcommand upgrade" -l pre -d 'Let pre-releases count; the tools accept one only where a constraint names it'
@@ -373,19 +521,19 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l exit-code -d 'Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected'
 complete -c tflock -n "__fish_tflock_using_subcommand outdated" -l modules -d 'Look at the modules of registries and git instead: what is locked, and what their sources offer'
@@ -403,27 +551,64 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l to -d 'The tool to move to' -r -f -a "tofu\t'OpenTofu, with registry.opentofu.org'
 terraform\t'Terraform, with registry.terraform.io'"
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l platform -d 'Record hashes for this platform; may be repeated' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l platform -d 'Record hashes for this platform; may be repeated' -r -f -a "aix_ppc64\t''
+android_arm64\t''
+darwin_386\t''
+darwin_amd64\t''
+darwin_arm64\t''
+dragonfly_amd64\t''
+freebsd_386\t''
+freebsd_amd64\t''
+freebsd_arm\t''
+freebsd_arm64\t''
+freebsd_riscv64\t''
+illumos_amd64\t''
+linux_386\t''
+linux_amd64\t''
+linux_arm\t''
+linux_arm64\t''
+linux_loong64\t''
+linux_mips\t''
+linux_mips64\t''
+linux_mips64le\t''
+linux_mipsle\t''
+linux_ppc64\t''
+linux_ppc64le\t''
+linux_riscv64\t''
+linux_s390x\t''
+netbsd_386\t''
+netbsd_amd64\t''
+netbsd_arm\t''
+netbsd_arm64\t''
+openbsd_386\t''
+openbsd_amd64\t''
+openbsd_arm\t''
+openbsd_arm64\t''
+solaris_amd64\t''
+windows_386\t''
+windows_amd64\t''
+windows_arm\t''
+windows_arm64\t''"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l h1 -d 'Whose h1: hashes are written: also the registry\'s, or only those computed here' -r -f -a "registry\t'Also those that the origin registry reports'
 verified\t'Only those computed here from archives with a signed checksum'"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l edit-config -d 'Also write the new host where source addresses in the configuration name the old one'
 complete -c tflock -n "__fish_tflock_using_subcommand migrate" -l dry-run -d 'Write nothing; print the diff'
@@ -442,18 +627,55 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l platform -d 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l platform -d 'Copy the packages of this platform; may be repeated. Else those of the settings, else those that are locked' -r -f -a "aix_ppc64\t''
+android_arm64\t''
+darwin_386\t''
+darwin_amd64\t''
+darwin_arm64\t''
+dragonfly_amd64\t''
+freebsd_386\t''
+freebsd_amd64\t''
+freebsd_arm\t''
+freebsd_arm64\t''
+freebsd_riscv64\t''
+illumos_amd64\t''
+linux_386\t''
+linux_amd64\t''
+linux_arm\t''
+linux_arm64\t''
+linux_loong64\t''
+linux_mips\t''
+linux_mips64\t''
+linux_mips64le\t''
+linux_mipsle\t''
+linux_ppc64\t''
+linux_ppc64le\t''
+linux_riscv64\t''
+linux_s390x\t''
+netbsd_386\t''
+netbsd_amd64\t''
+netbsd_arm\t''
+netbsd_arm64\t''
+openbsd_386\t''
+openbsd_amd64\t''
+openbsd_arm\t''
+openbsd_arm64\t''
+solaris_amd64\t''
+windows_386\t''
+windows_amd64\t''
+windows_arm\t''
+windows_arm64\t''"
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -l check -d 'Write nothing and ask no server; exit 1 if the mirror lacks something, 3 if something in it was altered'
 complete -c tflock -n "__fish_tflock_using_subcommand mirror" -s r -l recursive -d 'Copy for every root module below: each directory with a lock file'
@@ -469,16 +691,16 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand get" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand get" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand get" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand get" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand get" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand get" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s r -l recursive -d 'In every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand get" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -493,14 +715,14 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -l check -d 'Write nothing; exit 1 if a file would change'
 complete -c tflock -n "__fish_tflock_using_subcommand fmt" -s r -l recursive -d 'Format every lock file below'
@@ -516,14 +738,14 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand hash" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand hash" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand hash" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -537,18 +759,18 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l by -d 'With several root modules: which versions of each provider, or what each root module locks' -r -f -a "provider\t'Which versions of each provider, and where'
 root\t'What each root module locks'"
-complete -c tflock -n "__fish_tflock_using_subcommand list" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand list" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand list" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand list" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -l modules -d 'List the calls of modules that are not local instead, with what is locked of them'
 complete -c tflock -n "__fish_tflock_using_subcommand list" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
@@ -564,19 +786,19 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l modules -d 'Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none' -r -f -a "auto\t'Installed ones where they are up to date; others are fetched into the cache'
 installed\t'Those that `init` or `get` installed'
 none\t'None: what they require is not known'"
-complete -c tflock -n "__fish_tflock_using_subcommand why" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand why" -l var -d 'Set a variable on which the source of a module depends; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l var-file -d 'Set variables from a file; may be repeated' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand why" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand why" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s r -l recursive -d 'Look at every root module below: each directory with a lock file'
 complete -c tflock -n "__fish_tflock_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -591,17 +813,17 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand diff" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -l tip -d 'Compare with the revision itself, not with its merge base'
 complete -c tflock -n "__fish_tflock_using_subcommand diff" -s r -l recursive -d 'Every lock file below'
@@ -620,13 +842,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "init" -d 'Ask for the signer of everything that is locked, and remember it'
@@ -635,10 +857,10 @@ complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "rotate" -d 'Put another signer in the place of those that are remembered'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "deny" -d 'Refuse a signing key, whatever it signs'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and not __fish_seen_subcommand_from init list add rotate deny forget" -f -a "forget" -d 'Forget who signs a provider: the next release is a first use'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l source -d 'Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l fs-mirror -d 'Take packages from this filesystem mirror only, packed or unpacked: fs:DIR' -r -f -a "(__fish_complete_directories)"
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l net-mirror -d 'Take packages from this network mirror only: net:URL' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -650,17 +872,17 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s r -l recursive -d 'All root modules below'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -672,16 +894,16 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -693,17 +915,17 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l reason -d 'Why; it is kept in the trust file' -r
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l reason -d 'Why; it is kept in the trust file' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -715,17 +937,17 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l reason -d 'Why; it is kept in the trust file' -r
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l reason -d 'Why; it is kept in the trust file' -r -f
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -737,16 +959,16 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from deny" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -758,13 +980,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand trust; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -778,15 +1000,15 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l resolve -d 'Merge the sides of these files with conflict markers' -r -F
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand merge" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand merge" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -800,14 +1022,14 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand textconv" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -821,14 +1043,14 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -F
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s C -l chdir -d 'Work in this root module as if started there; may be repeated' -r -f -a "(__fish_complete_directories)"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and not __fish_seen_subcommand_from install uninstall status" -f -a "install" -d 'Write .gitattributes and the repository\'s configuration'
@@ -845,13 +1067,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -865,13 +1087,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from uninstall" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -885,13 +1107,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand git; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -905,13 +1127,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and not __fish_seen_subcommand_from dir stats prune export import" -f -a "dir" -d 'Print the directory of the index'
@@ -930,13 +1152,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from dir" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -950,13 +1172,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -970,7 +1192,7 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -978,10 +1200,10 @@ complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_sub
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l imported -d 'Remove the hashes that were imported, and of the rest only what is of no use'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l index -d 'The shared index, by its URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l index -d 'The shared index, by its URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
 terraform\t'Terraform'
 tofu\t'OpenTofu'"
@@ -993,14 +1215,14 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l publish -d 'Write them into a shared index, where they are not there'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -1014,13 +1236,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand cache; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -1034,13 +1256,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand completions" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand completions" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand completions" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -1054,13 +1276,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand schema" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand schema" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand schema" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand schema" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -1074,13 +1296,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand version" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand version" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand version" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand version" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand version" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand version" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -1094,13 +1316,13 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand help" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand help" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand help" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand help" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand help" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand help" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l tool -d 'The tool whose rules hold: header, default registry, file names' -r -f -a "auto\t'Lock file\'s header, then its hosts, then .tofu files, then CLI configuration, then terraform'
@@ -1114,12 +1336,12 @@ github\t'Annotations of GitHub Actions'
 gitlab\t'A Code Quality report of GitLab'
 sarif\t'SARIF 2.1.0, for code scanning'
 commit\t'The body of a commit message; for diff only'"
-complete -c tflock -n "__fish_tflock_using_subcommand man" -l report -d 'Also write the result to a file in another form; may be repeated' -r
+complete -c tflock -n "__fish_tflock_using_subcommand man" -l report -d 'Also write the result to a file in another form; may be repeated' -r -f
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l color -d 'Colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l offline -d 'Ask no server; exit 4 if the work needs an answer'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -l no-cache -d 'Neither read nor write the index of known hashes'
-complete -c tflock -n "__fish_tflock_using_subcommand man" -s q -l quiet -d 'No progress, no notes'
+complete -c tflock -n "__fish_tflock_using_subcommand man" -s q -l quiet -d 'Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -s v -l verbose -d 'Tell more: each request, each hash'
 complete -c tflock -n "__fish_tflock_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,6 +1,7 @@
 //! From arguments to a command and its request.
 
 use super::args::{Arguments, Command, ProvidersCommand};
+use super::generated::Length;
 use super::{generated, manual};
 use crate::commands::{
     Services, add, cache, diff, explain, fmt, get, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
@@ -40,7 +41,8 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
             Ok(Outcome::of_body("version", Body::Generated(Generated::Version(env!("CARGO_PKG_VERSION")))))
         }
         Command::Help(asked) => {
-            generated::help(&asked.command).map(|page| Outcome::of_body("help", Body::Generated(Generated::Page(page))))
+            let page = generated::help(&asked.command, Length::Long)?.to_string();
+            Ok(Outcome::of_body("help", Body::Generated(Generated::Page(page))))
         }
         Command::Man(asked) => manual::page(asked.command.as_deref())
             .map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page)))),

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
-use super::args::{self, Arguments, command, wants_json};
+use super::args::{Arguments, command, wants_json};
+use super::generated::{self, Length};
 use super::{Environment, ExitCode, Streams, result, write};
 use crate::error::{Error, ErrorKind};
 use crate::redact;
@@ -31,13 +32,29 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
 pub(super) struct Asked {
     json: bool,
     command: Option<String>,
+    /// The same, and the one below it that was named.
+    names: Vec<String>,
+    /// How much help is asked for, if any is.
+    length: Length,
 }
 
 impl Asked {
     /// Reads the arguments, the program's name first, without parsing them.
     pub(super) fn of(arguments: &[OsString]) -> Self {
-        let command = args::named(arguments.iter().take_while(|argument| *argument != "--"));
-        Self { json: wants_json(arguments), command: command.map(str::to_owned) }
+        let known = command();
+        let words =
+            arguments.iter().skip(1).take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
+        let (mut at, mut names, mut length) = (&known, Vec::new(), Length::Long);
+        for word in words {
+            if let Some(below) = at.find_subcommand(word) {
+                at = below;
+                names.push(below.get_name().to_owned());
+            } else if ["-h", "--help", "-help"].contains(&word) {
+                length = if word == "-h" { Length::Short } else { Length::Long };
+                break;
+            }
+        }
+        Self { json: wants_json(arguments), command: names.first().cloned(), names, length }
     }
 }
 
@@ -59,7 +76,15 @@ pub(super) fn tell(
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
     };
     if matches!(refused.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
-        return result(streams, &text(streams.stdout_is_terminal));
+        let page = (refused.kind() == ClapKind::DisplayHelp && !asked.names.is_empty())
+            .then(|| generated::help(&asked.names, asked.length).ok())
+            .flatten();
+        let told = match page {
+            Some(page) if coloured(streams.stdout_is_terminal) => page.ansi().to_string(),
+            Some(page) => page.to_string(),
+            None => text(streams.stdout_is_terminal),
+        };
+        return result(streams, &told);
     }
     let hint = only_named(refused, asked);
     if let Some(error) = unknown_command(refused) {

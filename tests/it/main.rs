@@ -48,6 +48,7 @@ mod recursive;
 mod rotated;
 mod rules;
 mod same_versions;
+mod shells;
 mod ship;
 mod sources;
 mod support;

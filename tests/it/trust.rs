@@ -50,15 +50,16 @@ fn a_first_use_is_remembered_and_printed() {
     let run = workspace.tflock(&registry, lock(&[])).ended_with(0);
     assert_eq!(run.touched(), [TRUST, "app/.terraform.lock.hcl"]);
     let told = run.filtered(&run.stdout);
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(told, @r#"
     + localhost:PORT/acme/widget 1.4.0  new: h1 for linux_amd64; 1 zh (signed)
-        signed by <key GOOD> (first use)
+        signed by <key GOOD>, who says it is "GOOD <good@example.com>", created 2024-01-01, does not expire (first use)
     review and commit app/.terraform.lock.hcl and .tflock.trust.hcl
-    ");
+    "#);
     insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"
     # Who may sign the providers of this repository; kept by tflock.
     # Commit it, and review its changes.
 
+    # <key GOOD> says it is "GOOD <good@example.com>", created 2024-01-01, does not expire
     provider "localhost:PORT/acme/widget" {
       signers = ["<key GOOD>"]
     }
@@ -134,6 +135,8 @@ fn another_key_is_refused_until_it_is_rotated() {
     # Who may sign the providers of this repository; kept by tflock.
     # Commit it, and review its changes.
 
+    # <key GOOD> says it is "GOOD <good@example.com>", created 2024-01-01, does not expire
+    # <key OTHER> says it is "OTHER <other@example.com>", created 2024-01-01, does not expire
     provider "localhost:PORT/acme/widget" {
       signers = ["<key OTHER>"]
 
@@ -298,6 +301,7 @@ fn old_root_modules_get_their_first_trust_file() {
     # Who may sign the providers of this repository; kept by tflock.
     # Commit it, and review its changes.
 
+    # <key OTHER> says it is "OTHER <other@example.com>", created 2024-01-01, does not expire
     provider "localhost:PORT/acme/widget" {
       signers = ["<key OTHER>"]
 
@@ -306,11 +310,11 @@ fn old_root_modules_get_their_first_trust_file() {
       }
     }
     "#);
-    insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    localhost:PORT/acme/widget  <key OTHER>  any version
+    insta::assert_snapshot!(run.filtered(&run.stdout), @r#"
+    localhost:PORT/acme/widget  <key OTHER>  any version  says it is "OTHER <other@example.com>", created 2024-01-01, does not expire
     localhost:PORT/acme/widget  <key GOOD>  only 1.4.0
     review and commit .tflock.trust.hcl
-    ");
+    "#);
     let again = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);
     assert!(again.touched().is_empty(), "{again}");
     for root in ["old", "new"] {

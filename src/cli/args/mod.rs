@@ -40,7 +40,7 @@ use locking::Locking;
 pub(super) use migrate::MigrateArgs;
 pub(super) use mirror::MirrorArgs;
 use modules::{Assignments, Modules};
-pub(super) use parsing::{Arguments, command, named};
+pub(super) use parsing::{Arguments, command};
 pub(super) use single_dash::{double_dashes, wants_json};
 use source::Packages;
 pub(super) use trust::TrustArgs;

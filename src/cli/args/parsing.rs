@@ -70,7 +70,7 @@ fn parsed(mut description: clap::Command, arguments: &[OsString]) -> Result<Argu
 }
 
 /// The first of some arguments, the program's name before them, that is the name of a command.
-pub(in crate::cli) fn named<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Option<&'a str> {
+fn named<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Option<&'a str> {
     let words = arguments.into_iter().skip(1).filter_map(|argument| argument.to_str());
     words.into_iter().find(|word| Command::has_subcommand(word))
 }
