@@ -122,7 +122,7 @@ mod tests {
             rotate.contains("Usage: tflock trust rotate") && !rotate.contains("Neither read nor write"),
             "{rotate}"
         );
-        assert!(rotate.contains("explains: --tool, --offline, "), "{rotate}");
+        assert!(rotate.contains("explains: -C, --tool, --offline, "), "{rotate}");
         assert!(help(&[]).unwrap().contains("Neither read nor write the index"));
         assert!(help(&[]).unwrap().contains("Usage: tflock"));
         assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?"]);

@@ -68,6 +68,10 @@ impl Git {
 
     /// The branch that was probably meant by a name that means none.
     fn near_branch(&self, name: &str) -> Result<Option<String>, GitError> {
+        // Whoever writes a name out means no branch that is called by the whole of it.
+        if name.starts_with("refs/") {
+            return Ok(None);
+        }
         let answer = self.launcher.run(["for-each-ref", "--format=%(refname:short)", "refs/heads"])?;
         let branches = String::from_utf8_lossy(&answer.stdout).lines().map(str::to_owned).collect::<Vec<_>>();
         // The first branch has one of two names, depending on when git was installed.

@@ -70,7 +70,8 @@ fn shortest(way: &Path) -> PathBuf {
 
 /// The same text, its commands with `-r`.
 pub fn with_recursion(text: &str) -> String {
-    changed(text, |command, rest| WITH_RECURSION.contains(&command).then(|| format!("tflock {command} -r{rest}")))
+    let fits = |command: &str, rest: &str| WITH_RECURSION.contains(&command) && !is_recursive(rest);
+    changed(text, |command, rest| fits(command, rest).then(|| format!("tflock {command} -r{rest}")))
 }
 
 /// The same text, its commands with `-C`; also those that are about more than one root module, with `others`.
@@ -79,8 +80,15 @@ fn with_directory(text: &str, directory: &Path, others: bool) -> String {
     changed(text, |command, rest| {
         let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
         let about_many = others && ["trust", "git"].contains(&command);
-        (about_one || about_many).then(|| format!("tflock -C {directory} {command}{rest}"))
+        // From the root module of `-C` the search begins there; from those that were found it says where it works.
+        let stays = !others && is_recursive(rest);
+        ((about_one || about_many) && !stays).then(|| format!("tflock -C {directory} {command}{rest}"))
     })
+}
+
+/// True if what follows a command searches for root modules.
+fn is_recursive(rest: &str) -> bool {
+    rest.split(' ').any(|word| ["-r", "--recursive"].contains(&word))
 }
 
 /// Changes the commands between backticks, by the word behind `tflock` and what follows it; those that say already
@@ -88,7 +96,7 @@ fn with_directory(text: &str, directory: &Path, others: bool) -> String {
 fn changed(text: &str, change: impl Fn(&str, &str) -> Option<String>) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| {
         let Some(line) = part.strip_prefix("tflock ").filter(|_| at % 2 == 1) else { return part.to_owned() };
-        let says = line.split(' ').any(|word| ["-C", "-r", "--recursive", "--help", "RULE"].contains(&word));
+        let says = line.split(' ').any(|word| ["-C", "--help", "RULE"].contains(&word));
         let end = if line.starts_with(INIT) { INIT.len() } else { line.find(' ').unwrap_or(line.len()) };
         let (command, rest) = line.split_at(end);
         change(command, rest).filter(|_| !says).unwrap_or_else(|| part.to_owned())
@@ -150,6 +158,8 @@ mod tests {
             assert_eq!(below.for_all(text, None), text);
             assert_eq!(below.for_root(text, Path::new("a"), None), text);
         }
+        let named = stand(&["below"], false, "");
+        assert_eq!(named.for_all("`tflock lock -r --create`", None), "`tflock -C below lock -r --create`");
         assert_eq!(below.for_root("`tflock lock`", Path::new("a"), None), "`tflock -C ../a lock`");
     }
 }

@@ -97,7 +97,7 @@ fn expired_key() {
     let run = accepted(&registry);
     insta::assert_snapshot!("expired_key", run.filtered(&run.stdout));
     let within = accepted(&widget().signed_by(keys::EXPIRED));
-    assert!(!within.stdout.contains("expired"), "{within}");
+    assert!(!within.stdout.contains("expired-key"), "{within}");
 }
 
 #[test]

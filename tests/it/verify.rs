@@ -158,7 +158,7 @@ fn nothing_weakens_the_gate_in_silence() {
     let run = workspace.tflock(&registry, ["verify", "--trust-file", "pins.hcl"]).ended_with(2);
     assert!(run.stderr.contains("there is no trust file pins.hcl"), "{run}");
     let run = workspace.tflock(&registry, ["verify", "--deep", "--offline"]).ended_with(4);
-    assert!(run.stderr.contains("--offline forbids to download"), "{run}");
+    assert!(run.stderr.contains("--offline forbids downloading"), "{run}");
     assert!(registry.requests().is_empty());
     workspace.write_bytes(".tflock.trust.hcl", b"\xff");
     let run = workspace.tflock(&registry, ["verify"]).ended_with(2);

@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(error.position, Some(Position { line: 2, column: 1 }));
         assert_eq!(
             error.hints[0],
-            "no entry of required_providers is named \"github\", which so means hashicorp/github; for \
+            "no entry of required_providers is named \"github\", which therefore means hashicorp/github; for \
              integrations/github write `provider = gh`"
         );
         let error = told(&[("github", Resource, "github")], "github");

@@ -11,7 +11,7 @@ pub(super) fn formatted(files: &[FormattedFile]) -> String {
         match &file.text {
             Some(canonical) => text.push_str(canonical),
             None if file.changed && file.path.as_os_str() != "-" => {
-                let _ = writeln!(text, "{}", file.path.display());
+                let _ = writeln!(text, "{}", printable(&file.path.to_string_lossy()));
             }
             None => {}
         }
@@ -21,7 +21,7 @@ pub(super) fn formatted(files: &[FormattedFile]) -> String {
 
 pub(super) fn hashes(lines: &[HashLine]) -> String {
     lines.iter().fold(String::new(), |mut text, HashLine { hash, path }| {
-        let _ = writeln!(text, "{hash}  {}", path.display());
+        let _ = writeln!(text, "{hash}  {}", printable(&path.to_string_lossy()));
         text
     })
 }

@@ -166,8 +166,8 @@ fn a_name_that_somebody_may_have_chosen_is_no_base() {
         says(&workspace, full, 3, "");
     }
     workspace.git(["update-ref", "-d", full]);
-    says(&workspace, full, 2, "no revision in this clone");
-    says(&workspace, "refs/remotes/origin/main~0", 2, "no revision in this clone");
+    says(&workspace, full, 2, "is not a revision in this clone");
+    says(&workspace, "refs/remotes/origin/main~0", 2, "is not a revision in this clone");
     let workspace = repository(&registry);
     let main = workspace.git(["rev-parse", "HEAD"]).stdout.trim().to_owned();
     commit_evil(&workspace);

@@ -20,12 +20,12 @@ fn what_a_mirror_serves_is_proven_by_it_and_the_report_says_so() {
     workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
     let run = workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(0);
     assert!(
-        run.stderr.contains("asked was fs:mirror: a proven hash is that of a package that was served there"),
+        run.stderr.contains("fs:mirror was asked: a proven hash is that of a package that was served there"),
         "{run}"
     );
     assert!(registry.requests().is_empty(), "{run}");
     let run = workspace.tflock(&registry, ["verify", "--net-mirror", &registry.mirror_url()]).ended_with(0);
-    assert!(run.stderr.contains("asked was net:https://") && registry.count(Endpoint::Versions) == 0, "{run}");
+    assert!(run.stderr.contains("note: net:https://") && registry.count(Endpoint::Versions) == 0, "{run}");
 }
 
 #[test]
