@@ -43,7 +43,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// True if nobody knows, and a retry may help.
+    /// True if it is not known, and a retry may help.
     pub fn is_inconclusive(self) -> bool {
         use ErrorKind::{NotInstalled, Offline, Unauthorized, Unavailable};
         matches!(self, Unavailable | Unauthorized | NotInstalled | Offline)

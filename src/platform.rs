@@ -58,7 +58,7 @@ const BUILT: [&str; 38] = [
 
 /// A text that is not `os_arch`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a platform: two words separated by one underscore are wanted, such as linux_amd64")]
+#[error("{0:?} is not a platform: expected two words separated by one underscore, such as linux_amd64")]
 pub struct PlatformError(pub String);
 
 impl Platform {

@@ -4,7 +4,7 @@
 # usage: package.sh BUILT LICENCES OUT
 #   BUILT     holds built-TARGET/tflock[.exe] and built-TARGET/tflock-TARGET.cdx.json
 #   LICENCES  the licence texts of dependencies
-#   OUT       is made anew
+#   OUT       is made afresh
 set -euo pipefail
 
 built=$1 licences=$2 out=$3

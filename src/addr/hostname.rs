@@ -30,7 +30,7 @@ pub enum HostnameError {
     /// The text after `:` is no number.
     #[error("port portion contains non-digit characters")]
     PortNotANumber,
-    /// A port below 1, which the tools take, though nobody can listen there.
+    /// A port below 1, which the tools take, though no server can listen there.
     #[error("port number is less than 1")]
     PortTooSmall,
     /// A port above 65535.

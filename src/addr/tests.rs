@@ -10,7 +10,7 @@ use crate::vectors;
 fn sources_agree_with_the_tools() {
     let Some(rows) = vectors::rows("sources.tsv") else { return };
     let mut bad = Vec::new();
-    // The tools take ports that nobody can listen on; here they are refused.
+    // The tools take ports that no server can listen on; here they are refused.
     let reachable = |row: &&Vec<String>| !row[0].contains(":0/") && !row[0].contains(":-5/");
     for row in rows.iter().filter(reachable) {
         for (dialect, source, label) in [(Dialect::Terraform, 1, 3), (Dialect::OpenTofu, 2, 4)] {

@@ -58,7 +58,7 @@ pub struct Selected {
     pub newest: Option<Version>,
     /// Newer versions that the constraints allow, and why they were not selected.
     pub passed_over: Vec<(Version, PassedOver)>,
-    /// The `h1:` that the origin reports, of platforms that nobody asked for too, without a signature.
+    /// The `h1:` that the origin reports, also of platforms that were not asked for, without a signature.
     pub reported: BTreeMap<Platform, Vec<PackageHash>>,
     /// What a mirror tells of the packages of all platforms, where its user trusts that.
     pub told: BTreeMap<Platform, Vec<PackageHash>>,
@@ -113,7 +113,7 @@ impl Selected {
 /// Why a version was not selected although the constraints allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PassedOver {
-    /// It was signed too late, or nobody knows when.
+    /// It was signed too late, or it is not known when.
     TooYoung(Option<SystemTime>),
     /// It has no package for these platforms.
     Lacks(Vec<Platform>),

@@ -52,7 +52,7 @@ pub enum Event {
         /// True if it was read from disk, not downloaded.
         local: bool,
     },
-    /// Whose default registry goes without saying from now on; nobody's if the root modules differ.
+    /// Whose default registry goes without saying from now on; none if the root modules differ.
     Tool {
         /// The tool.
         dialect: Option<Dialect>,
@@ -79,7 +79,7 @@ impl Events {
         Self(Some(Arc::new(callback)))
     }
 
-    /// Nobody listens.
+    /// There is no listener.
     pub fn ignored() -> Self {
         Self(None)
     }

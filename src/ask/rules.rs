@@ -26,14 +26,14 @@ pub struct Rules {
     pub expiry: ExpiryRules,
     /// Platforms that the provider may lack.
     pub optional: BTreeSet<Platform>,
-    /// Wanted platforms that nobody named and that this provider was not locked for: a package that is not there is only
+    /// Wanted platforms that were not named and that this provider was not locked for: a package that is not there is only
     /// a warning.
     pub unnamed: BTreeSet<Platform>,
-    /// Which releases are not selected anew.
+    /// Which releases are not newly selected.
     pub exclusions: Exclusion,
 }
 
-/// Which releases are not selected anew, whatever the constraints say.
+/// Which releases are not newly selected, whatever the constraints say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Exclusion {
     /// Those that somebody asked to leave out: signed later. The protocol of registries knows no date of publication.

@@ -123,7 +123,7 @@ fn result(streams: &mut Streams<'_>, text: &str) -> ExitCode {
     }
 }
 
-/// Writes beside the result. Where nobody listens, nothing is lost.
+/// Writes beside the result. Where nothing listens, nothing is lost.
 fn write(stream: &mut dyn Write, text: &str) {
     let _ = stream.write_all(redact::secrets(text).as_bytes()).and_then(|()| stream.flush());
 }

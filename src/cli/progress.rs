@@ -17,7 +17,7 @@ pub(super) enum Mode {
     Silent,
     /// One line in the end that counts what was fetched; with -v a line for each package and request.
     Lines,
-    /// A bar for each package, a line that says whom the run is asking, and lines above them.
+    /// A bar for each package, a line that says which servers the run is asking, and lines above them.
     Bars,
 }
 
@@ -43,7 +43,7 @@ struct Screen {
     /// What is on its way.
     packages: Mutex<HashMap<PackageKey, Package>>,
     fetched: Mutex<Fetched>,
-    /// The line below the bars: whom the run is asking, or how much has come of how much.
+    /// The line below the bars: which servers the run is asking, or how much has come of how much.
     status: Mutex<Option<ProgressBar>>,
     lines: Mutex<Box<dyn Write + Send>>,
 }
@@ -142,7 +142,7 @@ impl Screen {
         self.total();
     }
 
-    /// Says whom the run is asking, as long as no package is on its way.
+    /// Says which servers the run is asking, as long as no package is on its way.
     fn asking(&self, url: &str) {
         let requests = {
             let mut fetched = locked(&self.fetched);
@@ -196,7 +196,7 @@ impl Screen {
 
     fn line(&self, text: &str) {
         let write = || {
-            // Nobody is left to be told that nobody reads this.
+            // Standard error is closed: there is no other place to report that.
             let _ = writeln!(locked(&self.lines), "{}", crate::redact::secrets(text));
         };
         match &self.bars {

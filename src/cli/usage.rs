@@ -22,8 +22,8 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     if name != "diff"
         && std::iter::once(arguments.global.format()).chain(reports).any(|format| format == Format::Commit)
     {
-        return Err(Error::new(ErrorKind::Usage, format!("{name} has no result in the form of a commit message"))
-            .hint("commit is a form of `tflock diff` only"));
+        return Err(Error::new(ErrorKind::Usage, format!("{name} has no result as a commit message"))
+            .hint("the format commit is for `tflock diff` only"));
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("show", "`tflock list` shows what is locked"),
     ("update", "`tflock upgrade` selects newer versions, `tflock lock` completes hashes"),
     ("install", "`tflock lock` writes the lock file, `terraform init` installs"),
-    ("uninstall", "`tflock remove` takes a provider out, `tflock git uninstall` the merge driver"),
+    ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
 ];
 
 /// What was meant by a name that is that of no command.

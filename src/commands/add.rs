@@ -51,7 +51,7 @@ pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     Ok(outcome)
 }
 
-/// The providers that are required, that nobody named now, and that have no entry in the lock file.
+/// The providers that are required, that were not named now, and that have no entry in the lock file.
 fn others_without_entry(root: &Root, settings: &RunSettings) -> Option<String> {
     let asked: BTreeSet<ProviderAddr> = root.asked().into_iter().collect();
     let required = root.requirements().iter().map(|(addr, _)| addr);

@@ -38,7 +38,7 @@ pub(super) fn sign(change: &mut Change, signer: &Signer, trust: &Trust) -> Optio
         }
         (Some(Verdict::FirstUse), Some(before)) if !matches!(before, Verdict::FirstUse) => {
             let message =
-                format!("{}; the trust file remembered somebody before this change", unknown(change, signer)?);
+                format!("{}; the trust file remembered a signer before this change", unknown(change, signer)?);
             let finding = Finding::new(Rule::SignerNotPinned, message).about(&change.address);
             (Standing::Refused, Some(by_signer(finding, signer)))
         }
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(told(Some(pinned(B)), Some(pinned(A)), A), warned(Standing::Rotated, Rule::SignerChanged));
         assert_eq!(told(Some(pinned(A)), Some(pinned(A)), B), refused(Rule::SignerChanged));
         assert_eq!(told(Some(pinned(A)), Some(pinned(A)), "unsigned"), refused(Rule::UnsignedAfterSigned));
-        // A trust file, or a pin, that goes away with the change frees nobody.
+        // A trust file, or a pin, that goes away with the change frees no signer.
         assert_eq!(told(Some(pinned(A)), None, B), refused(Rule::SignerChanged));
         assert_eq!(told(Some(pinned(A)), empty(), B), refused(Rule::SignerNotPinned));
         let denied = pins(&format!("denied_signer \"{A}\" {{\n reason = \"revoked\"\n}}\n"));

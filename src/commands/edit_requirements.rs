@@ -183,7 +183,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
     let mut edited = files.clone();
     for addr in root.asked() {
         let Some(requirement) = root.requirements().get(&addr) else { continue };
-        // A provider whose versions nobody tells is an error when it is locked.
+        // A provider whose versions are not known is an error when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();
         let releases = releases.filter(|version| !root.bans(&addr, version));
         let newest = || newest_beside(requirement, releases, prereleases);

@@ -112,7 +112,7 @@ fn unknown(text: &str, reason: &dyn ToString) -> Error {
     let telling = Some(telling).filter(|rules| near.is_none() && text.len() > 3 && (1..=5).contains(&rules.len()));
     let message = format!("{text:?} is neither a rule nor a hash nor a provider: {}", reason.to_string());
     let near = near.map(|id| format!("did you mean `tflock explain {id}`?"));
-    let near = near.or_else(|| Some(format!("these rules speak of it: {}", telling?.join(", "))));
+    let near = near.or_else(|| Some(format!("these rules mention it: {}", telling?.join(", "))));
     let all = "`tflock explain` lists all rules and topics".to_owned();
     near.into_iter().chain([all]).fold(Error::new(ErrorKind::Usage, message), Error::hint)
 }

@@ -95,7 +95,7 @@ fn modules_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     is_there(&file).then_some(file).into_iter()
 }
 
-/// The lock files below the directories of a run, and where nobody could look.
+/// The lock files below the directories of a run, and what could not be looked into.
 fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for directory in scope.directories() {
@@ -148,7 +148,7 @@ fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Resu
     let name = shown.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let is_configuration = [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
     if is_configuration || [settings::FILE_NAME, pins::FILE_NAME].contains(&&*name) {
-        let message = format!("{} is no lock file, and nothing else is formatted here", shown.display());
+        let message = format!("{} is not a lock file, and `tflock fmt` formats nothing else", shown.display());
         let hint = if is_configuration {
             format!("`{} fmt` formats configuration", dialect.program())
         } else {

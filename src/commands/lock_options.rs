@@ -31,9 +31,9 @@ pub struct LockOptions {
     pub h1: Option<H1Rule>,
     /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.
     pub accept_republished: Vec<(String, Version)>,
-    /// Select versions anew.
+    /// Select versions again.
     pub upgrade: Option<Upgrade>,
-    /// Releases that were signed later are not selected anew.
+    /// Releases that were signed later are not newly selected.
     pub not_after: Option<SystemTime>,
     /// True if a root module need not have configuration yet.
     pub accept_no_configuration: bool,
@@ -49,6 +49,6 @@ pub struct LockOptions {
     pub no_first_use: bool,
     /// Lock modules too, where no module lock file is there yet.
     pub lock_modules: bool,
-    /// Packages of modules that are selected anew though they are locked.
+    /// Packages of modules that are newly selected though they are locked.
     pub reselected_modules: Reselected,
 }

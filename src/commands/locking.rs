@@ -136,7 +136,7 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
     let differs = options.check && roots.iter().any(changed);
     let dialect = asked.to.or_else(|| targets.dialect());
     let outcome = Outcome { many: targets.many(), notes, dialect, ..Outcome::of_roots(asked.command, roots) };
-    // Where root modules were named, each of them says so; where one could not be opened, nobody knows.
+    // Where root modules were named, each of them says so; where one could not be opened, it is not known.
     let missing = if targets.found && all_begun { named.unknown() } else { None };
     let reselected = reselected.into_inner().unwrap_or_else(PoisonError::into_inner);
     let unlocked = if all_begun { unlocked(&options.reselected_modules, &reselected) } else { None };

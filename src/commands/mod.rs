@@ -1,7 +1,7 @@
 //! Commands: each a function from its request and the services to an outcome.
 //!
 //! A command prints nothing and knows no command line. Beside the commands stands what several of them need: the root
-//! modules of a run ([`targets`]), whom to ask, the trust files.
+//! modules of a run ([`targets`]), which sources to ask, the trust files.
 
 #[cfg(feature = "online")]
 pub mod add;

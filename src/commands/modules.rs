@@ -1,4 +1,4 @@
-//! Whom a run may ask for modules.
+//! Where a run may ask for modules.
 
 use std::sync::Arc;
 

@@ -53,7 +53,8 @@ fn report(settings: &RunSettings) -> Result<(OutdatedModules, Vec<Error>), Error
     let mut rows = BTreeMap::new();
     if let Some(fetch) = settings.modules.fetch.as_ref().filter(|_| !calls.is_empty()) {
         if settings.offline {
-            let message = "which modules there are must be asked, which --offline forbids";
+            let message =
+                "only their sources can tell which versions of modules there are, and --offline forbids asking them";
             return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
         }
         let requests: Vec<ModuleRequest> = calls.iter().map(Called::request).collect();

@@ -83,7 +83,7 @@ impl Publishing {
                 there.zh,
             );
             Finding::new(Rule::IndexDiffers, message)
-                .remedied_by("Find out who filled it, and have that entry taken out.")
+                .remedied_by("Find out who filled it, and have that entry removed.")
         });
         told.collect()
     }

@@ -1,4 +1,4 @@
-//! What every command is handed beside its request: where to work, the cache, whom to ask, where progress goes.
+//! What every command is handed beside its request: where to work, the cache, which sources to ask, where progress goes.
 
 use std::fmt;
 use std::io::Read;

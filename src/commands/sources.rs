@@ -1,4 +1,4 @@
-//! Whom a run asks for packages: from what command line, settings and CLI configuration say to opened sources.
+//! Where a run asks for packages: from what command line, settings and CLI configuration say to opened sources.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ struct Known {
     notes: BTreeSet<String>,
 }
 
-/// Whom some root modules ask. Those that ask the same share every question.
+/// The sources that some root modules ask. Those that ask the same share every question.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked {
     dialect: Dialect,
@@ -49,7 +49,7 @@ struct Asked {
 pub(super) struct Group {
     /// Their numbers.
     pub(super) members: Vec<usize>,
-    /// The sources, opened; none where --offline forbids to ask them. Why not, where that fails.
+    /// The sources, opened; none where --offline forbids asking them. Why not, where that fails.
     pub(super) opened: Result<Option<GatherOptions>, Error>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Sources<'a> {
         self.known().notes.insert(text.into());
     }
 
-    /// Root modules by whom they ask, each given with its number and the providers that it asks about.
+    /// Root modules by the sources they ask, each given with its number and the providers that it asks about.
     pub(super) fn groups<'p, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
@@ -111,7 +111,7 @@ impl<'a> Sources<'a> {
         answers
     }
 
-    /// Whom a root module asks about some providers.
+    /// Which sources a root module asks about some providers.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The note where the CLI configuration has other sources, and nobody said that they are not to be asked.
+    /// The note where the CLI configuration has other sources, and no option or setting says that they are not to be asked.
     fn tell_unasked<'p>(
         &self,
         source: &RootSource,
@@ -184,7 +184,7 @@ impl<'a> Sources<'a> {
         Ok(())
     }
 
-    /// The sources, opened; none where --offline forbids to ask them.
+    /// The sources, opened; none where --offline forbids asking them.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Whom OCI registries are asked as.
+/// The credentials with which OCI registries are asked.
 pub(super) fn oci_client(client: Client, config: &CliConfig, scope: &Scope) -> OciClient {
     let defaults = config.oci_defaults.clone().unwrap_or_default();
     let variables = &scope.environment.variables;

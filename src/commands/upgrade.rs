@@ -21,7 +21,7 @@ pub struct Request {
     pub options: LockOptions,
     /// Which root modules.
     pub below: Below,
-    /// Constraints of the root module that do not allow the version are written anew.
+    /// Constraints of the root module that do not allow the version are rewritten.
     pub bump: bool,
 }
 

@@ -81,12 +81,12 @@ fn remarks(root: &RootModule) -> Vec<String> {
     let warnings = root.tree.iter().flat_map(|tree| tree.warnings.iter().map(ToString::to_string));
     let none = root.tree.is_none().then(|| {
         let place = root.settings.lock_file_shown();
-        format!("beside {} there is no configuration that could ask for a provider", place.display())
+        format!("there is no configuration beside {} that could ask for a provider", place.display())
     });
     warnings.chain(none).collect()
 }
 
-/// Who asks for which provider; nobody where there is no configuration.
+/// Who asks for which provider; none where there is no configuration.
 fn requirements(root: &RootModule, providers: &[String]) -> Result<Body, Error> {
     let names = root.names();
     let only: Vec<ProviderAddr> = providers.iter().map(|text| names.resolve(text)).collect::<Result<_, _>>()?;

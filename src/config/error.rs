@@ -116,7 +116,7 @@ pub enum ConfigErrorKind {
     /// The source of a provider is refused.
     #[error(transparent)]
     Source(#[from] AddrError),
-    /// A provider of Terraform 0.12 that nobody can install.
+    /// A provider of Terraform 0.12 that cannot be installed.
     #[error("provider source {0:?} is a legacy one, which cannot be installed")]
     LegacySource(String),
     /// A version that is not a plain string.
@@ -171,7 +171,7 @@ impl From<ConfigError> for Error {
                 mapped.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")
             }
             ConfigErrorKind::UnexpectedBlock(kind) if kind == "required_providers" => {
-                mapped.hint("a required_providers block stands in a `terraform` block")
+                mapped.hint("a required_providers block belongs in a `terraform` block")
             }
             ConfigErrorKind::ConflictMarker => mapped.hint("resolve the conflict, and run again"),
             ConfigErrorKind::LegacySource(_) => {

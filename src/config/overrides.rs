@@ -132,7 +132,7 @@ impl Assembly<'_> {
                     base.place = config.place;
                 }
             }
-            // A default configuration that nobody wrote is there all the same, and empty.
+            // An unwritten default configuration is there all the same, and empty.
             None if config.alias.is_none() => self.append_provider(config),
             None => {
                 let what = describe(&config);

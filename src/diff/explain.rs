@@ -135,7 +135,7 @@ fn hashes_replaced(change: &Change) -> (String, String) {
         .is_some_and(|(old, new)| old.hashes.of(HashScheme::Zh).any(|hash| new.hashes.contains(hash)));
     let archives = old_schemes(change).contains(&HashScheme::Zh);
     let cause = if kept(change) == 0 && !archives {
-        "Either the file was written anew on another platform, each of which has its own checksum of contents (h1), or \
+        "Either the file was rewritten on another platform, each of which has its own checksum of contents (h1), or \
          other packages are offered under the name of this version."
     } else if kept(change) == 0 {
         "A version never changes once it is published, so its checksums should not either. Either the publisher replaced \

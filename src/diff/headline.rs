@@ -137,7 +137,7 @@ fn verdicts(change: &Change) -> Option<String> {
         .map(|(count, words)| format!("{} {words}", of(count)))
         .collect();
     match told.is_empty() {
-        // Nobody's word counts that must not be believed.
+        // A word that must not be believed does not count.
         true if change.standing == Standing::Refused => None,
         true => Some("all vouched for".to_owned()),
         // That nothing was asked is no news of each single line, unless the line is loud.

@@ -124,7 +124,7 @@ pub(super) fn stage(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Res
         Ok(_) if std::fs::read(&target).is_ok_and(|old| old == bytes) => return Ok(staged(None, &target)),
         _ => {}
     }
-    // The library adds the random name, which tells nobody anything.
+    // The library adds the random name, which means nothing.
     let unnamed = |error: io::Error| failed("create a file beside", path)(io::Error::from(error.kind()));
     let mut beside = self::beside(directory, name).map_err(unnamed)?;
     beside.write_all(bytes).map_err(failed("write", path))?;
@@ -158,7 +158,7 @@ impl Staged {
 
 /// Removes new files that a killed run left in a directory before it could put them in their places.
 ///
-/// The caller holds the lock on the directory: nobody is about to use them. What cannot be removed stays.
+/// The caller holds the lock on the directory: no other run is about to use them. What cannot be removed stays.
 pub(super) fn sweep(directory: &Path) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.filter_map(Result::ok) {

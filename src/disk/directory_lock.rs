@@ -10,7 +10,7 @@ use super::atomic::{StoreError, failed};
 /// A lock on a directory: while it lives, no other run holds one to write.
 ///
 /// Leaves nothing behind: the directory itself is locked (on Windows, a file in the temporary directory). It is held
-/// while files are read or written, never while anybody is asked, and nobody who holds one waits for another.
+/// while files are read or written, never while a server is asked, and none waits for another while it holds one.
 #[derive(Debug)]
 pub struct DirectoryLock {
     /// Closing it gives the lock back. Where the file system knows no locks it stands for none.

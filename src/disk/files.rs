@@ -31,7 +31,7 @@ pub enum Refusal {
     #[error("a symbolic link on its way leads into .git")]
     Repository,
     /// Links that lead to each other.
-    #[error("symbolic links lead in a circle")]
+    #[error("symbolic links form a circle")]
     Circle,
     /// A link whose target is not there.
     #[error("a symbolic link on its way leads nowhere")]
@@ -94,7 +94,7 @@ fn check(meta: &std::fs::Metadata) -> io::Result<()> {
     }
 }
 
-/// The bytes of what a user named on the command line, be it a pipe.
+/// The bytes of what a user named on the command line, even a pipe.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
     bounded(std::fs::File::open(path)?, 0)
 }
 
-/// At most one byte more than so many of what a user named on the command line, be it a pipe.
+/// At most one byte more than so many of what a user named on the command line, even a pipe.
 ///
 /// # Errors
 ///

@@ -163,7 +163,7 @@ fn run(
     }
     let answer = wait(&mut child, limit);
     if answer.is_none() {
-        // It may be gone by now; either way nobody waits for it any longer.
+        // It may be gone by now; either way it is not waited for any longer.
         let _ = child.kill();
         let _ = child.wait();
     }

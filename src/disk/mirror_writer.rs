@@ -187,7 +187,7 @@ impl ArchiveCopy {
         Self { directory, name, file: Mutex::default() }
     }
 
-    /// Begins, or begins anew.
+    /// Begins, or starts again.
     ///
     /// # Errors
     ///

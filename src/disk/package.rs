@@ -38,7 +38,7 @@ pub enum PackageError {
         source: BadArchive,
     },
     /// A package has something other than files, directories and links to files.
-    #[error("{} is a directory or a device where a file is wanted", .0.display())]
+    #[error("{} is a directory or a device, not a file", .0.display())]
     NotAFile(PathBuf),
     /// More files than any package has.
     #[error("{} has more than {limit} files", path.display())]

@@ -26,7 +26,7 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     files::read(path).map_err(|reason| ReadError { path: path.to_owned(), reason })
 }
 
-/// The bytes of what a user named on the command line, be it a pipe; none if there is no such file.
+/// The bytes of what a user named on the command line, even a pipe; none if there is no such file.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     }
 }
 
-/// True if there is something, be it a link that leads nowhere.
+/// True if there is something, even a link that leads nowhere.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -39,7 +39,7 @@ pub enum GitError {
         /// A branch of the clone whose name is near.
         near: Option<String>,
     },
-    /// A name that means several things, of which somebody else may have made one.
+    /// A name that means several things, one of which may have been made by someone else.
     #[error("{name:?} may mean {}", candidates.join(" or "))]
     AmbiguousName {
         /// The name as typed.

@@ -19,7 +19,7 @@ const INSPECTION: Duration = Duration::from_secs(120);
 /// What may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Profile {
-    /// A work tree is looked at: git reads its own files, starts nothing and connects to nobody.
+    /// A work tree is looked at: git reads its own files, starts nothing and connects to no server.
     Inspect,
     /// A repository of the cache fetches: the user's own configuration counts, that of no work tree does.
     Fetch,
@@ -89,7 +89,7 @@ impl Launcher {
 
     /// Fetches into a bare repository outside of any work tree, such as one of the cache.
     ///
-    /// Credential helpers, `insteadOf` and keys are those of the user and the system. Nobody is prompted, no hook runs,
+    /// Credential helpers, `insteadOf` and keys are those of the user and the system. There is no prompt, no hook runs,
     /// and nothing is fetched but by the transports that are named. `limit` bounds each command.
     pub fn fetch(bare: &Path, transports: Transports, limit: Duration) -> Self {
         let transports = match transports {

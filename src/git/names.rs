@@ -83,7 +83,7 @@ impl Git {
         Ok(branches.iter().filter(near).min_by_key(|branch| strsim::osa_distance(branch, name)).cloned())
     }
 
-    /// The commit that a name must mean, and nobody who may push a branch or a tag can make it mean another one.
+    /// The commit that a name must mean, and that pushing a branch or a tag cannot change.
     ///
     /// Git itself takes the first of six places in which a name may stand, tags before branches, and mentions the others
     /// on standard error only.

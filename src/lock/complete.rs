@@ -133,7 +133,7 @@ mod tests {
         assert!(!is_complete(&step(&[zh(1), h1(1)], &["linux_amd64"]), &known()));
         assert!(!is_complete(&step(&[zh(1), zh(2)], &["linux_amd64"]), &known()));
         assert!(!is_complete(&step(&all, &["linux_amd64"]), &Release { listed: Vec::new(), ..known() }));
-        // Nobody asked for a platform that the release does not have.
+        // A platform that the release does not have was not asked for.
         let mut unnamed = step(&all, &["linux_amd64", "darwin_arm64"]);
         unnamed.rules.unnamed.insert("darwin_arm64".parse().unwrap());
         assert!(is_complete(&unnamed, &known()));

@@ -80,7 +80,7 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
         }
     }
     for (version, why) in &facts.passed_over {
-        let subject = if version == newest { String::new() } else { format!("{version} is passed over: ") };
+        let subject = if version == newest { String::new() } else { format!("{version} is skipped: ") };
         reasons.push(format!("{subject}{why}"));
     }
     reasons

@@ -31,9 +31,9 @@ pub struct Intent {
     pub state: Option<BTreeSet<ProviderAddr>>,
     /// Entries to remove, whatever requires them.
     pub dropped: BTreeSet<ProviderAddr>,
-    /// Select anew what is selected already; none to keep it.
+    /// Select again what is selected already; none to keep it.
     pub upgrade: Option<Upgrade>,
-    /// Providers whose version is selected anew while all others keep theirs.
+    /// Providers whose version is newly selected while all others keep theirs.
     pub reselected: BTreeMap<ProviderAddr, Reselect>,
     /// Releases that may replace what is recorded under their version.
     pub republished: BTreeSet<(ProviderAddr, Version)>,
@@ -41,7 +41,7 @@ pub struct Intent {
     pub moves: BTreeMap<ProviderAddr, ProviderAddr>,
 }
 
-/// When the version of a provider is selected anew.
+/// When the version of a provider is newly selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reselect {
     /// Where its constraints do not allow the recorded one, which else is an error.
@@ -50,7 +50,7 @@ pub enum Reselect {
     Always,
 }
 
-/// How versions are selected anew.
+/// How versions are newly selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upgrade {
     /// This one; else the newest.
@@ -214,7 +214,7 @@ impl<'a> Given<'a> {
         Some(Moved { from: from.clone(), entry: lock.get(from)?.clone() })
     }
 
-    /// Selects anew, whatever is recorded.
+    /// Selects again, whatever is recorded.
     fn anew(
         &self,
         addr: &ProviderAddr,
@@ -247,7 +247,7 @@ impl<'a> Given<'a> {
             )))
     }
 
-    /// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are selected anew.
+    /// The entries of Terraform's providers that `OpenTofu`'s replace; only where versions are newly selected.
     fn replaced(&self, plan: &Plan) -> BTreeSet<ProviderAddr> {
         let steps = plan.steps.keys().filter(|_| self.intent.upgrade.is_some());
         steps.filter_map(|addr| self.predecessor(addr).map(|(old, _)| old)).collect()

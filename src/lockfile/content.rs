@@ -116,7 +116,7 @@ impl<'s> Content<'s> {
         self.find(Rule::LockSchema, at, format!("there is no argument `{name}` here{}", meant(name, known)));
     }
 
-    /// Nothing reads a block for a module; but what it holds must be such that nobody could read it in two ways.
+    /// Nothing reads a block for a module; but what it holds must be such that it can be read in one way only.
     fn module(&mut self, tree: &Tree<'s>, block: &Block<'s>) {
         match tree.body(block.body.clone()) {
             Ok(body) => self.only_literals(&body, block.body.start),
@@ -322,7 +322,7 @@ fn address(label: &str, dialect: Dialect) -> Result<ProviderAddr, String> {
     let addr = match source {
         ProviderSource::Provider(addr) => addr,
         ProviderSource::BuiltIn(text) => return Err(format!("{text} is part of {dialect} and cannot be locked")),
-        ProviderSource::Legacy(text) => return Err(format!("{text} stands for no one provider and cannot be locked")),
+        ProviderSource::Legacy(text) => return Err(format!("{text} does not name one provider and cannot be locked")),
     };
     let canonical = addr.to_string();
     if canonical == label { Ok(addr) } else { Err(format!("the address must be written {canonical:?}, not {label:?}")) }

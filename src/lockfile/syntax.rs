@@ -94,7 +94,7 @@ impl Tree<'_> {
         parse_body(text).map_err(|error| {
             let at = (range.start + error.location().offset()).min(range.end);
             if depth(text) > DEEPEST {
-                let message = format!("nested more than {DEEPEST} levels deep, as no plain value is");
+                let message = format!("nested more than {DEEPEST} levels deep, which no plain value is");
                 return Problem { rule: Rule::LockNotLiteral, at, message };
             }
             syntax(at, error.message())
@@ -109,7 +109,7 @@ pub(super) fn label<'s>(label: &Label<'s>) -> Result<Cow<'s, str>, Problem> {
     }
     match format!("\"{}\"", label.raw).parse() {
         Ok(Expression::String(text)) => Ok(Cow::Owned(text.into_value())),
-        Ok(_) => Err(syntax(label.at, "this is no label")),
+        Ok(_) => Err(syntax(label.at, "this is not a label")),
         Err(error) => Err(syntax(label.at + error.location().offset(), error.message())),
     }
 }

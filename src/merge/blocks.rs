@@ -1,6 +1,6 @@
 //! The trust file, merged block by block.
 //!
-//! A block is known by its type and labels, and taken whole with the comments above it: whom to trust is decided by
+//! A block is known by its type and labels, and taken whole with the comments above it: who is trusted is decided by
 //! people, never put together from two answers. So two sides that changed one block differently are a conflict, and so
 //! is a block that one side removed and the other changed. What the blocks mean is not known here.
 
@@ -54,7 +54,7 @@ enum BlocksError {
     Syntax { line: usize, message: String },
     #[error("an attribute outside of any block")]
     Attribute,
-    #[error("{0} stands there twice")]
+    #[error("{0} is there twice")]
     Twice(String),
 }
 

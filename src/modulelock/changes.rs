@@ -28,7 +28,7 @@ pub enum ModuleChangeKind {
     Upgraded,
     /// It was not locked before.
     Added,
-    /// It is locked no more.
+    /// It is no longer locked.
     Removed,
     /// The same content is at another place, or in another commit.
     Moved,
@@ -132,7 +132,7 @@ impl ModuleChange {
                 (None, _) => String::new(),
             },
             ModuleChangeKind::Added => format!("new, for {}", listed(&self.calls()[0])),
-            ModuleChangeKind::Removed => "locked no more".to_owned(),
+            ModuleChangeKind::Removed => "no longer locked".to_owned(),
             ModuleChangeKind::Moved => match (commit(old), commit(new)) {
                 (Some(old), Some(new)) if old != new => {
                     format!("the same content in another commit: {} -> {}", short(&old), short(&new))

@@ -26,7 +26,7 @@ pub enum ModuleLockProblem {
     #[error(transparent)]
     Shape(#[from] Shape),
     /// A version that is none, or not in the form by which registries know it.
-    #[error("{0:?} is not a version of a module: all three numbers are wanted, without a prefix")]
+    #[error("{0:?} is not a version of a module: expected all three numbers, without a prefix")]
     Version(String),
     /// Not an `h1:`.
     #[error("{0:?} is not an h1 hash")]

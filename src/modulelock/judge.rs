@@ -62,7 +62,7 @@ pub enum Offered {
 }
 
 impl Served {
-    /// True if the source is meant to go on, so that its lock may be made anew.
+    /// True if the source is meant to go on, so that its lock may be made again.
     pub fn goes_on(&self) -> bool {
         let (Self::Locked { goes_on } | Self::Other { goes_on, .. }) = self;
         *goes_on
@@ -129,7 +129,7 @@ pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Opti
     let from = block.content.commit.as_ref();
     let from = from.map_or_else(|| block.content.hash.as_str().to_owned(), |commit| format!("commit {commit}"));
     let (rule, message) = if *goes_on {
-        (Rule::ModuleMoved, format!("{key} went on: locked is {from}, served is {to}"))
+        (Rule::ModuleMoved, format!("{key} has moved on: locked is {from}, served is {to}"))
     } else {
         (Rule::ModuleChanged, format!("{key} has other content than is locked: locked is {from}, served is {to}"))
     };
@@ -137,7 +137,7 @@ pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Opti
 }
 
 /// The findings on what a change did to the locks of packages that were there before and still are. A package whose `ref`
-/// is known to go on, or that has none, may be locked anew.
+/// is known to go on, or that has none, may be locked again.
 pub fn after(before: &ModuleLock, now: &ModuleLockFile, goes_on: &dyn Fn(&ModuleKey) -> bool) -> Vec<Finding> {
     let changed = now.lock.iter().filter_map(|(key, block)| {
         let old = before.get(key).filter(|old| old.content.hash != block.content.hash)?;

@@ -153,7 +153,7 @@ impl ModuleLock {
         self.0.is_empty()
     }
 
-    /// The same without some blocks, whose packages are selected anew.
+    /// The same without some blocks, whose packages are newly selected.
     #[must_use]
     pub fn without(&self, dropped: impl Fn(&ModuleKey) -> bool) -> Self {
         let kept = self.0.iter().filter(|(key, _)| !dropped(key));

@@ -378,7 +378,7 @@ impl Fetcher {
         if !self.options.offline {
             return Ok(());
         }
-        let message = format!("the module {what} was not fetched before, and --offline forbids to ask for it");
+        let message = format!("the module {what} was not fetched before, and --offline does not allow fetching it");
         Err(Error::new(ErrorKind::Offline, message).hint("run once without --offline"))
     }
 }
@@ -390,7 +390,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|error| Err(Error::new(ErrorKind::Disk, format!("fetching a module failed: {error}"))))
 }
 
-/// A commit that is locked and that nobody has any more.
+/// A commit that is locked and that no source has any more.
 fn vanished(address: &RemoteAddress, commit: &str) -> Error {
     let package = address.package();
     let message = format!("the locked commit {commit} is no longer in the module's repository {package}");

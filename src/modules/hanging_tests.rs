@@ -36,7 +36,7 @@ fn fetcher() -> Fetcher {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_servers_end_within_the_limits() {
-    // The system accepts connections for it; nobody reads them.
+    // The system accepts connections for it; they are never read.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
     let fetcher = fetcher();

@@ -25,7 +25,7 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 pub struct Differences {
     /// What is another file, is missing or is there beside.
     pub differ: BTreeSet<String>,
-    /// What a filter of git may have made of a file, which nobody else can tell.
+    /// What a filter of git may have made of a file, which cannot be told from outside.
     pub unknown: BTreeSet<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::hash::Sha256Digest;
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unavailable`] if the package of the cache is damaged; it is removed, so that the next run fetches it anew.
+/// [`ErrorKind::Unavailable`] if the package of the cache is damaged; it is removed, so that the next run fetches it again.
 /// [`ErrorKind::Disk`].
 pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     let record = record(tree)?;
@@ -103,7 +103,7 @@ fn damaged(tree: &Path) -> Error {
     // What cannot be removed will be found damaged again.
     let _ = tree.parent().map(fs::remove_dir_all);
     Error::new(ErrorKind::Unavailable, "a module package in the cache was damaged and has been removed")
-        .hint("run the command again: it fetches the package anew")
+        .hint("run the command again: it fetches the package again")
 }
 
 fn unwritable(path: &Path, reason: &io::Error) -> Error {

@@ -95,7 +95,7 @@ impl ModuleRegistry {
     async fn endpoint(&self, module: &RegistryModule, rest: &str) -> Result<Url, Error> {
         let base = self.discovery.url(&module.host, Service::Modules).await?;
         let path = format!("{}/{}/{}/{rest}", module.namespace, module.name, module.system);
-        base.join(&path).map_err(|_| unusable(module, &base, "its service URL is none"))
+        base.join(&path).map_err(|_| unusable(module, &base, "its service URL is not valid"))
     }
 
     async fn ask(&self, module: &RegistryModule, url: Url) -> Result<Document, Error> {

@@ -21,7 +21,7 @@ pub struct ModuleService {
     fetchers: [OnceLock<Made>; 2],
 }
 
-/// A runtime that nobody waits for in the end.
+/// A runtime that is not waited for in the end.
 struct Background(Option<Runtime>);
 
 impl ModuleService {

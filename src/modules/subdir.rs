@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 pub(super) fn expand(tree: &Path, subdir: &str, source: &str) -> Result<PathBuf, Error> {
     let missing = |what: &str| {
         Error::new(ErrorKind::NotFound, format!("the module package from {source} has {what} {subdir:?}"))
-            .hint("correct what stands behind // in the source of the module call")
+            .hint("correct what follows // in the source of the module call")
     };
     let mut found = vec![PathBuf::new()];
     for part in subdir.split('/').filter(|part| !part.is_empty()) {

@@ -52,7 +52,7 @@ struct Inner {
 }
 
 impl Client {
-    /// A client with these options, which tells nobody what it does.
+    /// A client with these options, which reports nothing of what it does.
     pub fn new(options: ClientOptions) -> Self {
         Self::watched(options, Watch::default())
     }

@@ -1,6 +1,6 @@
 //! Downloads: bytes as they come, in the caller's buffers.
 //!
-//! A retry after bytes have flowed must start the consumer anew, and only the consumer can do that. So the loop is the
+//! A retry after bytes have flowed must start the consumer again, and only the consumer can do that. So the loop is the
 //! caller's, and the counting and waiting ours:
 //!
 //! ```ignore

@@ -72,7 +72,7 @@ pub enum Fault {
     #[error("the answer is larger than {0} bytes")]
     TooLarge(u64),
     /// The server asks for more patience than we have.
-    #[error("the server asks to wait {} s, more than the {} s that are waited", asked.as_secs(), limit.as_secs())]
+    #[error("the server asks to wait {} s, longer than the {} s that tflock waits", asked.as_secs(), limit.as_secs())]
     Wait {
         /// What it asks.
         asked: Duration,
@@ -209,7 +209,7 @@ impl Fault {
 fn root_cause(error: &reqwest::Error) -> String {
     let chain = std::iter::successors(error.source(), |&error| error.source());
     let told = chain.last().map_or_else(|| error.to_string(), ToString::to_string);
-    // Some end with a page about the library that nobody here can do anything with.
+    // Some end with a page about the library that is of no use here.
     bounded(told.split(": https://docs.rs/").next().unwrap_or(&told), 200)
 }
 

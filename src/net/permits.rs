@@ -26,7 +26,7 @@ impl Permits {
             let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
             hosts.entry(key).or_insert_with(|| Arc::new(Semaphore::new(self.per_host))).clone()
         };
-        // Fails only for a closed semaphore, and nobody closes ours.
+        // Fails only for a closed semaphore, and ours is never closed.
         host.acquire_owned().await.ok()
     }
 }

@@ -27,7 +27,7 @@ impl<K: Eq + Hash, V: Clone> Shared<K, V> {
         Self::default()
     }
 
-    /// The answer for a key; runs the job only if there is none and nobody is at it.
+    /// The answer for a key; runs the job only if there is none and none is under way.
     pub async fn answer(&self, key: K, job: impl Future<Output = V>) -> V {
         // Nothing is done under the lock that could leave the map half changed.
         let cell = self.cells.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();

@@ -35,6 +35,6 @@ impl Watch {
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Watch(by a callback)" } else { "Watch(by nobody)" })
+        f.write_str(if self.0.is_some() { "Watch(by a callback)" } else { "Watch(not set)" })
     }
 }

@@ -112,7 +112,7 @@ pub struct Change {
     pub asks: Vec<Ask>,
     /// For a release new to the file: who signed it.
     pub signer: Option<Signer>,
-    /// What the key of a signer that nobody remembered says of itself.
+    /// What the key of a signer that was not remembered says of itself.
     pub identity: Option<Box<Identity>>,
     /// Where the entry stands in the new file.
     pub position: Option<Position>,
@@ -132,7 +132,7 @@ pub enum Standing {
     FirstUse,
     /// The signer is remembered.
     Pinned,
-    /// The trust file of the new side remembers the signer, that of the old side nobody.
+    /// The trust file of the new side remembers the signer, that of the old side none.
     PinnedHere,
     /// The trust file of the new side remembers the signer, that of the old side another one.
     Rotated,

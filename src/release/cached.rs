@@ -39,7 +39,7 @@ impl Check {
 }
 
 /// The release as the cache knows it. What lacks a document or a good signature is as if it were not there, and where
-/// `signature` wants one always, what nobody signed too.
+/// `signature` wants one always, and of unsigned releases too.
 pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Check) -> Knowledge {
     let release = cache.release(addr, version).and_then(|record| known(cache, addr, &record, check));
     let release =
@@ -58,7 +58,7 @@ pub fn in_place_of(unanswered: &Error, before: Knowledge) -> Knowledge {
     }
 }
 
-/// The release as an earlier run saw it, with nobody's signature checked: for hints that nothing is written or proven by.
+/// The release as an earlier run saw it, without checking a signature: for hints that nothing is written or proven by.
 pub fn unchecked(cache: &Cache, addr: &ProviderAddr, version: &Version) -> Option<Release> {
     let record = cache.release(addr, version)?;
     let document = cache.document(&record.sums)?;

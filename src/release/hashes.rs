@@ -155,7 +155,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The status of contents that nobody computed and nobody reports.
+    /// The status of contents that were neither computed nor reported.
     fn unreported(&self) -> Status {
         let all_told = self.release.is_some_and(|release| release.complete && release.current);
         if all_told { Status::Unattested } else { Status::Unknown }

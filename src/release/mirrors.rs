@@ -7,7 +7,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
 
-/// True if nobody signed for the release: it comes from a mirror without copies of the signature.
+/// True if the release is not signed: it comes from a mirror without copies of the signature.
 pub fn is_vouched_by_mirror(release: &Release) -> bool {
     release.signer.is_none()
 }

@@ -202,7 +202,7 @@ impl Release {
         }
     }
 
-    /// The `h1:` that the origin reports and nobody computed, each with its platform.
+    /// The `h1:` that the origin reports and no run computed, each with its platform.
     pub fn reported(&self, hash: &PackageHash) -> Option<&Vouched> {
         self.h1.get(hash).filter(|vouched| vouched.evidence == Evidence::ReportedByOrigin)
     }

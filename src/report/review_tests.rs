@@ -297,7 +297,7 @@ fn markdown_of_many_providers_stays_below_the_limit_of_comments() {
     let one = outcome(vec![root(old, new, &nothing)]);
     let text = render(&one, Format::Markdown, Style { dialect: Some(Dialect::Terraform), ..Style::default() });
     assert!(text.len() < 65_536 && text.len() > 30_000, "{}", text.len());
-    assert!(text.contains("Left out for want of room: the checksums of"), "{}", &text[text.len() - 300..]);
+    assert!(text.contains("Left out for lack of space: the checksums of"), "{}", &text[text.len() - 300..]);
     assert_eq!(text.matches("\n| ").count() - text.matches("\n| |").count(), 300, "every provider has its row");
     assert!(
         text.contains("<summary>200 routine changes</summary>") && text.contains(" and 88 more: A version"),

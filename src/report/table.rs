@@ -37,7 +37,7 @@ impl<const N: usize> Table<N> {
             let row = shown(&std::array::from_fn(|at| row[at].as_str()));
             if text.len() + row.len() > room {
                 let left = self.rows.len() - at;
-                return text + "\n_Left out for want of room: " + &left.to_string() + " more rows._\n";
+                return text + "\n_Left out for lack of space: " + &left.to_string() + " more rows._\n";
             }
             text.push_str(&row);
         }
@@ -92,6 +92,6 @@ mod tests {
         assert_eq!(table.text(Style::default()), "a   long\nxy  1\nz\n");
         assert_eq!(table.markdown(1000, str::to_uppercase), "| A | LONG |\n|---|---|\n| XY | 1 |\n| Z |  |\n");
         let cut = table.markdown(35, str::to_owned);
-        assert_eq!(cut, "| a | long |\n|---|---|\n| xy | 1 |\n\n_Left out for want of room: 1 more rows._\n");
+        assert_eq!(cut, "| a | long |\n|---|---|\n| xy | 1 |\n\n_Left out for lack of space: 1 more rows._\n");
     }
 }

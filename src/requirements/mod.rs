@@ -25,7 +25,7 @@ pub struct Requirements {
 pub struct Requirement {
     /// The terms of all modules together.
     pub constraints: Constraints,
-    /// Who asks, in the order of the module tree; nobody where only a lock file was read.
+    /// Who asks, in the order of the module tree; empty where only a lock file was read.
     pub origins: Vec<Origin>,
 }
 
@@ -129,13 +129,13 @@ impl Requirements {
         self.providers.entry(addr.clone()).or_default().add(constraints, origin);
     }
 
-    /// Adds what the entry of a lock file says, for a provider that nobody is known to ask for.
+    /// Adds what the entry of a lock file says, for a provider that is not known to be asked for.
     pub fn add_entry(&mut self, addr: &ProviderAddr, entry: &LockEntry) {
         let requirement = self.providers.entry(addr.clone()).or_default();
         requirement.constraints = requirement.constraints.and(&entry.constraints);
     }
 
-    /// Takes out places that ask for a provider; the constraints are those of the others. Nobody left means that the
+    /// Takes out places that ask for a provider; the constraints are those of the others. None left means that the
     /// provider is not needed.
     pub fn remove_origins(&mut self, addr: &ProviderAddr, gone: impl Fn(&Origin) -> bool) {
         let Some(requirement) = self.providers.remove(addr) else { return };

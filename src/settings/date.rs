@@ -14,7 +14,7 @@ pub struct Date {
 
 /// A text that is not a day.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a date: YYYY-MM-DD is wanted")]
+#[error("{0:?} is not a date: expected YYYY-MM-DD")]
 pub struct DateError(pub String);
 
 impl Date {

@@ -76,7 +76,7 @@ pub enum Problem {
     #[error(transparent)]
     Index(#[from] IndexPlaceError),
     /// The name of an index is refused.
-    #[error("{0:?} is not the name of an index: up to 64 letters, digits, dashes, underscores and dots are wanted")]
+    #[error("{0:?} is not the name of an index: expected up to 64 letters, digits, dashes, underscores and dots")]
     IndexName(String),
     /// An age is refused.
     #[error(transparent)]

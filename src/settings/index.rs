@@ -52,7 +52,7 @@ pub enum IndexPlaceError {
     #[error("an index at {0}: needs a program with the feature \"cloud\", which this one was built without")]
     Cloud(String),
     /// A cloud store without the name of a bucket or container.
-    #[error("an index at {0}: is wanted as {0}://NAME or {0}://NAME/PATH, with the name of a bucket or container")]
+    #[error("an index at {0}: is written {0}://NAME or {0}://NAME/PATH, with the name of a bucket or container")]
     Bucket(String),
     /// A scheme that there is no index for.
     #[error("an index is at file:, https:, s3:, gs: or az:, not at {0}:")]

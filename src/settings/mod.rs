@@ -64,7 +64,7 @@ pub struct Settings {
     pub indexes: BTreeMap<Arc<str>, Index>,
     /// Releases that are refused.
     pub bans: Vec<Ban>,
-    /// Findings that are let pass.
+    /// Findings that are allowed.
     pub exemptions: Vec<Exemption>,
     /// The levels of rules, by id.
     pub levels: BTreeMap<String, Level>,

@@ -75,7 +75,7 @@ pub struct Age {
 
 /// A text that is not an age.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an age: a number with h, d or w is wanted, such as 7d")]
+#[error("{0:?} is not an age: expected a number with h, d or w, such as 7d")]
 pub struct AgeError(pub String);
 
 impl Policy {

@@ -24,7 +24,7 @@ pub enum SourceChoice {
 
 /// A text that names no source of packages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a source of packages: origin, configured, fs:DIR, net:URL or oci:TEMPLATE is wanted")]
+#[error("{0:?} is not a source of packages: expected origin, configured, fs:DIR, net:URL or oci:TEMPLATE")]
 pub struct SourceError(String);
 
 impl SourceChoice {

@@ -177,7 +177,7 @@ fn values_have_types() {
             "4:33 invalid provider matching pattern \"*/c\": \
              namespace can be a wildcard only if the provider type is also a wildcard",
             "4:42 optional_platforms must be a list of literal strings",
-            "4:45 \"x\" is not a platform: two words separated by one underscore are wanted, such as linux_amd64",
+            "4:45 \"x\" is not a platform: expected two words separated by one underscore, such as linux_amd64",
         ]
     );
     assert_eq!(complaints("platforms = []"), ["1:13 platforms must not be empty"]);
@@ -185,7 +185,7 @@ fn values_have_types() {
         complaints("policy {\n  hosts = [\"https://a.b\"]\n  minimum_age = \"soon\"\n}\n"),
         [
             "2:12 \"https://a.b\" is not a host: need just a hostname and optional port number, not a full URL",
-            "3:17 \"soon\" is not an age: a number with h, d or w is wanted, such as 7d",
+            "3:17 \"soon\" is not an age: expected a number with h, d or w, such as 7d",
         ]
     );
     assert_eq!(
@@ -195,7 +195,7 @@ fn values_have_types() {
         [
             "2:14 \"^1\" is not a version constraint: \"^1\" does not use correct version constraint syntax",
             "5:13 \"1.x\" is not a version: can't use wildcard for minor number; an exact version is required",
-            "6:11 \"soon\" is not a date: YYYY-MM-DD is wanted",
+            "6:11 \"soon\" is not a date: expected YYYY-MM-DD",
         ]
     );
 }

@@ -50,7 +50,7 @@ impl Clouds {
             Err(error) => return Err(failed(url, &error)),
         };
         if found.meta.size > LONGEST_LINE {
-            let message = format!("what it has about zh:{zh} is no entry about it");
+            let message = format!("what it has about zh:{zh} is not an entry about it");
             return Err(Error::new(ErrorKind::Unavailable, message));
         }
         let bytes = found.bytes().await.map_err(|error| failed(url, &error))?;
@@ -117,7 +117,7 @@ fn failed(url: &Url, error: &StoreError) -> Error {
         StoreError::InvalidPath { .. } | StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
             (ErrorKind::Settings, "cannot hold an index there")
         }
-        _ => (ErrorKind::Unavailable, "gave no answer that could be used"),
+        _ => (ErrorKind::Unavailable, "gave no usable answer"),
     };
     let names = match url.scheme() {
         "s3" => "AWS_",

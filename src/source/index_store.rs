@@ -57,7 +57,7 @@ impl IndexStores {
     ///
     /// # Errors
     ///
-    /// Why nobody knows; and that what is there is no entry about it.
+    /// Why it is not known; and that what is there is not an entry about it.
     pub async fn read(&self, place: &IndexPlace, zh: &Sha256Digest) -> Result<Option<IndexEntry>, Error> {
         let text = match place {
             IndexPlace::Directory(base) => {
@@ -76,7 +76,7 @@ impl IndexStores {
         };
         let Some(text) = text else { return Ok(None) };
         let entry = exchange::decode_line(text.strip_suffix(b"\n").unwrap_or(&text)).filter(|entry| entry.zh == *zh);
-        let message = || format!("what it has about zh:{zh} is no entry about it");
+        let message = || format!("what it has about zh:{zh} is not an entry about it");
         entry.map(Some).ok_or_else(|| Error::new(ErrorKind::Unavailable, message()))
     }
 

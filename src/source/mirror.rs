@@ -39,7 +39,7 @@ pub enum MirrorPackage {
 pub enum MirrorMiss {
     /// It affirms that it has no such thing.
     Absent(Error),
-    /// Nobody knows.
+    /// It is not known.
     Unknown(Error),
 }
 

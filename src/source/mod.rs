@@ -1,7 +1,7 @@
 //! Sources of releases: what they offer, in our types.
 //!
 //! A source reports; it judges nothing and writes nothing. It keeps *absent* (the source says that there is no such
-//! thing) apart from *unavailable* (nobody knows).
+//! thing) apart from *unavailable* (not known).
 
 mod directory;
 mod error;

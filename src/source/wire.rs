@@ -34,7 +34,7 @@ pub enum WireError {
     #[error("the answer does not have {0:?}")]
     Missing(&'static str),
     /// A checksum that is none.
-    #[error("the answer has an invalid shasum {0:?}: 64 hexadecimal digits are wanted")]
+    #[error("the answer has an invalid shasum {0:?}: expected 64 hexadecimal digits")]
     Shasum(String),
     /// A key of `packages` that is no platform.
     #[error("the answer includes the invalid package platform {0:?}")]
@@ -46,7 +46,7 @@ pub enum WireError {
     #[error("the response gives an archive only checksums of unknown formats")]
     UnknownSchemes,
     /// A document that is not called JSON.
-    #[error("the response has the content type {0:?}, where application/json is wanted")]
+    #[error("the response has the content type {0:?}, not application/json")]
     ContentType(String),
 }
 

@@ -11,13 +11,13 @@ pub struct Fingerprint(String);
 
 /// A text that is not the full fingerprint of a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not the fingerprint of a signing key: 40 or 64 hexadecimal digits are wanted{hint}", hint = of_key_id(.0))]
+#[error("{0:?} is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits{hint}", hint = of_key_id(.0))]
 pub struct FingerprintError(pub String);
 
 fn of_key_id(text: &str) -> &'static str {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let is_key_id = matches!(digits.len(), 8 | 16) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_key_id { ", for anybody can make a key with a wanted key id" } else { "" }
+    if is_key_id { ", since anyone can make a key with a chosen key id" } else { "" }
 }
 
 impl Fingerprint {
@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(bad.parse::<Fingerprint>(), Err(FingerprintError(bad.to_owned())));
         }
         let told = "34365D9472D7468F".parse::<Fingerprint>().unwrap_err().to_string();
-        assert!(told.ends_with("wanted, for anybody can make a key with a wanted key id"), "{told}");
+        assert!(told.ends_with("hexadecimal digits, since anyone can make a key with a chosen key id"), "{told}");
         assert!(format!("{}G", &V4[1..]).parse::<Fingerprint>().is_err());
         assert!(format!("{V4}\n").parse::<Fingerprint>().is_err());
     }

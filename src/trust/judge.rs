@@ -31,7 +31,7 @@ pub enum Verdict {
         /// Who would be accepted.
         accepted: BTreeSet<Signer>,
     },
-    /// Nobody signed, where a key did before.
+    /// Not signed, where it was before.
     UnsignedAfterSigned {
         /// Which pin refuses.
         pin: AddrPattern,

@@ -47,7 +47,7 @@ impl Judged<'_> {
     fn replaced(&self, shift: &Shift<'_>) -> Finding {
         let (first_gone, first_new) = (shift.went[0], shift.came[0]);
         let message = format!(
-            "hashes of {} were replaced: {} that stood at the base {} gone (first: {first_gone}), {} {} new (first: \
+            "hashes of {} were replaced: {} recorded at the base {} gone (first: {first_gone}), {} {} new (first: \
              {first_new})",
             self.name(),
             shift.went.len(),
@@ -62,10 +62,10 @@ impl Judged<'_> {
         let (gone, of) = (shift.went.len(), old.hashes.len());
         let name = self.name();
         let message = if gone == of {
-            format!("all {of} hashes of {name} that stood at the base are gone")
+            format!("all {of} hashes of {name} recorded at the base are gone")
         } else {
             format!(
-                "{gone} of {of} hashes of {name} that stood at the base {} gone (first: {})",
+                "{gone} of {of} hashes of {name} recorded at the base {} gone (first: {})",
                 are(gone),
                 shift.went[0]
             )

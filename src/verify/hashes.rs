@@ -53,7 +53,7 @@ impl Judged<'_> {
             HashScheme::Zh => "64 lower-case hexadecimal digits",
             _ => "the base64 of 32 bytes",
         };
-        let message = format!("recorded hash {hash} of {} can match no package: {wanted} are wanted", self.name());
+        let message = format!("recorded hash {hash} of {} can match no package: expected {wanted}", self.name());
         let finding = self.find(Rule::MalformedHash, message).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it stands in the place of a true one.
         if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
@@ -100,8 +100,8 @@ impl Judged<'_> {
         let name = self.name();
         let (rule, message) = if owners.is_empty() {
             let of = match hash.scheme() {
-                HashScheme::Zh => "stands nowhere in its checksums",
-                _ => "is that of none of its packages",
+                HashScheme::Zh => "is not in its checksums",
+                _ => "belongs to none of its packages",
             };
             (Rule::UnattestedHash, format!("recorded hash {hash} of {name} {of}"))
         } else {

@@ -23,7 +23,7 @@ fn foreign_schemes(addr: &ProviderAddr, entry: &LockEntry, dialect: Dialect) -> 
     let finding = Finding::new(Rule::InitChanges, message).about(addr).of_version(&entry.version);
     Some(
         finding.remedied_by(
-            "Take those lines out, or commit what `init` leaves: no tool compares such hashes with packages.",
+            "Remove those lines, or commit what `init` leaves: no tool compares such hashes with packages.",
         ),
     )
 }
@@ -50,8 +50,7 @@ fn taken_over(addr: &ProviderAddr, lock: &LockFile, dialect: Dialect) -> Option<
     );
     let finding = Finding::new(Rule::InitChanges, message).about(addr);
     Some(finding.remedied_by(
-        "Where registry.opentofu.org has the provider, leave the host out of its source address; `tflock lock --prune` takes \
-         out what `tofu providers lock` added.",
+        "Where registry.opentofu.org has the provider, leave the host out of its source address; `tflock lock --prune` removes what `tofu providers lock` added.",
     ))
 }
 

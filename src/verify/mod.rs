@@ -8,7 +8,7 @@
 //!
 //! Three-valued: a hash is *proven* if somebody vouches for it, *refuted* if all packages of its release are known and
 //! it is that of none, *unknown* otherwise. What a source could not or would not tell never refutes. The folder asks
-//! nobody, reads no files and knows no time but the one handed in.
+//! no server, reads no files and knows no time but the one handed in.
 
 mod continuity;
 mod entry;

@@ -214,7 +214,7 @@ fn doctored_files_are_caught_at_their_lines_and_their_originals_pass() {
                     |line: &usize| text.lines().nth(line - 1).is_some_and(|it| it.trim_start().starts_with("hashes"));
                 block.filter(list).collect()
             }
-            // Nothing was written anew but the head; it is the hashes that are wrong.
+            // Nothing was rewritten but the head; it is the hashes that are wrong.
             "host-changed-hashes-kept" | "version-changed-hashes-kept" => block_lines(&text, &address).collect(),
             _ => lines,
         };

@@ -118,7 +118,7 @@ fn minimum_age(old: &Settings, new: &Settings) -> Option<Weakening> {
     (is < was).then(|| weakening("minimum_age", format!("policy.minimum_age is {is}; before, {was}")))
 }
 
-/// Which source packages come from is whose word counts.
+/// The source of packages is whose word counts.
 fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
     let [was, is] = [old, new].map(|settings| settings.source.clone().unwrap_or_default());
     let message = match &is {
@@ -152,7 +152,7 @@ fn exempted(exemption: &Exemption) -> Weakening {
     let provider = exemption.providers.as_ref().map(|scope| format!(" of {scope}")).unwrap_or_default();
     let version = exemption.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
     let until = exemption.until.map(|day| format!(" until {day}")).unwrap_or_default();
-    let message = format!("findings of {}{provider}{version} are let pass{until}", exemption.rule);
+    let message = format!("findings of {}{provider}{version} are allowed{until}", exemption.rule);
     weakening(format!("exempt \"{}\"", exemption.rule), message)
 }
 
@@ -324,7 +324,7 @@ mod tests {
         let told = message(&policy("signature = \"always\""), &policy("signature = \"never\""));
         assert_eq!(told, "policy.signature is \"never\"; before, \"always\"");
         let told = message("", "exempt \"republished\" {\n provider = \"a/b\"\n version = \"1.0.0\"\n}\n");
-        assert_eq!(told, "findings of republished of a/b 1.0.0 are let pass");
+        assert_eq!(told, "findings of republished of a/b 1.0.0 are allowed");
         let told = message("", "level \"republished\" {\n is = \"note\"\n}\n");
         assert_eq!(told, "republished is at level note; before, deny");
     }

@@ -1,4 +1,4 @@
-//! What tells which tool a root module is for, where nobody says it.
+//! What tells which tool a root module is for, where it is not said.
 
 use std::path::{Path, PathBuf};
 

@@ -93,7 +93,7 @@ fn directory(text: &str) -> Option<String> {
 pub struct Named {
     texts: Vec<String>,
     seen: Mutex<Seen>,
-    /// True if some root module could not be read, so that nobody knows what it knows.
+    /// True if some root module could not be read, so that it is not known what it knows.
     missed: AtomicBool,
 }
 

@@ -65,7 +65,7 @@ pub struct RootSource {
     pub dialect: Dialect,
     /// What was chosen.
     pub choice: SourceChoice,
-    /// True if nobody chose.
+    /// True if it was not chosen.
     pub is_default: bool,
     /// The directory that the tool would run in.
     pub root: PathBuf,

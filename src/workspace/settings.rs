@@ -60,7 +60,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     }
     files::resolve(&root).map_err(|reason| {
         let message = format!("cannot work in {}: {reason}", root.display());
-        Error::new(ErrorKind::Disk, message).hint("name the directory where it stands itself")
+        Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")
     })?;
     // Reports are read far from where the command ran, as annotations of files in a repository.
     let place = Place::of(&root);

@@ -257,7 +257,7 @@ const ADVICE: &[Advice] = &[
 
 /// Rules whose advice has a test of its own, or that no small world raises.
 const ELSEWHERE: [(Rule, &str); 26] = [
-    (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed anew"),
+    (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed again"),
     (Rule::ModuleChanged, "modules: the locks of modules"),
     (Rule::ModuleMoved, "modules: the locks of modules"),
     (Rule::ModuleUnlocked, "modules: the locks of modules"),
@@ -266,7 +266,7 @@ const ELSEWHERE: [(Rule, &str); 26] = [
     (Rule::IndexDiffers, "cache: `prune --imported`"),
     (Rule::MirrorDiffers, "lock_mirror: what a mirror serves otherwise"),
     (Rule::MirrorIncomplete, "mirror: what `--check` misses is copied"),
-    (Rule::MirrorAltered, "mirror: what `--check` refuses is copied anew"),
+    (Rule::MirrorAltered, "mirror: what `--check` refuses is copied again"),
     (Rule::LockConstraints, "told by every command that reads the file: see `lock` of such files"),
     (Rule::MirrorVouches, "lock_mirror: the origin is asked by `verify`"),
     (Rule::UnsignedAfterSigned, "trust: rotating to unsigned"),

@@ -61,7 +61,7 @@ fn platforms_of_one_lock_file() {
     let (registry, workspace) = (registry(), Workspace::with_files(&[("main.tf", main)]));
     workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
     let lock = |platform: &&str| words(&format!("lock --platform {platform} --no-cache"));
-    // One that mends the text does not undo what another one adds.
+    // One that fixes the text does not undo what another one adds.
     let text = workspace.lock_file();
     workspace.write(".terraform.lock.hcl", &text.replace("version     =", "version ="));
     let runs: Vec<Vec<String>> = PLATFORMS.iter().map(lock).chain([words("fmt")]).collect();
@@ -102,7 +102,7 @@ fn pins_of_one_repository() {
     assert_eq!(workspace.read("ci/trust.hcl").matches("provider \"").count(), NAMES.len());
 }
 
-/// The run begins anew with what an editor wrote while it asked.
+/// The run starts again with what an editor wrote while it asked.
 #[test]
 fn what_an_editor_writes_meanwhile_is_kept() {
     let registry = registry().answers(Endpoint::Versions, Answer::slow(Duration::from_millis(50)));

@@ -49,7 +49,7 @@ fn provider_blocks_of_test_files_count_for_opentofu_only() {
     assert_eq!(asked["requirements"][0]["origins"][0]["file"], "x.tftest.hcl");
 }
 
-/// Nobody knows what a module that is not there requires.
+/// It is not known what a module that is not there requires.
 #[test]
 fn modules_that_are_not_installed_leave_the_answer_open() {
     let registry = honest();
@@ -124,7 +124,7 @@ fn what_init_will_change_is_named() {
     let run = lock(&workspace, &registry, &["--format", "json"]).ended_with(0);
     assert_eq!(messages(&run).len(), 1, "{run}");
     assert!(messages(&run)[0].contains("whose scheme it does not know"), "{run}");
-    // Settled: nobody needs the entry.
+    // Settled: nothing needs the entry.
     workspace.write("main.tf", "");
     let run = lock(&workspace, &registry, &["--state", "none.json", "--format", "json"]).ended_with(0);
     assert!(messages(&run)[0].starts_with("neither the configuration nor the state needs"), "{run}");

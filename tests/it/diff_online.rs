@@ -126,7 +126,7 @@ fn what_nobody_has_is_refused() {
         );
         workspace.tflock(&registry, ["diff", "--online"]).ended_with(0);
     }
-    // Nobody signed, and nobody has it.
+    // It is not signed, and no source has it.
     let registry = honest().standing_for("registry.opentofu.org").of("acme/widget", "1.4.0").unsigned();
     let all: Vec<String> = hashes(&registry, "1.4.0").into_iter().chain([format!("zh:{}", "a".repeat(64))]).collect();
     let at_tofu =

@@ -144,7 +144,7 @@ fn what_is_no_entry_counts_for_nothing() {
         std::fs::write(&linux, text).unwrap();
         let workspace = machine(&format!("file://{}", index.path().display()), "");
         let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
-        assert!(run.stderr.contains("is no entry about it") && workspace.lock_file() == lock, "{run}");
+        assert!(run.stderr.contains("is not an entry about it") && workspace.lock_file() == lock, "{run}");
     }
 }
 

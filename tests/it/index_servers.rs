@@ -31,7 +31,7 @@ impl Drop for Program {
     }
 }
 
-/// A port that nobody has now. Whoever takes it meanwhile makes the start fail, and the test tell it.
+/// A port that is free now. Whoever takes it meanwhile makes the start fail, and the test tell it.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }

@@ -1,4 +1,4 @@
-//! `tflock lock` behind bad networks: it asks again where that may help, says whom it could not ask, and keeps tokens
+//! `tflock lock` behind bad networks: it asks again where that may help, says which servers it could not ask, and keeps tokens
 //! at home.
 
 use std::time::Duration;

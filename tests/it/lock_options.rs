@@ -241,7 +241,7 @@ fn warnings_of_the_configuration_are_those_of_why() {
     assert!(lock.stderr.contains(warning), "{lock}");
 }
 
-/// Platforms that nobody named are those of any entry that packages were fetched for. A release that lacks one which it
+/// Platforms that were not named are those of any entry that packages were fetched for. A release that lacks one which it
 /// was never locked for is no error.
 #[test]
 fn platforms_that_nobody_named() {

@@ -141,7 +141,7 @@ fn the_trust_file_is_spoken_of_by_the_same_names() {
     let workspace = roots(&registry);
     let key = "A".repeat(40);
     let told = |args: &[&str], code| workspace.tflock(&registry, ["trust"].iter().chain(args)).ended_with(code);
-    // Of another host, the provider that is remembered is named, and nobody is sent to trust this one.
+    // Of another host, the provider that is remembered is named, and trusting this one is not advised.
     let run = told(&["rotate", "acme/widget", &key, "--reason", "x"], 2);
     assert!(run.stderr.contains("did you mean") && !run.stderr.contains("trust add"), "{run}");
     let run = told(&["rotate", "acme/unheard-of", &key], 2);

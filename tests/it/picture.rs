@@ -91,5 +91,5 @@ fn the_picture_shows_what_is_printed() {
         std::fs::write(PICTURE, &drawn).unwrap();
     }
     let kept = std::fs::read_to_string(PICTURE).unwrap_or_default();
-    assert!(kept == drawn, "docs/terminal.svg is not what is printed: UPDATE=1 draws it anew");
+    assert!(kept == drawn, "docs/terminal.svg is not what is printed: UPDATE=1 draws it again");
 }

@@ -58,7 +58,7 @@ fn pairs_are_shown_as_they_are_printed() {
             std::fs::write(PAIRS, &readme).unwrap();
             continue;
         }
-        assert_eq!(readme[start..end], wanted, "UPDATE=1 writes the page anew");
+        assert_eq!(readme[start..end], wanted, "UPDATE=1 rewrites the page");
     }
 }
 

@@ -119,7 +119,7 @@ fn a_key_that_no_registry_listed_is_told_before_it_is_remembered() {
         assert!(run.stderr.contains("no remembered key is known here to certify"), "{run}");
     }
     let run = workspace.tflock(None, ["trust", "rotate", &widget, "DEADBEEFDEADBEEF"]).ended_with(2);
-    assert!(run.stderr.contains("anybody can make a key with a wanted key id") && run.touched().is_empty(), "{run}");
+    assert!(run.stderr.contains("anyone can make a key with a chosen key id") && run.touched().is_empty(), "{run}");
 }
 
 #[test]

@@ -99,5 +99,5 @@ fn the_page_of_rules_is_that_of_the_program() {
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
         std::fs::write(PAGE, &page).unwrap();
     }
-    assert!(std::fs::read_to_string(PAGE).unwrap_or_default() == page, "docs/rules.md: UPDATE=1 writes it anew");
+    assert!(std::fs::read_to_string(PAGE).unwrap_or_default() == page, "docs/rules.md: UPDATE=1 rewrites it");
 }

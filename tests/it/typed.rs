@@ -24,16 +24,16 @@ fn what_was_probably_meant_is_named() {
         (&["mirror", "x", "--platform", "linux_amd46"], "did you mean linux_amd64?"),
         (&["explain", "signer-chnaged"], "did you mean `tflock explain signer-changed`?"),
         (&["explain", "refuted"], "`tflock explain` lists all rules and topics"),
-        (&["explain", "revoked"], "these rules speak of it: revoked-key"),
+        (&["explain", "revoked"], "these rules mention it: revoked-key"),
         (&["diff", "main"], "help: did you mean master?"),
         (&["diff", "-r", "main"], "help: did you mean master?"),
         (&["fmt", "main.tf"], "`terraform fmt` formats configuration"),
         (&["hash", "notes.txt"], "a package is a zip archive"),
         (
             &["verify", "--report", "foo=x"],
-            "there is no form \"foo\": human, json, markdown, github, gitlab, sarif, commit",
+            "there is no format \"foo\": human, json, markdown, github, gitlab, sarif, commit",
         ),
-        (&["verify", "--report", "json=-"], "--format json writes that form to standard output"),
+        (&["verify", "--report", "json=-"], "--format json writes that format to standard output"),
     ];
     for (args, wanted) in rows {
         let run = workspace.tflock(&registry, args);

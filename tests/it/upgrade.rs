@@ -1,4 +1,4 @@
-//! Versions are selected anew.
+//! Versions are newly selected.
 
 use crate::support::keys::Day;
 use crate::support::registry::Registry;

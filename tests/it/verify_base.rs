@@ -148,7 +148,7 @@ fn the_tree_under_attack_does_not_vouch_for_itself() {
     let run = gate(&workspace, &registry, &[]).ended_with(3);
     let wanted = ["hash-replaced", "pin-changed", "signer-changed"].map(str::to_owned);
     assert_eq!(rules(&run, "deny"), wanted.into(), "{run}");
-    // An approval of the trust file does not cover the lock file, unless the trust file says that it was published anew.
+    // An approval of the trust file does not cover the lock file, unless the trust file says that it was published again.
     let run = gate(&workspace, &registry, &["--allow-trust-change"]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["hash-replaced".to_owned()].into(), "{run}");
     let record = "version = \"1.4.0\"\n  date    = \"2026-01-01\"\n  reason  = \"they said so\"";
@@ -211,7 +211,7 @@ fn root_modules_come_and_go_and_move() {
         let row = |it: serde_json::Value| format!("{} {}", it["rule"].as_str().unwrap(), it["file"].as_str().unwrap());
         denied.map(row).collect::<Vec<_>>()
     };
-    // With its configuration it is no attack, be it the last one.
+    // With its configuration it is no attack, even the last one.
     workspace.git(["rm", "-r", "--quiet", "app", "other"]);
     assert_eq!(all().ended_with(0).json()["roots"], serde_json::json!([]));
     workspace.git(["reset", "--quiet", "--hard"]);
@@ -291,7 +291,7 @@ fn a_new_provider_with_its_pin_is_a_first_use() {
     assert!(workspace.read(TRUST).contains("acme/new"));
     let run = gate(&workspace, &registry, &[]).ended_with(0);
     assert_eq!(rules(&run, "warn"), ["pin-added".to_owned()].into(), "{run}");
-    // Without its pin it is nobody's.
+    // Without its pin no signer is remembered.
     workspace.git(["checkout", "--quiet", "--", TRUST]);
     let run = gate(&workspace, &registry, &[]).ended_with(3);
     assert_eq!(rules(&run, "deny"), ["signer-not-pinned".to_owned()].into(), "{run}");

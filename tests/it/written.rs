@@ -137,7 +137,7 @@ fn what_lock_writes_verify_passes() {
             let run = workspace.tflock(&registry, &args);
             assert!(matches!(run.code, Some(0 | 2 | 3 | 4)), "{run}");
             story.push(format!("{args:?}: {:?}", run.code));
-            // Where nothing is written nobody may have been asked.
+            // Where nothing is written no server may have been asked.
             if run.code == Some(0) && run.touched().contains(&LOCK) {
                 written += 1;
                 passes(&workspace, &registry, &story);

@@ -41,7 +41,7 @@ enum Stage {
     Open,
     /// It waits for smaller ones, with its size.
     Waiting(u64),
-    /// Nobody waits for it.
+    /// It is not waited for.
     Done,
 }
 

@@ -276,5 +276,5 @@ fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
     let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
     let url = ShownUrl::new(&package.url);
     let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
-    error.hint("tell the registry; until it is mended, another version may do").into()
+    error.hint("tell the registry; until it is fixed, another version may do").into()
 }

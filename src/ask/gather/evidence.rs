@@ -239,7 +239,7 @@ fn unattributed(inquiry: &Inquiry, release: &Release) -> Option<Error> {
 /// What is said where a release has more platforms than are looked at.
 pub(super) fn too_many(release: &Release, passed_over: usize) -> Error {
     let message = format!(
-        "{} {} has {} platforms; {LOOKED_AT} of them were looked at, which no real release has",
+        "{} {} has {} platforms, more than any real release; {LOOKED_AT} of them were looked at",
         release.address,
         release.version,
         passed_over + LOOKED_AT
@@ -260,7 +260,7 @@ struct Search<'a> {
     computed: BTreeSet<Platform>,
     /// Platforms that can still be looked at, the likeliest last.
     left: Vec<Platform>,
-    /// How many platforms are not looked at, since nobody has so many.
+    /// How many platforms are not looked at, since no real release has so many.
     passed_over: usize,
 }
 
@@ -322,7 +322,7 @@ impl<'a> Search<'a> {
         reported.contradiction(&self.release.address, platform, &known)
     }
 
-    /// The next archives to look at: as many as there are hashes that nobody vouches for.
+    /// The next archives to look at: as many as there are hashes that no source vouches for.
     ///
     /// Those of which nothing is known come first; then those of which there is only a report, which must not refute a
     /// recorded hash as long as the archive itself can be asked.

@@ -57,7 +57,7 @@ impl MirrorGatherer {
         Ok(Some(Copied { file_name, zh, h1, size, fate: there.fate(), signed }))
     }
 
-    /// A package of which no lock file records a hash. What it is, nobody has signed.
+    /// A package of which no lock file records a hash. What it is was never signed.
     fn unrecorded(&self, PackageKey { address, version, platform }: &PackageKey) -> Error {
         let message = format!(
             "the lock file records no hash of the package of {address} {version} for {platform} that {} has: the platform is not \

@@ -77,7 +77,7 @@ struct Gatherer {
 enum Miss {
     /// The source says that there is none.
     Absent,
-    /// Nobody knows.
+    /// It is not known.
     Refused(Refusal),
 }
 
@@ -89,7 +89,7 @@ struct NoOffers {
     refusal: Refusal,
 }
 
-/// Whom to ask, and what it takes.
+/// Which sources to ask, and what it takes.
 #[derive(Debug)]
 pub struct GatherOptions {
     /// Who is asked for which providers, in this order.

@@ -78,10 +78,10 @@ pub(super) fn check(
     let (signer, subkey, made) = if unsigned {
         let message = if documents.keys.is_empty() {
             format!(
-                "the registry lists no signing key for {addr} {version}, so that its checksums are nobody's word but its own"
+                "the registry lists no signing key for {addr} {version}, so that only the registry vouches for its checksums"
             )
         } else {
-            format!("the settings ask for no signature of {addr} {version}, so that none was checked")
+            format!("the settings require no signature of {addr} {version}, so that none was checked")
         };
         findings.push(Finding::new(Rule::Unsigned, message).about(addr));
         (Signer::Unsigned, None, None)
@@ -113,7 +113,7 @@ pub(super) struct Documents<'a> {
 /// A registry that lists no key may sign nothing at all; then somebody has to say so.
 fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
     let host = addr.host();
-    let message = format!("{host} lists no signing key for {addr} {version}, where a signature is asked for");
+    let message = format!("{host} lists no signing key for {addr} {version}, although a signature is required");
     let remedy = format!(
         "Where {host} signs nothing, write `host \"{host}\" {{ signature = \"never\" }}` into `.tflock.hcl`, and run \
          `tflock trust add {addr} unsigned`."

@@ -59,7 +59,7 @@ impl Sources {
         let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
         let roots = roots.iter().enumerate().map(|(at, steps)| (at, ((*steps).clone(), Arc::clone(&permits))));
         let answers = each(self, roots, |sources, _, (steps, permits)| async move {
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             let _permit = permits.acquire_owned().await;
             sources.of_steps(&steps).await
         });
@@ -335,7 +335,7 @@ fn not_found(addr: &ProviderAddr, taking: &[&Asker]) -> Error {
         several => {
             let message = format!("provider {addr} was not found in any of the installation methods that take it");
             several.iter().fold(Error::new(ErrorKind::NotFound, message), |error, asker| {
-                error.hint(format!("asked was {}", asker.shown()))
+                error.hint(format!("{} was asked", asker.shown()))
             })
         }
     }

@@ -249,7 +249,7 @@ impl Shelf<'_> {
         };
         let mut error = Error::new(ErrorKind::NotFound, message);
         for (version, why) in passed_over {
-            error = error.hint(format!("{version} is passed over: {why}"));
+            error = error.hint(format!("{version} is skipped: {why}"));
         }
         error = match (passed_over.is_empty(), self.place) {
             (true, Some(_)) => newest_there(self.offers, error),

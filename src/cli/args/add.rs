@@ -7,8 +7,8 @@ use crate::commands::{LockOptions, add, remove};
 
 /// Require a provider and lock it.
 ///
-/// Writes the requirement into `required_providers` where that stands, every other byte kept, or into versions.tf, and
-/// locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
+/// Writes the requirement into the `required_providers` block, or into versions.tf where there is none, keeps every other
+/// byte, and locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
 /// was locked before, by git's history, is no first use: that version is held to the hashes recorded then. On any error
 /// neither file changes.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
@@ -35,7 +35,7 @@ pub(in crate::cli) struct AddArgs {
     /// Select the version that git's history recorded last, and hold it to the hashes recorded then.
     #[arg(long)]
     previous: bool,
-    /// Pay no heed to git's history: even a version that it recorded is a first use.
+    /// Ignore git's history: even a version that it recorded is a first use.
     #[arg(long, conflicts_with = "previous")]
     no_previous: bool,
     #[command(flatten)]
@@ -74,7 +74,7 @@ impl AddArgs {
     }
 }
 
-/// Take out a requirement and its lock file entry.
+/// Remove a requirement and its lock file entry.
 ///
 /// Refuses while something still uses the provider, unless forced. What is remembered about its signer survives. When the
 /// provider comes back, a release that git's history recorded is held to the hashes recorded there; any other one is a

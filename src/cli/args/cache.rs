@@ -26,8 +26,8 @@ pub(in crate::cli) enum CacheCommand {
     Stats,
     /// Remove what has not been used for long.
     ///
-    /// Removes documents and release records that were written more than 90 days ago. What is known of hashes never
-    /// goes stale and is kept.
+    /// Removes documents and release records that were written more than 90 days ago. What is known of hashes stays true
+    /// and is kept.
     Prune {
         /// Remove everything, also what is known of hashes.
         #[arg(long)]
@@ -52,8 +52,8 @@ pub(in crate::cli) enum CacheCommand {
     },
     /// Take in the hashes that another machine exported.
     ///
-    /// They spare downloads to lock, unless --h1 or the policy says verified, and are shown as reported by an index. To
-    /// verify they prove nothing. A file that is damaged, or contradicts what is known, is refused whole.
+    /// They save `lock` downloads, unless --h1 or the policy says verified, and are shown as reported by an index. They
+    /// prove nothing to `verify`. A file that is damaged, or contradicts what is known, is refused whole.
     Import {
         /// The file, or - for standard input.
         #[arg(value_name = "FILE|-")]

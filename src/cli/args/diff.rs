@@ -20,7 +20,7 @@ pub(in crate::cli) struct DiffArgs {
     /// A revision, A..B, A...B, or two files; - is standard input.
     #[arg(value_name = "REV | OLD NEW")]
     names: Vec<OsString>,
-    /// A lock file or root module; what stands behind -- is never a revision.
+    /// A lock file or root module; what stands after -- is never a revision.
     #[arg(last = true, value_name = "PATH")]
     files: Vec<OsString>,
     /// Compare with the revision itself, not with its merge base.

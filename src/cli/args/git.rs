@@ -74,9 +74,9 @@ pub(in crate::cli) enum GitCommand {
     /// the configuration of this clone, which is not: everybody who merges runs this once. Code hosts do not run merge
     /// drivers.
     Install,
-    /// Take out what install wrote.
+    /// Remove what install wrote.
     Uninstall,
-    /// Tell what git knows; exit 1 if something is missing.
+    /// Show what is installed; exit 1 if something is missing.
     Status,
 }
 

@@ -47,19 +47,19 @@ pub(in crate::cli) struct Global {
     /// The trust file, instead of .tflock.trust.hcl at the top of the work tree.
     #[arg(long, global = true, value_name = "FILE")]
     pub(in crate::cli) trust_file: Option<PathBuf>,
-    /// The form of the result on standard output.
+    /// The format of the result on standard output.
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = FormatName::Human)]
     pub(in crate::cli) format: FormatName,
-    /// Also write the result to a file in another form; may be repeated.
+    /// Also write the result to a file in another format; may be repeated.
     #[arg(long, global = true, value_name = "FORMAT=FILE", value_parser = report)]
     pub(in crate::cli) report: Vec<(FormatName, PathBuf)>,
     /// Colours.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     pub(in crate::cli) color: Colour,
-    /// Only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well.
+    /// Print only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
-    /// Tell more: each request, each hash.
+    /// Print more: each request, each hash.
     #[arg(short, long, global = true)]
     pub(in crate::cli) verbose: bool,
 }
@@ -163,7 +163,7 @@ impl Colour {
     }
 }
 
-/// Reads a platform; one that nobody builds for, but nearly another one, was mistyped.
+/// Reads a platform; one that has no builds, but nearly another one, was mistyped.
 pub(super) fn platform(text: &str) -> Result<Platform, String> {
     let platform: Platform = text.parse().map_err(|problem: PlatformError| problem.to_string())?;
     match platform.meant() {
@@ -178,10 +178,10 @@ fn report(text: &str) -> Result<(FormatName, PathBuf), String> {
     let name = FormatName::from_str(format, false).map_err(|_| {
         let names = FormatName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
-        format!("there is no form {format:?}: {}", names.join(", "))
+        format!("there is no format {format:?}: {}", names.join(", "))
     })?;
     if file == "-" {
-        return Err(format!("a file is wanted; --format {format} writes that form to standard output"));
+        return Err(format!("expected a file; --format {format} writes that format to standard output"));
     }
     Ok((name, PathBuf::from(file)))
 }

@@ -46,7 +46,7 @@ pub(in crate::cli) struct ListArgs {
     pub(in crate::cli) within: Within,
 }
 
-/// Tell who asks for a provider.
+/// Show who asks for a provider.
 ///
 /// Tells which module, file and line asks for a provider and with which constraint, through the whole module tree, and
 /// the version that is locked. Without ADDR for every provider.

@@ -38,7 +38,7 @@ pub(in crate::cli) struct LockArgs {
     /// Replace the hashes of a release that was published again; may be repeated.
     #[arg(long, value_name = "ADDR@VERSION", value_parser = release, requires = "reason")]
     accept_republished: Vec<(String, Version)>,
-    /// Why; it is kept in the trust file.
+    /// The reason; it is kept in the trust file.
     #[arg(long, value_name = "TEXT", requires = "accept_republished", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
     /// Lock modules too: writes .tflock.modules.hcl, which later runs keep complete.

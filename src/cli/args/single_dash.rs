@@ -16,7 +16,7 @@ const NAMES: [&[u8]; 10] = [
     b"var-file",
 ];
 
-/// Doubles single dashes and turns `-json` and `-no-color` into their options here. Nothing behind `--` is touched, nor
+/// Doubles single dashes and turns `-json` and `-no-color` into their options here. Nothing after `--` is touched, nor
 /// any argument that is not one of Terraform's options, with or without `=VALUE`.
 pub(in crate::cli) fn double_dashes(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut ended = false;

@@ -11,7 +11,7 @@ use crate::trust::pins::Signer;
 /// Show or change who may sign which provider.
 ///
 /// The trust file .tflock.trust.hcl at the top of the work tree remembers the signing keys of each provider. lock adds
-/// those of providers that it sees for the first time; everything else is said here. Commit the file.
+/// those of providers that it sees for the first time; all else is done with these commands. Commit the file.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  tflock trust init -r\n  \
@@ -55,7 +55,7 @@ pub(in crate::cli) enum TrustCommand {
         #[command(flatten)]
         within: Within,
     },
-    /// Put another signer in the place of those that are remembered.
+    /// Replace the remembered signers by another one.
     ///
     /// The old ones stay accepted for the versions that lock files of the work tree hold now.
     Rotate {
@@ -65,7 +65,7 @@ pub(in crate::cli) enum TrustCommand {
         /// The fingerprint of the primary key, or the word unsigned.
         #[arg(value_name = "FINGERPRINT|unsigned")]
         signer: Signer,
-        /// Why; it is kept in the trust file.
+        /// The reason; it is kept in the trust file.
         #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
         reason: Option<String>,
         #[command(flatten)]
@@ -76,7 +76,7 @@ pub(in crate::cli) enum TrustCommand {
         /// The fingerprint of the primary key.
         #[arg(value_name = "FINGERPRINT")]
         key: Fingerprint,
-        /// Why; it is kept in the trust file.
+        /// The reason; it is kept in the trust file.
         #[arg(long, value_name = "TEXT", required = true, value_parser = NonEmptyStringValueParser::new())]
         reason: String,
         #[command(flatten)]

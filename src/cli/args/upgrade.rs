@@ -17,8 +17,8 @@ use crate::version::Version;
 /// Select the newest versions that the constraints allow.
 ///
 /// Without ADDR for every provider. Adds what is missing; removes nothing without --prune, but for entries of Terraform's
-/// that OpenTofu's replace. Tells what keeps a provider from its newest release. How old a release is, is told by its
-/// signature: the protocol of registries knows no date of publication.
+/// that OpenTofu's replace. Tells what keeps a provider from its newest release. The age of a release is that of its
+/// signature: the protocol of registries has no date of publication.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
@@ -28,7 +28,7 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
     providers: Vec<String>,
-    /// Lock these modules anew by their sources, all of them without SOURCE; providers only where ADDR names some.
+    /// Lock these modules again from their sources, all of them without SOURCE; providers only where ADDR names some.
     #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
     modules: Option<Vec<String>>,
     /// Select this version, newer or older; for one provider.
@@ -37,7 +37,7 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Change no more than this part of the version.
     #[arg(long = "within", value_name = "PART", value_enum)]
     step: Option<Step>,
-    /// Pass over releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
+    /// Skip releases that were signed after this day, or within this time: YYYY-MM-DD, 7d, 12h, 2w.
     #[arg(long, value_name = "DATE|AGE")]
     exclude_newer: Option<Limit>,
     /// Also rewrite the constraint of the root module that does not allow the version.
@@ -46,7 +46,7 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Let pre-releases count; the tools accept one only where a constraint names it.
     #[arg(long, requires = "bump")]
     pre: bool,
-    /// Pass over releases without a package for a wanted platform.
+    /// Skip releases without a package for a wanted platform.
     #[arg(long)]
     newest_with_platforms: bool,
     /// With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules.

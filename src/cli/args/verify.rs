@@ -23,14 +23,14 @@ pub(in crate::cli) struct VerifyArgs {
     /// Check every root module below: every directory with a lock file, or with a backend and no caller.
     #[arg(short, long)]
     recursive: bool,
-    /// Also hash what is installed and what would be from disk: .terraform/providers and modules, plugin cache, filesystem
+    /// Also hash what is installed, and what would be installed from disk: .terraform/providers and modules, plugin cache, filesystem
     /// mirrors.
     #[arg(long)]
     installed: bool,
     /// Download nothing; an h1 that neither index nor registry know stays unknown.
     #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
     no_download: bool,
-    /// Download at most so many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
+    /// Download at most this many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
     /// as much as there is.
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download")]
     max_download: Option<u64>,

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::*;
 
-/// A stream that can be read after the run; closed, nobody reads it.
+/// A stream that can be read after the run; closed, it is not read.
 #[derive(Clone, Default)]
 struct Page {
     bytes: Rc<RefCell<Vec<u8>>>,

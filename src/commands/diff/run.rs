@@ -1,4 +1,4 @@
-//! The command: what is compared, whom to ask, and how it ends.
+//! The command: what is compared, which sources to ask, and how it ends.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

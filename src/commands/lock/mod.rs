@@ -46,7 +46,7 @@ pub(super) use pending::{is_entry, require};
 pub use root::Root;
 pub(super) use rules::RuleBook;
 
-/// How often a root module is begun anew because its files changed meanwhile.
+/// How often a root module is started again because its files changed meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// Threads that wait for the disk rather than compute.
@@ -87,7 +87,7 @@ pub struct Roots<'a> {
     pub paths: &'a [PathBuf],
     /// Opens one by its number.
     pub open: Opener<'a>,
-    /// Whom they ask; nothing is opened unless there is something to ask.
+    /// Which sources they ask; nothing is opened unless there is something to ask.
     pub(in crate::commands) sources: &'a Sources<'a>,
 }
 
@@ -266,7 +266,7 @@ fn decide(run: Run<'_>, answered: Vec<Answered>, shared: &Shared, begun_well: bo
     }
     let mut decided = together(answered, |_| decisions);
     shared.same_versions.tell(&mut decided);
-    // Pins first: a lock file whose signers nobody remembers would be a first use for ever.
+    // Pins first: a lock file whose signers are not remembered would be a first use for ever.
     Decisions { decided, stored: shared.stores.commit(run), mode: run.mode }
 }
 

@@ -20,7 +20,7 @@ pub(in crate::commands) struct LockedModules {
     pub(super) changes: Vec<ModuleChange>,
     /// What keeps it from being written.
     pub(super) findings: Vec<Finding>,
-    /// Which of the packages that are to be selected anew were locked here.
+    /// Which of the packages that are to be newly selected were locked here.
     pub(in crate::commands) named: BTreeSet<String>,
 }
 
@@ -92,7 +92,8 @@ fn first_uses(before: &ModuleLock, now: &ModuleLock) -> Vec<Finding> {
     let known: BTreeSet<&str> = before.iter().map(|(key, _)| key.repository()).collect();
     let new = now.iter().map(|(key, _)| key).filter(|key| !known.contains(key.repository()));
     let finding = |key: &ModuleKey| {
-        let message = format!("nothing is locked yet of {}, and --no-first-use forbids to begin", key.repository());
+        let message =
+            format!("nothing is locked yet of {}, and --no-first-use does not allow a first time", key.repository());
         Finding::new(Rule::FirstUseForbidden, message).about_module(&key.source)
     };
     new.map(finding).collect()

@@ -222,7 +222,7 @@ impl Root {
         Edit { place: self.file.path.with_file_name(&texts.path), shown, texts }
     }
 
-    /// The same, where the version of a provider is selected anew.
+    /// The same, where the version of a provider is newly selected.
     #[must_use]
     pub fn reselecting(mut self, addr: ProviderAddr, when: Reselect) -> Self {
         self.intent.reselected.insert(addr, when);

@@ -116,7 +116,7 @@ impl RuleBook {
         self.against(addr, None).iter().any(|finding| finding.level == Level::Deny)
     }
 
-    /// Which releases of a provider are not selected anew; what the settings let pass is.
+    /// Which releases of a provider are not newly selected; what the settings let pass is.
     fn exclusions(&self, addr: &ProviderAddr) -> Exclusion {
         let denies = |rule: Rule, version: Option<&Version>| {
             self.leveled(Finding::new(rule, "").about(addr), version).level == Level::Deny

@@ -17,7 +17,7 @@ use crate::version::Version;
 
 /// What all root modules ask, by provider; empty where that was not asked for.
 ///
-/// Root modules that are begun anew ask for the same once more, which changes nothing.
+/// Root modules that are started again ask for the same once more, which changes nothing.
 #[derive(Default)]
 pub(super) struct SameVersions(BTreeMap<ProviderAddr, SameVersion>);
 

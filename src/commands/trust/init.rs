@@ -57,7 +57,7 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// Asks for the signer of every locked provider and version, and remembers those of providers without a pin.
 ///
 /// The signer of the newest version that is locked is accepted for any version; another signer of an older one counts
-/// for that version only. A release that is not the recorded one pins nobody. What the settings forbid to ask about is
+/// for that version only. A release that is not the recorded one pins no signer. What the settings forbid asking about is
 /// not asked about.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ pub struct Request {
 }
 
 /// What this run cannot promise of modules.
-const GAP: &str = "`init` fetches modules anew, and a tag may move until then: `tflock get` before `init`, or \
+const GAP: &str = "`init` fetches modules again, and a tag may move until then: `tflock get` before `init`, or \
                    `tflock verify --installed` after it, closes that gap";
 
 /// Checks lock files: changes nothing, learns nothing.

@@ -45,7 +45,7 @@ pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
 enum Holds {
     /// What was installed.
     Installed,
-    /// What may be installed, for platforms that nobody here may want.
+    /// What may be installed, for platforms that may not be wanted here.
     Offered,
 }
 

@@ -64,7 +64,7 @@ impl LockedModules<'_> {
         if let Some(before) = before {
             let goes_on = |key: &ModuleKey| match self.facts.served.get(key) {
                 Some(Ok(served)) => served.goes_on(),
-                // The default branch goes on; what another `ref` is nobody can tell.
+                // The default branch goes on; what another `ref` is cannot be told.
                 _ => key.version.is_none() && key.source.starts_with("git::") && key.repository() == key.source,
             };
             findings.extend(modulelock::after(&before, &read.file, &goes_on));
@@ -78,7 +78,7 @@ impl LockedModules<'_> {
         findings.into_iter().map(|it| if it.file.is_none() { it.in_file(&file) } else { it }).collect()
     }
 
-    /// The questions that nobody answered.
+    /// The questions that were not answered.
     pub(super) fn unanswered(&self) -> Vec<Unanswered> {
         let before = self.before().unwrap_or_default();
         let now = self.tree.module_lock.as_ref().map(|read| &read.file.lock);

@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A variable; nothing in it can be an error here, since nobody may ever ask for it.
+    /// A variable; nothing in it can be an error here, since it may never be used.
     pub(super) fn variable(&mut self, block: &Block<'a>, names: &mut Names) {
         let mut ignored = Vec::new();
         let contents = block.body.contents(&[("validation", 0)], &mut ignored);

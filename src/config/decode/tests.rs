@@ -165,7 +165,7 @@ fn errors_of_json_have_their_place() {
         errors("a.tf.json", "{\"resource\": {\"//\": \"x\",\n \"a_b\": {\"c\": {}}}}"),
         ["1:21 a JSON object is required here, whose keys are the labels of \"resource\" blocks"]
     );
-    assert_eq!(errors("a.tf.json", "{\"a\"\n 1}"), ["2:2 a colon is required behind a key"]);
+    assert_eq!(errors("a.tf.json", "{\"a\"\n 1}"), ["2:2 a colon is required after a key"]);
     let twice = "{\"terraform\": {\"required_providers\": {\"a\": {}, \"a\": {}}}}";
     assert_eq!(errors("a.tf.json", twice), ["1:48 the argument \"a\" is set twice"]);
     let twice = "{\"terraform\": {\"required_providers\": [{\"a\": {}}, {\"b\": {}}]}}";

@@ -126,7 +126,7 @@ impl From<EditError> for Error {
             }
             EditError::NameTaken { place, .. } => at(&place)
                 .hint("give the provider another local name with --name")
-                .hint("put it in the place of the other one with --replace"),
+                .hint("replace the other one with --replace"),
             EditError::AlreadyRequired { place, .. } => at(&place)
                 .hint("change the requirement with --replace")
                 .hint("take a newer version within it with `tflock upgrade`"),

@@ -45,7 +45,7 @@ pub enum JsonError {
     #[error("a key in double quotes is required here")]
     Key,
     /// No colon behind a key.
-    #[error("a colon is required behind a key")]
+    #[error("a colon is required after a key")]
     Colon,
     /// Neither a comma nor the end behind an item.
     #[error("a comma or {0:?} is required here")]

@@ -45,7 +45,7 @@ pub(super) fn unescape(text: &str) -> Option<Vec<u8>> {
     Some(plain)
 }
 
-/// A query sorted by its keys, each key and value escaped anew; none if it is malformed.
+/// A query sorted by its keys, each key and value escaped again; none if it is malformed.
 pub(super) fn query(text: &str) -> Option<String> {
     let plain = |text: &str| unescape(&text.replace('+', " "));
     let mut pairs = Vec::new();

@@ -28,7 +28,7 @@ pub enum ExchangeError {
     #[error("it does not begin with the line {FIRST_LINE:?}")]
     Kind,
     /// The first line names another version.
-    #[error("it is of the form {0:?}, which this version of tflock does not know")]
+    #[error("it has the format {0:?}, which this version of tflock does not know")]
     Form(String),
     /// Larger than [`LIMIT`].
     #[error("it is larger than 256 MiB")]
@@ -37,7 +37,7 @@ pub enum ExchangeError {
     #[error("it is damaged or incomplete: its last line is not the digest of the others")]
     Digest,
     /// A line that is no entry.
-    #[error("line {0} is no entry: a zh, an h1 and a size are wanted")]
+    #[error("line {0} is not an entry: expected a zh, an h1 and a size")]
     Entry(usize),
     /// A line that stands in the wrong place, or names an archive again.
     #[error("line {0} is not in order")]

@@ -67,7 +67,7 @@ pub enum CliConfigFault {
     #[error("unknown provider installation method {0:?}")]
     UnknownMethod(String),
     /// `dev_overrides` behind another method.
-    #[error("the dev_overrides block must stand before all other installation methods")]
+    #[error("the dev_overrides block must come before all other installation methods")]
     LateOverrides,
 }
 

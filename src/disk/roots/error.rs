@@ -91,7 +91,7 @@ pub enum ModuleProblem {
     #[error("its version cannot be determined statically{because}", because = because(.0.as_deref()))]
     VersionNotStatic(Option<String>),
     /// The value of an expression is no version constraint.
-    #[error("its version is {0:?}, which is no version constraint")]
+    #[error("its version is {0:?}, which is not a version constraint")]
     Version(String),
     /// The source is refused.
     #[error("invalid source: {0}")]
@@ -123,9 +123,9 @@ impl From<TreeError> for Error {
             TreeError::NoConfiguration(_) => {
                 Error::new(ErrorKind::Configuration, message).hint("name the directory of a root module with -C")
             }
-            TreeError::Manifest { path, .. } => {
-                Error::new(ErrorKind::Configuration, message).in_file(path).hint("install the modules anew with `init`")
-            }
+            TreeError::Manifest { path, .. } => Error::new(ErrorKind::Configuration, message)
+                .in_file(path)
+                .hint("install the modules again with `init`"),
             TreeError::Module { place, problem: ModuleProblem::NotFetched(reason), .. } => {
                 Error { message, ..*reason }.in_file(place.file.to_path_buf()).at(place.position)
             }

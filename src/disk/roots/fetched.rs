@@ -65,18 +65,18 @@ pub struct ModuleTerms {
     pub work_tree: PathBuf,
 }
 
-/// Whether modules are locked, and which of them are selected anew all the same.
+/// Whether modules are locked, and which of them are newly selected all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleLocking {
     /// True if they are locked where there is no module lock file yet.
     pub wanted: bool,
-    /// The packages that are selected anew.
+    /// The packages that are newly selected.
     pub reselected: Reselected,
     /// True if what is locked of the other tool's default registry counts for the same modules of this one's.
     pub moves: bool,
 }
 
-/// Packages that are selected anew though they are locked.
+/// Packages that are newly selected though they are locked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Reselected {
     /// None.
@@ -108,7 +108,7 @@ pub struct ModuleFetch {
 pub struct ModuleAccess {
     /// Where they are looked for.
     pub lookup: ModuleLookup,
-    /// Who fetches those that are not installed; nobody if none.
+    /// What fetches those that are not installed, if anything.
     pub fetch: Option<ModuleFetch>,
     /// Those that were fetched already.
     pub fetched: Arc<FetchedModules>,

@@ -128,7 +128,7 @@ impl Hashing {
         Digests { zh: self.zh.finish(), entries: self.entries }
     }
 
-    /// Does what is asked until nobody can ask any more.
+    /// Does what is asked until no one can ask any more.
     fn work(mut self, jobs: &Receiver<Job>, used: &Sender<Vec<u8>>) -> Digests {
         for job in jobs {
             let block = match job {
@@ -145,7 +145,7 @@ impl Hashing {
                     continue;
                 }
             };
-            // Fails once nobody wants a block any more.
+            // Fails once no more blocks are wanted.
             let _ = used.send(block);
         }
         self.finish()

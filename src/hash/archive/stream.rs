@@ -337,7 +337,7 @@ impl Stream {
 /// The length of the data descriptor that fits the entry and is followed by a record: with or without signature, sizes
 /// of four or of eight bytes.
 fn descriptor_length(held: &[u8], entry: &Streamed) -> Option<usize> {
-    // Nobody can tell such a checksum from the signature.
+    // Such a checksum cannot be told from the signature.
     if entry.crc == DESCRIPTOR {
         return None;
     }

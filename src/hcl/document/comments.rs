@@ -1,4 +1,4 @@
-//! The comments of a document that is written anew: found in its text, held by what they stand at.
+//! The comments of a document that is rewritten: found in its text, held by what they stand at.
 
 use std::collections::BTreeMap;
 

@@ -67,9 +67,9 @@ impl<'a> Parser<'a> {
                 self.next()?;
                 Ok(Item { keys, assigned, value: self.value(depth)?, position: place })
             }
-            (_, Token::Sign('=')) => self.expected("'{' behind a name with labels"),
+            (_, Token::Sign('=')) => self.expected("'{' after a name with labels"),
             (_, Token::Sign('{')) => Ok(Item { keys, assigned, value: self.value(depth)?, position: place }),
-            _ => self.expected("'=' or '{' behind a name"),
+            _ => self.expected("'=' or '{' after a name"),
         }
     }
 

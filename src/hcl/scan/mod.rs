@@ -110,7 +110,7 @@ pub enum StructureError {
     /// `${` in a label.
     #[error("template sequences are not allowed in a block label")]
     TemplateInLabel,
-    /// `provider` twice in one body; of other arguments nobody keeps count here.
+    /// `provider` twice in one body; of other arguments no count is kept here.
     #[error("the argument \"provider\" is set twice")]
     Redefined,
     /// Nothing after `=`.

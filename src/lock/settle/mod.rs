@@ -240,7 +240,7 @@ fn continuity(entry: &LockEntry, step: &Step, facts: &Selected, around: Surround
         }
         Verdict::Grew { new } => {
             let message = format!(
-                "{name} has {new} {} that {} not recorded; all recorded packages still stand",
+                "{name} has {new} {} that {} not recorded; all recorded packages are unchanged",
                 if new == 1 { "package" } else { "packages" },
                 if new == 1 { "was" } else { "were" },
             );
@@ -282,11 +282,11 @@ fn severity(verdict: &Verdict) -> u8 {
 }
 
 fn unexplained_hash(addr: &ProviderAddr, entry: &LockEntry, hash: &PackageHash) -> Finding {
-    let message = format!("recorded hash {hash} of {addr} {} stands nowhere in its checksums; kept", entry.version);
+    let message = format!("recorded hash {hash} of {addr} {} is not in its checksums; kept", entry.version);
     Finding::new(Rule::UnexplainedHash, message).about(addr)
 }
 
-/// Recorded `h1:` hashes that nobody attributed: unexplained if all packages are known, else merely unknown.
+/// Recorded `h1:` hashes of unknown packages: unexplained if all packages are known, else merely unknown.
 fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec<Finding> {
     let judge = Judge::of(Some(&facts.release));
     let recorded: Vec<(&PackageHash, Status)> =
@@ -294,7 +294,7 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec
     let refuted = recorded.iter().filter(|(_, status)| status.is_refuted() || *status == Status::Malformed);
     let mut findings: Vec<Finding> = refuted
         .map(|(hash, _)| {
-            let message = format!("recorded hash {hash} of {addr} {} is that of no package; kept", entry.version);
+            let message = format!("recorded hash {hash} of {addr} {} belongs to no package; kept", entry.version);
             Finding::new(Rule::UnexplainedHash, message).about(addr)
         })
         .collect();

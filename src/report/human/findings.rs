@@ -96,7 +96,7 @@ fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
         }
         let others = notes.get(&first.rule).map_or(0, |count| count - 1);
         if first.level == Level::Note && others > 0 && style.detail < Detail::Verbose {
-            let _ = writeln!(text, "  and {others} more of this kind; -v tells each");
+            let _ = writeln!(text, "  and {others} more of this kind; -v lists them");
         }
         if first.level > Level::Note && first.remedy.is_some() {
             let help = if paths.len() == 1 { first.help() } else { for_all(first.general_help(), whose) };

@@ -95,7 +95,7 @@ pub(super) fn conclusion(all: &[&Changes], style: Style) -> String {
     }
     if others > 0 {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "not checked either: {others} more for want of an answer");
+        let _ = writeln!(text, "not checked either: {others} more, for lack of an answer");
     }
     text.push_str(&paragraph("", &of_changes(all), Paint::Strong, style));
     let changed = all.iter().any(|changes| !changes.changes.is_empty());

@@ -44,7 +44,7 @@ fn counts(listed: &Listed) -> String {
     if told.is_empty() { "none".to_owned() } else { told.join(", ") }
 }
 
-/// One line for each provider that has a newer release or must be selected anew; none if there is none.
+/// One line for each provider that has a newer release or must be newly selected; none if there is none.
 pub(in crate::report) fn outdated(report: &OutdatedReport, style: Style) -> Option<Table<5>> {
     let rows: Vec<[String; 5]> =
         report.rows.iter().filter(|row| row.is_noteworthy()).map(|row| versions(row, style)).collect();

@@ -48,7 +48,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text.extend(outcome.error.iter().map(failure));
     if left_out > 0 {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "_Left out for want of room: {left_out} more root modules._");
+        let _ = writeln!(text, "_Left out for lack of space: {left_out} more root modules._");
     }
     text
 }

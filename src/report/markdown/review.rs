@@ -38,7 +38,7 @@ pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<Str
     let Page { mut text, left_out, .. } = page;
     if !left_out.is_empty() {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "_Left out for want of room: {}. `tflock diff -v` tells all._\n", left_out.join(", "));
+        let _ = writeln!(text, "_Left out for lack of space: {}. `tflock diff -v` tells all._\n", left_out.join(", "));
     }
     Some(text)
 }
@@ -104,7 +104,7 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
         text.push_str("\n\n");
     }
     if others > 0 {
-        let _ = writeln!(text, "**Not checked either:** {others} more for want of an answer\n");
+        let _ = writeln!(text, "**Not checked either:** {others} more, for lack of an answer\n");
     }
     text
 }

@@ -78,7 +78,7 @@ impl OciClient {
     ) -> Result<Authorization, OciError> {
         let wrong = |reason: String| OciError::Answer { repository: repository.clone(), what: String::new(), reason };
         let mut url = Url::parse(realm).ok().filter(|url| url.scheme() == "https" && url.has_host());
-        let url = url.as_mut().ok_or_else(|| wrong("tokens for it are not given out over https".to_owned()))?;
+        let url = url.as_mut().ok_or_else(|| wrong("its token service is not reached over https".to_owned()))?;
         let sent = credential.is_some();
         let ask = match credential {
             Some(OciCredential::RefreshToken(token)) => {
@@ -102,10 +102,9 @@ impl OciClient {
         })?;
         let granted: Result<Granted, _> = serde_json::from_slice(&document.body);
         // What is in the answer is not shown: it may be a token.
-        let granted =
-            granted.map_err(|_| wrong("where its tokens are given out, the answer is no token".to_owned()))?;
+        let granted = granted.map_err(|_| wrong("the answer of its token service is not a token".to_owned()))?;
         let token = granted.token.or(granted.access_token).and_then(Secret::new);
-        let token = token.ok_or_else(|| wrong("where its tokens are given out, the answer has none".to_owned()))?;
+        let token = token.ok_or_else(|| wrong("the answer of its token service has no token".to_owned()))?;
         Ok(Authorization::Bearer(token))
     }
 }

@@ -70,14 +70,15 @@ struct Tags {
 
 /// The tags of one page of a list.
 pub(super) fn tags(body: &[u8]) -> Result<Vec<String>, String> {
-    let read: Tags = serde_json::from_slice(body).map_err(|problem| format!("it is no list of tags: {problem}"))?;
+    let read: Tags = serde_json::from_slice(body).map_err(|problem| format!("it is not a list of tags: {problem}"))?;
     Ok(read.tags.unwrap_or_default())
 }
 
 impl Manifest {
     /// Reads a manifest. `served_as` is its media type where it does not say one itself.
     pub(super) fn read(body: &[u8], served_as: Option<&str>) -> Result<Self, String> {
-        let mut read: Self = serde_json::from_slice(body).map_err(|problem| format!("it is no manifest: {problem}"))?;
+        let mut read: Self =
+            serde_json::from_slice(body).map_err(|problem| format!("it is not a manifest: {problem}"))?;
         if read.media_type.is_empty() {
             served_as.unwrap_or_default().clone_into(&mut read.media_type);
         }
@@ -123,7 +124,7 @@ impl Manifest {
 
     fn is(&self, media_type: &str, artifact_type: &str) -> Result<(), String> {
         if self.media_type != media_type {
-            return Err(format!("it has the media type {:?}, where {media_type} is wanted", self.media_type));
+            return Err(format!("it has the media type {:?}, not {media_type}", self.media_type));
         }
         if self.artifact_type != artifact_type {
             return Err(format!("unexpected artifact type {:?}, where {artifact_type} is wanted", self.artifact_type));

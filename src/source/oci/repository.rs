@@ -20,7 +20,7 @@ impl Repository {
     /// What is wrong with it, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (registry, name) =
-            text.split_once('/').ok_or("a registry and a repository with a slash between are wanted")?;
+            text.split_once('/').ok_or("expected a registry and a repository with a slash between them")?;
         if !name.split('/').all(is_component) {
             return Err(format!(
                 "the repository name {name:?} has parts that are not lower-case letters and digits with single separators"

@@ -69,7 +69,7 @@ fn read_body<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<u8>, &
             break;
         }
         if let Some(digits) = line.strip_prefix('=').filter(|digits| digits.len() == 4) {
-            checksum = Some(BASE64.decode(digits).map_err(|_| "the checksum of its armor is none")?);
+            checksum = Some(BASE64.decode(digits).map_err(|_| "the checksum of its armor is not base64")?);
             if !lines.find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(END)) {
                 return Err("no end follows the checksum of its armor");
             }

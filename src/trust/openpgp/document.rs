@@ -69,7 +69,7 @@ fn accept(packet: Packet) -> Result<Option<Signature>, SignatureError> {
         other => return Err(SignatureError::Malformed(format!("it holds a packet of another kind: {}", other.tag()))),
     };
     if !matches!(signature.typ(), SignatureType::Binary | SignatureType::Text) {
-        return Err(malformed("it is no signature over a document"));
+        return Err(malformed("it is not a signature over a document"));
     }
     if signature.get_issuers().is_empty() {
         return Err(malformed("it does not name its signing key"));

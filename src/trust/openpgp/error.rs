@@ -15,7 +15,7 @@ pub enum SignatureError {
     #[error("no signing key is listed, so that the signature cannot be checked")]
     NoKeys,
     /// The signature is text where the protocol wants bytes.
-    #[error("the signature is in ASCII armor where a binary signature is wanted")]
+    #[error("the signature is in ASCII armor, not binary")]
     Armored,
     /// The signature is no sequence of signature packets.
     #[error("the signature is malformed: {0}")]

@@ -124,7 +124,7 @@ fn judge(
 ) -> Result<Verified, SignatureError> {
     let primary = fingerprint(&key.cert().fingerprint().to_hex())?;
     let made = signature.signature_creation_time().unwrap_or(now);
-    // Nobody can have signed then, and the backend refuses to check it.
+    // No one can have signed then, and the backend refuses to check it.
     if made < key.key().creation_time() {
         return Err(SignatureError::Predates(primary));
     }

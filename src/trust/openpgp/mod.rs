@@ -48,7 +48,7 @@ use document::Signatures;
 #[cfg(feature = "openpgp")]
 use keyring::Keyring;
 
-/// A signature that verifies, and by whom it was made.
+/// A signature that verifies, and which key made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// The primary key: what a pin names, also where a subkey signed.

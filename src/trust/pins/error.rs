@@ -55,7 +55,7 @@ pub enum TrustProblem {
     /// A pattern with any host.
     #[error("{0:?} covers every host; a pin holds for one host")]
     AnyHost(String),
-    /// A pin that accepts nobody.
+    /// A pin that accepts no signer.
     #[error("a provider block needs signers or unsigned = true")]
     NoSigner,
 }

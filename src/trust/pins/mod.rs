@@ -89,7 +89,7 @@ pub struct Retired {
 pub enum Signer {
     /// A primary key.
     Key(Fingerprint),
-    /// Nobody.
+    /// No signer.
     Unsigned,
 }
 

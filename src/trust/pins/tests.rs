@@ -128,7 +128,7 @@ fn everything_wrong_is_told() {
             "3:3 there is no setting \"signer\" in a provider block; did you mean \"signers\"?",
             "5:10 \"*/*/*\" covers every host; a pin holds for one host",
             "6:13 signers must not be empty",
-            "9:15 \"C874\" is not the fingerprint of a signing key: 40 or 64 hexadecimal digits are wanted",
+            "9:15 \"C874\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
             "9:23 signers must be a list of literal strings",
             "10:14 unsigned must be true or false",
             "12:1 there is no setting \"unsigned\" here",
@@ -143,12 +143,12 @@ fn everything_wrong_is_told() {
         [
             "1:1 a provider block needs signers or unsigned = true",
             "3:3 a retired_signer block needs versions",
-            "3:18 \"x\" is not the fingerprint of a signing key: 40 or 64 hexadecimal digits are wanted",
+            "3:18 \"x\" is not the fingerprint of a signing key: expected 40 or 64 hexadecimal digits",
             "4:5 there is no setting \"version\" in a retired_signer block; did you mean \"versions\"?",
             "7:1 provider \"A.B/c/d\" stands twice",
             "10:1 a republished block needs reason",
             "11:13 \"1.x\" is not a version: can't use wildcard for minor number; an exact version is required",
-            "12:10 \"soon\" is not a date: YYYY-MM-DD is wanted",
+            "12:10 \"soon\" is not a date: expected YYYY-MM-DD",
             "14:1 a denied_signer block needs reason",
             "14:19 a denied_signer block has one label, the fingerprint of a key",
         ]

@@ -134,7 +134,7 @@ fn a_release_is_as_old_as_the_base_has_known_it() {
     }
 }
 
-/// A cache that the proposal could write is not used, be it in the outer work tree of a submodule.
+/// A cache that the proposal could write is not used, even in the outer work tree of a submodule.
 #[test]
 fn a_cache_in_the_work_tree_around_a_submodule_is_not_used() {
     let registry = honest();

@@ -1,10 +1,10 @@
-//! Networks and registries that give no answer: nothing is proven by that, and nobody accused.
+//! Networks and registries that give no answer: nothing is proven by that, and no one is accused.
 
 use super::impatient;
 use crate::support::locked::{honest, locked, rules, verify};
 use crate::support::registry::{Answer, Endpoint};
 
-/// What is wrong, with which endpoint, and what it answers. The gate says exit code 4 and accuses nobody; nor does
+/// What is wrong, with which endpoint, and what it answers. The gate says exit code 4 and accuses no one; nor does
 /// `lock`, and it writes nothing.
 type Outage = (&'static str, Endpoint, fn() -> Answer);
 

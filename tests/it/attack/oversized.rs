@@ -47,7 +47,7 @@ fn archives_without_end_are_cut_off() {
 
 #[test]
 fn long_lists_within_the_bounds_are_read() {
-    // A list of some megabytes, of versions that nobody asked for.
+    // A list of some megabytes, of versions that were not asked for.
     let registry = (0..500).fold(honest(), |it, n| it.release("acme/widget", &format!("0.0.{n}"), &["linux_amd64"]));
     let lines: Vec<String> = (0..5000).map(|n| format!("{n:064x}  other_{n}.txt")).collect();
     let registry = lines.iter().fold(widget(registry), |registry, line| registry.sums_line(line));

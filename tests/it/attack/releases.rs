@@ -177,7 +177,7 @@ const CHECKSUMS_REPLAYED_AND_PACKAGES_SWAPPED: &[Row] = &[
         ..HONEST
     },
     Row {
-        name: "the same, with every archive hashed anew",
+        name: "the same, with every archive hashed again",
         lock_file: |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
         world: |it| widget(it).named("{type}-{platform}.zip"),
         args: &["--deep", "--all-platforms"],
@@ -185,7 +185,7 @@ const CHECKSUMS_REPLAYED_AND_PACKAGES_SWAPPED: &[Row] = &[
         lock: PASSES,
     },
     Row {
-        name: "the same, where nobody wants to know",
+        name: "the same, where the name is not asked about",
         lock_file: |text, _| planted(text, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
         world: |it| widget(it).named("{type}-{platform}.zip"),
         args: &["--no-download"],
@@ -243,7 +243,7 @@ const UNSIGNED_REPORTS_THAT_LIE: &[Row] = &[
         ..HONEST
     },
     Row {
-        name: "packages with false h1: nobody looks at them in depth",
+        name: "packages with false h1: they are not looked at in depth",
         world: |it| widget(it).with_packages().flawed(Flaw::PackagesWrongH1),
         args: &["--deep"],
         verify: PASSES,

@@ -314,7 +314,7 @@ fn names_that_are_no_text_hide_nothing() {
     std::fs::write(named(b"app/\xff.tf"), "resource \"evil_thing\" \"x\" {}\n").unwrap();
     workspace.write("app/\u{fffd}.tf", "locals {}\n");
     refused("the name of a file in it is not UTF-8");
-    // Other files are nobody's business.
+    // Other files do not matter.
     std::fs::write(named(b"app/\xff.txt"), "").unwrap();
     commit(&workspace, "notes");
     all(&workspace, &registry, &[]).ended_with(0);

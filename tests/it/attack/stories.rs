@@ -126,7 +126,7 @@ fn a_mirror_that_differs_from_the_origin() {
     assert_eq!(workspace.lock_file(), before);
 }
 
-/// The cache is no authority: whatever was changed in it counts as absent, and accuses nobody.
+/// The cache is no authority: whatever was changed in it counts as absent, and accuses no one.
 #[test]
 fn a_damaged_or_forged_cache_proves_nothing() {
     let registry = honest();

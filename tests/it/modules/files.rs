@@ -53,7 +53,7 @@ fn nothing_outside_of_the_work_tree() {
     assert!(!workspace.has("live/.terraform.lock.hcl"));
 }
 
-/// A registry names no place of this machine, be it inside of the work tree.
+/// A registry names no place of this machine, even inside of the work tree.
 #[test]
 fn a_registry_does_not_point_there() {
     let workspace = Workspace::with_files(&[("main.tf", &CALL.replace("acme/net", "acme/here"))]);

@@ -146,6 +146,6 @@ fn a_commit_that_is_gone_is_said_to_be() {
     let gone = workspace.tflock(&registry, ["get", "--no-cache"]).ended_with(4);
     assert!(gone.stderr.contains("the locked commit") && gone.stderr.contains("no longer in"), "{gone}");
     assert!(!workspace.has(LIST));
-    // From the cache it is still to be had.
+    // From the cache it can still be fetched.
     workspace.tflock(&registry, ["get"]).ended_with(0);
 }

@@ -116,7 +116,7 @@ fn what_the_user_told_git() {
     workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
     let locks = workspace.read(".tflock.modules.hcl");
     assert!(locks.contains("\"git::https://git.example.invalid/net.git\"") && !locks.contains("s3cret"), "{locks}");
-    // The same by a helper for credentials; nobody is prompted where there is none.
+    // The same by a helper for credentials; there is no prompt where there is none.
     let asked = self::workspace(&registry, "");
     let refused = asked.tflock(&registry, LOCK).ended_with(4);
     assert!(refused.stderr.contains("must work without a prompt"), "{refused}");

@@ -16,7 +16,7 @@ fn hash(workspace: &Workspace) -> String {
     hash.split('"').next().unwrap().to_owned()
 }
 
-/// Locks the module of a repository, checks it anew without what was kept, and gives its hash.
+/// Locks the module of a repository, checks it again without what was kept, and gives its hash.
 fn locked(registry: &Registry) -> String {
     let workspace = workspace(registry, "");
     workspace.tflock(registry, LOCK_MODULES).ended_with(0);

@@ -121,7 +121,7 @@ fn checkouts_convert_what_they_like() {
     }
 }
 
-/// A checkout may run a filter, whose outcome nobody knows: neither good nor bad. An object of LFS says what it is.
+/// A checkout may run a filter, whose outcome is not known: neither good nor bad. An object of LFS says what it is.
 #[test]
 fn filters_are_unknown() {
     let (registry, repository) = (widget(), Repository::new());

@@ -156,7 +156,7 @@ fn a_tag_is_moved() {
     let registry = moved(&repository, registry);
     let refused = workspace.tflock(&registry, ["verify"]).ended_with(3);
     assert!(refused.stdout.contains("[module-changed]") && refused.stdout.contains(LOCKS), "{refused}");
-    // Nobody who locks takes it over unread.
+    // It is never taken over unread.
     let locks = workspace.read(LOCKS);
     workspace.tflock(&registry, LOCK).ended_with(0);
     assert_eq!(workspace.read(LOCKS), locks);
@@ -173,7 +173,7 @@ fn a_tag_is_moved() {
     assert!(gate.stdout.contains("the locked content of"), "{gate}");
     let gate = workspace.tflock(&registry, ["verify", "--base", "HEAD", "--offline"]).ended_with(3);
     assert!(gate.stdout.contains("[module-changed]"), "{gate}");
-    // The way back: what was locked is still to be had by its commit.
+    // The way back: what was locked can still be fetched by its commit.
     workspace.git(["checkout", "--quiet", "HEAD", "--", LOCKS]);
     workspace.tflock(&registry, ["get"]).ended_with(0);
     assert!(workspace.has(".terraform/modules/net/main.tf") && !workspace.has(".terraform/modules/net/evil.tf"));
@@ -192,7 +192,7 @@ fn a_branch_that_went_on_is_not_called_changed() {
         repository.commit("more.tf", &format!("# {source}\n"));
         registry = repository.served_by(registry);
         let moved = workspace.tflock(&registry, ["verify"]).ended_with(1);
-        assert!(moved.stdout.contains("[module-moved]") && moved.stdout.contains("went on"), "{moved}");
+        assert!(moved.stdout.contains("[module-moved]") && moved.stdout.contains("has moved on"), "{moved}");
         workspace.tflock(&registry, ["upgrade", "--modules"]).ended_with(0);
         workspace.tflock(&registry, ["verify", "--base", "HEAD"]).ended_with(0);
         // A commit that leaves the content as it was says nothing.

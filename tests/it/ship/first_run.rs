@@ -92,5 +92,5 @@ fn forty_old_root_modules_in_two_commands() {
         std::fs::write(PAGE, format!("{}{wanted}{}", &page[..start], &page[end..])).unwrap();
         return;
     }
-    assert_eq!(page[start..end], wanted, "UPDATE=1 writes the page anew");
+    assert_eq!(page[start..end], wanted, "UPDATE=1 rewrites the page");
 }

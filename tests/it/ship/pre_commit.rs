@@ -55,7 +55,7 @@ fn hooks_complete_check_and_format() {
     let run_two = run().ended_with(1);
     assert_eq!(verdicts(&run_two.stdout), [false, true, true], "{run_two}");
     assert_eq!(workspace.read(&format!("app/{LOCK}")), good);
-    // What no hook can mend is refused.
+    // What no hook can fix is refused.
     edit(&workspace, &format!("app/{LOCK}"), |text| text.replace("\"2.0.0\"", "\"3.0.0\""));
     let refused = run().ended_with(1);
     assert!(!verdicts(&refused.stdout)[1], "{refused}");

@@ -167,7 +167,7 @@ fn the_settings_name_a_source_too() {
     assert!(workspace.read("a/b/.terraform.lock.hcl").contains("1.4.0"));
     let wrong = Workspace::with_files(&[("main.tf", &main), (".tflock.hcl", "source = \"orign\"\n")]);
     let run = wrong.tflock(&registry, LOCK).ended_with(2);
-    assert!(run.stderr.contains("origin, configured, fs:DIR, net:URL or oci:TEMPLATE is wanted"), "{run}");
+    assert!(run.stderr.contains("expected origin, configured, fs:DIR, net:URL or oci:TEMPLATE"), "{run}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::support::worlds::widget;
 const KINDS: [&str; 4] = ["direct", "filesystem_mirror", "network_mirror", "oci_mirror"];
 const OCI: usize = 3;
 
-/// What a method says of whom it takes, and whether it takes `acme/widget`.
+/// What a method says of what it takes, and whether it takes `acme/widget`.
 const FILTERS: [(&str, bool); 6] = [
     ("", true),
     ("include = [\"acme/widget\"]", true),
@@ -67,7 +67,7 @@ impl World {
         format!("{} {{\n {argument}\n {filter}\n}}\n", KINDS[kind])
     }
 
-    /// Which sources were asked, by the numbers of their methods; nobody can tell of a folder.
+    /// Which sources were asked, by the numbers of their methods; for a folder it cannot be told.
     fn asked(&self) -> [bool; 4] {
         let mirrors = self.mirrors.requests();
         let any = |start: &[&str]| mirrors.iter().any(|it| start.iter().any(|start| it.path.starts_with(start)));

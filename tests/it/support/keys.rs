@@ -1,4 +1,4 @@
-//! `OpenPGP` keys of the fixture: made anew in each test process, named, and quick to make.
+//! `OpenPGP` keys of the fixture: made again in each test process, named, and quick to make.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};

@@ -1,7 +1,7 @@
 //! What command tests stand on: a registry over HTTPS, a directory to work in, the program in a process of its own.
 //!
 //! The product is steered only by what its users have: files, flags, environment and a certificate authority.
-#![expect(unreachable_pub, reason = "nobody is outside of a test binary, and `pub` says what tests may use")]
+#![expect(unreachable_pub, reason = "nothing is outside of a test binary, and `pub` says what tests may use")]
 
 pub mod keys;
 pub mod locked;

@@ -65,7 +65,7 @@ impl Invocation<'_> {
         let began = today();
         let before = files_below(&work);
         let mut process = self.command().spawn().expect("the program starts");
-        // Small texts only: nobody reads the other pipes yet. Who does not read it has ended already.
+        // Small texts only: the other pipes are not read yet. A program that does not read it has ended already.
         let _ = process.stdin.take().unwrap().write_all(self.input.as_bytes());
         let output = process.wait_with_output().expect("the program ends");
         Run {

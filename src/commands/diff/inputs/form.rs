@@ -65,7 +65,7 @@ pub(super) fn form(asked: &Asked, directory: &Path) -> Result<Form, Error> {
 }
 
 fn unfit() -> Error {
-    usage("a revision, two revisions or two files are wanted; standard input is one side of two files")
+    usage("expected a revision, two revisions or two files; standard input is one side of two files")
 }
 
 fn utf8(name: &OsStr) -> Result<String, Error> {

@@ -25,7 +25,7 @@ use history::{History, history};
 pub struct Asked {
     /// Names of revisions and files.
     pub names: Vec<OsString>,
-    /// What stands behind `--`, where that was typed: files and nothing else.
+    /// What stands after `--`, where that was typed: files and nothing else.
     pub files: Option<Vec<OsString>>,
     /// Compare with the revision itself instead of the merge base.
     pub tip: bool,

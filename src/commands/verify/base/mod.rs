@@ -1,7 +1,7 @@
 //! The gate of pull requests: what is believed, and what the change is, when the work tree must not vouch for itself.
 //!
 //! Two commits count. Settings and trust file are believed as the *revision* has them. What the change did is told from
-//! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is held against nobody.
+//! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is not held against it.
 
 mod age;
 mod gone;
@@ -178,7 +178,9 @@ impl Base {
             shown.display()
         );
         Some(
-            Error::new(ErrorKind::NotInstalled, message).in_file(shown).hint("install the module anew, as a directory"),
+            Error::new(ErrorKind::NotInstalled, message)
+                .in_file(shown)
+                .hint("install the module again, as a directory"),
         )
     }
 

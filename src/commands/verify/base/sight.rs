@@ -68,8 +68,9 @@ impl Base {
         let what = if kind == Kind::Submodule { "a submodule" } else { "a symbolic link" };
         let held = self.roots_before().any(|root| root == at || root.starts_with(&format!("{at}/")));
         if held && self.before.tree().is_directory(at) && self.is_out_of_sight(at, kind) {
-            let message =
-                format!("{at} held root modules at the base, and is {what} now that leads to where none is judged");
+            let message = format!(
+                "{at} held root modules at the base, and is {what} now that leads to a place where none is judged"
+            );
             return Finding::new(Rule::RootModuleMovedOut, message).in_file(at);
         }
         let message = format!("{at} is {what} that is new or changed since the base");

@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// Layouts that nobody writes and everybody may.
+/// Layouts that are allowed but not usual.
 #[test]
 fn unusual_layouts() {
     for text in [

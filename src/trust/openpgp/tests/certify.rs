@@ -1,4 +1,4 @@
-//! Who certifies whom.
+//! Which key certifies which.
 
 use std::collections::BTreeSet;
 

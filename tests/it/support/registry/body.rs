@@ -79,7 +79,7 @@ impl Body for Pieces {
         while let Some(gate) = self.gate.as_mut().filter(|gate| gate.waiting.load(Ordering::SeqCst) < gate.wanted) {
             gate.looks += 1;
             if gate.looks > LOOKS {
-                return Poll::Ready(Some(Err(io::Error::other("nobody else came"))));
+                return Poll::Ready(Some(Err(io::Error::other("no one else came"))));
             }
             let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(BETWEEN_LOOKS)));
             ready!(sleep.as_mut().poll(cx));

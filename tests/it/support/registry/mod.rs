@@ -276,7 +276,7 @@ impl Registry {
         self.world().release_mut(provider, version).edition += 1;
     }
 
-    /// A release gets a package for one more platform; its sums grow and are signed anew.
+    /// A release gets a package for one more platform; its sums grow and are signed again.
     pub fn add_platform(&self, provider: &str, version: &str, platform: &str) {
         self.world().release_mut(provider, version).platforms.push(platform.to_owned());
     }
