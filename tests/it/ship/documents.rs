@@ -50,3 +50,30 @@ fn commands_that_are_shown_exist() {
     }
     assert!(checked > 20);
 }
+
+/// The map names folders and files of `src/`, each by its path there or from the top; `NAME` stands for one to be made.
+#[test]
+fn the_architecture_names_what_is_there() {
+    let map = std::fs::read_to_string(Path::new(TOP).join("docs/architecture.md")).unwrap();
+    let is_file = |it: &str| Path::new(it).extension().is_some_and(|ending| ending == "rs");
+    let paths = map.split('`').skip(1).step_by(2).filter(|it| it.contains('/') || is_file(it));
+    let mut checked = 0;
+    for path in paths.filter(|it| !it.contains("NAME") && !it.contains(' ')) {
+        let found = [Path::new(TOP).join(path), Path::new(TOP).join("src").join(path)].iter().any(|it| it.exists());
+        assert!(found, "docs/architecture.md: {path}");
+        checked += 1;
+    }
+    assert!(checked > 30, "{checked}");
+}
+
+/// Each folder of `src/` has its place in the drawing.
+#[test]
+fn the_architecture_has_every_folder() {
+    let map = std::fs::read_to_string(Path::new(TOP).join("docs/architecture.md")).unwrap();
+    let drawing = map.split("```").nth(1).unwrap();
+    let words: Vec<&str> = drawing.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    for entry in std::fs::read_dir(Path::new(TOP).join("src")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(name.contains('.') || words.contains(&name.as_str()), "docs/architecture.md does not draw {name}");
+    }
+}
