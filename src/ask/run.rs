@@ -1,49 +1,58 @@
-//! Asks sources: the only place where a runtime is built.
+//! Asks sources for commands, which know no runtime.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::gather::{GatherOptions, Sources};
+use super::question::Step;
+use crate::addr::ProviderAddr;
 use crate::disk::cache::IndexEntry;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::net::Background;
 use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 
-/// What some questions to the sources of a run come to; each of their questions is put once for all who ask it.
-///
-/// # Errors
-///
-/// [`ErrorKind::Interrupted`] on Ctrl-C, and when the system has no threads for a runtime. What was written by then stays.
-pub fn ask<T>(options: GatherOptions, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
-    block_on(questions(Arc::new(Sources::new(options))))
+/// The sources of some root modules, with what they were asked already; none of it is asked again.
+#[derive(Debug, Clone)]
+pub struct Session {
+    background: Arc<Background>,
+    sources: Arc<Sources>,
+}
+
+impl Session {
+    /// Sources that were asked nothing yet.
+    pub fn open(background: Arc<Background>, options: GatherOptions) -> Self {
+        Self { background, sources: Arc::new(Sources::new(options)) }
+    }
+
+    /// What some questions come to; each of them is put once for all who ask it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Interrupted`](crate::error::ErrorKind::Interrupted) on Ctrl-C, and when the system has no threads for a
+    /// runtime. What was written by then stays.
+    pub fn ask<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
+        self.background.run(questions(Arc::clone(&self.sources)))
+    }
+
+    /// Begins to ask what some steps will want to know, and does not wait for it.
+    pub fn foresee(&self, steps: BTreeMap<ProviderAddr, Step>) {
+        let sources = Arc::clone(&self.sources);
+        // Whoever asks for it later is told what is wrong.
+        self.background.begin(async move { sources.foresee(steps).await }, |_| {});
+    }
 }
 
 /// Writes entries into a shared index, where they are not there.
 ///
 /// # Errors
 ///
-/// As [`ask`], and the first entry that could not be read or written.
-pub fn publish(stores: IndexStores, place: IndexPlace, entries: Vec<IndexEntry>) -> Result<Published, Error> {
-    block_on(Arc::new(stores).publish(place, entries))?
-}
-
-/// Runs until there is an answer or Ctrl-C.
-fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|problem| Error::new(ErrorKind::Disk, format!("cannot start the network runtime: {problem}")))?;
-    let done = runtime.block_on(async {
-        tokio::select! {
-            answer = work => Ok(answer),
-            // An error means that there is no such signal here; then nothing interrupts.
-            Ok(()) = tokio::signal::ctrl_c() => Err(interrupted()),
-        }
-    });
-    // Hashing in flight must not hold up the end of an interrupted run.
-    runtime.shutdown_background();
-    done
-}
-
-fn interrupted() -> Error {
-    Error::new(ErrorKind::Interrupted, "interrupted; no lock file was changed")
+/// As [`Session::ask`], and the first entry that could not be read or written.
+pub fn publish(
+    background: &Background,
+    stores: IndexStores,
+    place: IndexPlace,
+    entries: Vec<IndexEntry>,
+) -> Result<Published, Error> {
+    background.run(Arc::new(stores).publish(place, entries))?
 }

@@ -15,12 +15,12 @@ mod usage;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 pub use crate::exit_code::ExitCode;
 pub use environment::{Environment, Streams};
 
-use crate::commands::{Services, module_fetch};
+use crate::commands::{Online, Services, module_fetch};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::outcome::advice::Stand;
@@ -79,9 +79,10 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let mode = Mode::choose(detail, streams.stderr_is_terminal, environment.ci());
     let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));
     let mut scope = arguments.scope(environment);
-    scope.modules.fetch = Some(module_fetch(&scope, &progress.events()));
+    let online = Arc::new(Online::new(&scope.environment.variables, &progress.events()));
+    scope.modules.fetch = Some(module_fetch(&scope, &online));
     let named = scope.named.clone();
-    let services = Services { scope, events: progress.events(), stdin: Mutex::new(&mut *streams.stdin) };
+    let services = Services { scope, events: progress.events(), online, stdin: Mutex::new(&mut *streams.stdin) };
     let stand = |many: bool| {
         let recursive = many && named.len() < 2;
         let (to_top, in_work_tree) = services.scope.way_to_top();

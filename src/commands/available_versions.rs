@@ -10,8 +10,7 @@ use super::targets::Targets;
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::ask::answer::Refusal;
-use crate::ask::gather::GatherOptions;
-use crate::ask::run;
+use crate::ask::run::Session;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 
@@ -34,9 +33,9 @@ pub(super) fn of_roots(
     let asking = roots.iter().zip(&asked).enumerate().filter(|(_, (_, asked))| !asked.is_empty());
     let asking = asking.filter_map(|(at, (root, asked))| Some((at, &root.as_ref().ok()?.source, asked.iter())));
     let sources = Sources::new(services, &cache);
-    let mut answers = sources.ask(asking, |options, members| {
+    let mut answers = sources.ask(asking, |session, members| {
         let of_all = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
-        let offered = Arc::new(offered(options, of_all)?);
+        let offered = Arc::new(offered(session, of_all)?);
         Ok(members.iter().map(|_| Arc::clone(&offered)).collect())
     });
     let opened = roots.into_iter().enumerate().map(|(at, root)| {
@@ -53,8 +52,8 @@ fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
 }
 
 /// The versions of all providers, each asked for once.
-fn offered(options: Option<GatherOptions>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
-    let Some(options) = options else {
+fn offered(session: Option<Session>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
+    let Some(session) = session else {
         let message = "only the registries can tell which versions there are, and --offline forbids asking them";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
@@ -63,6 +62,6 @@ fn offered(options: Option<GatherOptions>, providers: BTreeSet<ProviderAddr>) ->
         Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
         Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
     };
-    let versions = run::ask(options, async |sources| sources.versions(providers).await)?;
+    let versions = session.ask(async |sources| sources.versions(providers).await)?;
     Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
 }

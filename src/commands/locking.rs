@@ -10,7 +10,7 @@ use super::targets::{Below, Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::dialect::Dialect;
 use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::roots::{ModuleLocking, Reselected};
+use crate::disk::roots::{ModuleLocking, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -78,6 +78,58 @@ pub(super) struct Locking<'a> {
     pub(super) to: Option<Dialect>,
 }
 
+/// What is gathered while root modules are opened side by side.
+#[derive(Default)]
+struct Seen {
+    /// What people should know of configuration.
+    warnings: Mutex<Vec<String>>,
+    /// The packages that were named to be selected anew, and that are locked somewhere.
+    reselected: Mutex<BTreeSet<String>>,
+}
+
+/// Opens root modules for a command.
+struct Opening<'a> {
+    asked: &'a Locking<'a>,
+    options: &'a LockOptions,
+    run: Run<'a>,
+    sources: &'a Sources<'a>,
+    named: &'a Named,
+    seen: Seen,
+}
+
+impl Opening<'_> {
+    /// A root module with its modules fetched, ready to be planned.
+    fn open(&self, settings: RunSettings) -> Result<Root, Error> {
+        let Self { asked, options, .. } = self;
+        let mut settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
+        settings.modules.locking = ModuleLocking {
+            wanted: options.lock_modules,
+            reselected: options.reselected_modules.clone(),
+            moves: asked.to.is_some(),
+        };
+        if !options.from_lock {
+            settings = settings.with_modules_fetched(&|settings, tree| self.foresee(settings, tree));
+        }
+        // Lock file and configuration of one moment: another run writes one after the other.
+        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
+        let root = Root::open(&settings, options, self.run.cache).inspect_err(|_| self.named.miss())?;
+        self.named.see(root.names());
+        let Seen { warnings, reselected } = &self.seen;
+        warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
+        reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
+        (asked.prepare)(root, &settings)
+    }
+
+    /// Asks about the providers that are known to be required, while more modules are fetched.
+    fn foresee(&self, settings: &RunSettings, tree: &Arc<Tree>) {
+        let options = LockOptions { accept_missing_modules: true, ..self.options.clone() };
+        let root = Root::in_part(settings, tree, &options, self.run.cache);
+        if let Ok(root) = root.and_then(|root| (self.asked.prepare)(root, settings)) {
+            lock::foresee(self.run, root, self.sources);
+        }
+    }
+}
+
 /// Runs a command that makes lock files what it was asked to make them.
 pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
     let options = LockOptions { found: targets.found, ..asked.options.clone() };
@@ -96,34 +148,13 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         all_or_none: asked.to.is_some(),
         now: services.scope.environment.now,
     };
-    let reselected: Mutex<BTreeSet<String>> = Mutex::default();
-    let (warnings, named) = (Mutex::new(Vec::new()), Named::new(&options.providers));
-    let open = |at| {
-        let settings = targets.settings(at)?;
-        let mut settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
-        settings.modules.locking = ModuleLocking {
-            wanted: options.lock_modules,
-            reselected: options.reselected_modules.clone(),
-            moves: asked.to.is_some(),
-        };
-        let settings = if options.from_lock { settings } else { settings.with_modules_fetched() };
-        // Lock file and configuration of one moment: another run writes one after the other.
-        let _lock = DirectoryLock::acquire_shared(&settings.root)?;
-        let root = Root::open(&settings, &options, &cache).inspect_err(|_| named.miss())?;
-        named.see(root.names());
-        warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
-        reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
-        (asked.prepare)(root, &settings)
-    };
-    let sources = Sources::new(services, &cache);
+    let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
+    let opening = Opening { asked, options: &options, run, sources: &sources, named: &named, seen: Seen::default() };
+    let open = |at| opening.open(targets.settings(at)?);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
+    let Seen { warnings, reselected } = opening.seen;
     let all_begun = begun.len() == targets.paths.len();
-    let mut notes = Vec::new();
-    if begun.len() < targets.paths.len() {
-        let count = targets.paths.len() - begun.len();
-        let were = if count == 1 { "root module was" } else { "root modules were" };
-        notes.push(format!("{count} {were} not begun, since one had failed"));
-    }
+    let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(sources.notes());
     notes.append(&mut warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     notes.extend(cache.note().map(str::to_owned));
@@ -146,6 +177,11 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         outcome.roots.retain(|root| root.code() != ExitCode::Done);
     }
     outcome
+}
+
+fn not_begun(count: usize) -> Option<String> {
+    let were = if count == 1 { "root module was" } else { "root modules were" };
+    (count > 0).then(|| format!("{count} {were} not begun, since one had failed"))
 }
 
 /// The sources of modules that were named, and that nothing is locked of anywhere.

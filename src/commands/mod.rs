@@ -35,6 +35,8 @@ pub mod mirror;
 #[cfg(feature = "online")]
 mod modules;
 #[cfg(feature = "online")]
+mod online;
+#[cfg(feature = "online")]
 pub mod outdated;
 #[cfg(feature = "online")]
 mod outdated_modules;
@@ -64,4 +66,6 @@ pub use crate::workspace::RunSettings;
 pub use lock_options::LockOptions;
 #[cfg(feature = "online")]
 pub use modules::module_fetch;
+#[cfg(feature = "online")]
+pub use online::Online;
 pub use services::Services;

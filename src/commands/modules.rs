@@ -2,31 +2,25 @@
 
 use std::sync::Arc;
 
+use super::Online;
 use super::services::cache_for;
-use super::sources::{oci_client, watch};
-use crate::ask::Events;
+use super::sources::oci_client;
 use crate::dialect::Dialect;
-use crate::disk::cli_config::CliConfig;
-use crate::disk::roots::{FetchedModule, ModuleFetch, ModuleRequest, ModuleTerms};
+use crate::disk::roots::{FetchedModule, Handler, ModuleFetch, ModuleRequest, ModuleTerms};
 use crate::error::Error;
 use crate::modulelock::Pin;
 use crate::modules::{
     Fetched, Fetcher, FetcherOptions, ModuleHosts, ModuleRegistry, ModuleService, Netrc, Store, Wanted,
 };
-use crate::net::{Client, ClientOptions, Credentials, Discovery};
 use crate::workspace::Scope;
 
 /// Fetches modules for all root modules of a run, each once; offline only those that were fetched before.
-pub fn module_fetch(scope: &Scope, events: &Events) -> ModuleFetch {
-    let (scope, events) = (scope.clone(), events.clone());
-    let service = Arc::new(ModuleService::new(move |dialect| fetcher(&scope, &events, dialect)));
+pub fn module_fetch(scope: &Scope, online: &Arc<Online>) -> ModuleFetch {
+    let (scope, background, online) = (scope.clone(), Arc::clone(&online.background), Arc::clone(online));
+    let service = Arc::new(ModuleService::new(background, move |dialect| fetcher(&scope, &online, dialect)));
     let (inquirer, lister) = (Arc::clone(&service), Arc::clone(&service));
-    let fetch = move |terms: &ModuleTerms, requests: &[ModuleRequest]| {
-        let questions = requests.iter().map(|request| wanted(terms, request)).collect();
-        match service.fetch(terms.dialect, questions) {
-            Ok(fetched) => fetched.into_iter().map(|fetched| fetched.map(placed)).collect(),
-            Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
-        }
+    let fetch = move |terms: &ModuleTerms, request: ModuleRequest, handler: Handler| {
+        service.begin(terms.dialect, wanted(terms, &request), |fetched| handler(fetched.map(placed)));
     };
     let inquire = move |terms: &ModuleTerms, requests: &[(ModuleRequest, Pin)]| {
         let questions = requests.iter().map(|(request, pin)| (wanted(terms, request), pin.clone())).collect();
@@ -63,18 +57,15 @@ fn placed(fetched: Fetched) -> FetchedModule {
     FetchedModule { dir, package, version, shown, content }
 }
 
-fn fetcher(scope: &Scope, events: &Events, dialect: Dialect) -> Result<Fetcher, Error> {
+fn fetcher(scope: &Scope, online: &Online, dialect: Dialect) -> Result<Fetcher, Error> {
     let environment = &scope.environment;
     let cache = cache_for(scope, &scope.directories());
     let store = Store::open(cache.dir(), environment.now)?;
-    let config = CliConfig::load(&environment.variables, dialect)?;
-    let options = ClientOptions::configured(&environment.variables, config.registry_protocols);
-    let client = Client::watched(options, watch(events));
-    let credentials = Arc::new(Credentials::new(&environment.variables, &config));
-    let oci = oci_client(client.clone(), &config, scope);
-    let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts);
-    let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
+    let access = online.access(dialect)?;
+    let (discovery, credentials) = (Arc::clone(&access.discovery), Arc::clone(&access.credentials));
+    let registry = ModuleRegistry::new(access.client.clone(), discovery, credentials);
+    let oci = oci_client(access.client.clone(), &access.config, scope);
     let netrc = Netrc::of_user(&environment.variables);
     let options = FetcherOptions { offline: scope.offline, netrc, ..FetcherOptions::new(oci) };
-    Ok(Fetcher::new(client, registry, store, options))
+    Ok(Fetcher::new(access.client.clone(), registry, store, options))
 }

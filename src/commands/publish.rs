@@ -65,7 +65,7 @@ impl Publishing {
     pub(super) fn publish(&self, entries: Vec<IndexEntry>, sources: &Sources<'_>) -> Result<Published, Error> {
         let stores = sources.index_stores(Dialect::Terraform)?;
         let computed = entries.into_iter().filter(|entry| entry.origin == Origin::Computed).collect();
-        run::publish(stores, self.place.clone(), computed).map_err(|error| {
+        run::publish(sources.background(), stores, self.place.clone(), computed).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
             Error { message, ..error }
         })

@@ -4,17 +4,19 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Services;
+use super::online::Access;
+use super::{Online, Services};
 use crate::addr::ProviderAddr;
 use crate::ask::gather::{Allowance, Equipment, GatherOptions};
+use crate::ask::question::Step;
+use crate::ask::run::Session;
 use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::Threads;
-use crate::net::{Client, ClientOptions, Credentials, Discovery, Doing, Watch};
+use crate::net::{Background, Client, ClientOptions, Doing, Watch};
 use crate::settings::SourceChoice;
 use crate::source::oci::{OciClient, OciMirror, Template};
 use crate::source::{DirectoryMirror, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
@@ -23,20 +25,18 @@ use crate::workspace::{RootSource, Scope};
 /// The sources of a run. Root modules may have different ones.
 pub(super) struct Sources<'a> {
     scope: &'a Scope,
+    online: &'a Online,
     events: Events,
     cache: Arc<Cache>,
     /// Of the whole run, whoever is asked.
     allowance: Arc<Allowance>,
-    known: Mutex<Known>,
+    sessions: Mutex<BTreeMap<Asked, Opened>>,
+    /// What people should know, each line once.
+    notes: Mutex<BTreeSet<String>>,
 }
 
-/// What was read and told already.
-#[derive(Default)]
-struct Known {
-    configs: BTreeMap<Dialect, Arc<CliConfig>>,
-    /// What people should know, each line once.
-    notes: BTreeSet<String>,
-}
+/// Sources that can be asked; none where --offline forbids asking them. Why not, where that fails.
+type Opened = Result<Option<Session>, Error>;
 
 /// The sources that some root modules ask. Those that ask the same share every question.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,28 +49,36 @@ struct Asked {
 pub(super) struct Group {
     /// Their numbers.
     pub(super) members: Vec<usize>,
-    /// The sources, opened; none where --offline forbids asking them. Why not, where that fails.
-    pub(super) opened: Result<Option<GatherOptions>, Error>,
+    /// The sources, opened.
+    pub(super) opened: Opened,
 }
 
 impl<'a> Sources<'a> {
     /// Nothing is read yet.
     pub(super) fn new(services: &'a Services<'_>, cache: &Arc<Cache>) -> Self {
         let (events, cache) = (services.events.clone(), Arc::clone(cache));
-        Self { scope: &services.scope, events, cache, allowance: Arc::default(), known: Mutex::default() }
+        Self {
+            scope: &services.scope,
+            online: &services.online,
+            events,
+            cache,
+            allowance: Arc::default(),
+            sessions: Mutex::default(),
+            notes: Mutex::default(),
+        }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn told(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What people should know of the sources, a line each.
     pub(super) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.known().notes).into_iter().collect()
+        std::mem::take(&mut *self.told()).into_iter().collect()
     }
 
     fn note(&self, text: impl Into<String>) {
-        self.known().notes.insert(text.into());
+        self.told().insert(text.into());
     }
 
     /// Root modules by the sources they ask, each given with its number and the providers that it asks about.
@@ -85,7 +93,7 @@ impl<'a> Sources<'a> {
                 Err(error) => failed.push(Group { members: vec![number], opened: Err(error) }),
             }
         }
-        let groups = groups.into_iter().map(|(asked, members)| Group { members, opened: self.open(&asked) });
+        let groups = groups.into_iter().map(|(asked, members)| Group { members, opened: self.session(&asked) });
         groups.chain(failed).collect()
     }
 
@@ -94,13 +102,13 @@ impl<'a> Sources<'a> {
     pub(super) fn ask<'p, T, S: Borrow<RootSource>, P: Iterator<Item = &'p ProviderAddr>>(
         &self,
         roots: impl IntoIterator<Item = (usize, S, P)>,
-        mut ask: impl FnMut(Option<GatherOptions>, &[usize]) -> Result<Vec<T>, Error>,
+        mut ask: impl FnMut(Option<Session>, &[usize]) -> Result<Vec<T>, Error>,
     ) -> BTreeMap<usize, Result<T, Error>> {
         let mut answers = BTreeMap::new();
         let mut interrupted: Option<Error> = None;
         for Group { members, opened } in self.groups(roots) {
             let opened = interrupted.clone().map_or(opened, Err);
-            match opened.and_then(|options| ask(options, &members)) {
+            match opened.and_then(|session| ask(session, &members)) {
                 Ok(given) => answers.extend(members.into_iter().zip(given.into_iter().map(Ok))),
                 Err(error) => {
                     answers.extend(members.into_iter().map(|number| (number, Err(error.clone()))));
@@ -111,36 +119,51 @@ impl<'a> Sources<'a> {
         answers
     }
 
-    /// Which sources a root module asks about some providers.
+    /// Begins to ask what a root module will ask, while it is being found out what else there is to ask. What comes of it is
+    /// told when it is asked for.
+    pub(super) fn foresee(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Step>) {
+        let asked = self.asked(source).and_then(|asked| self.session(&asked));
+        if let Ok(Some(session)) = asked {
+            session.foresee(steps.clone());
+        }
+    }
+
+    /// The sources that a root module asks about some providers, with a note where that may surprise.
     ///
     /// # Errors
     ///
     /// CLI configuration that cannot be read or understood, where it is needed.
     fn of<'p>(&self, source: &RootSource, providers: impl Iterator<Item = &'p ProviderAddr>) -> Result<Asked, Error> {
-        let dialect = source.dialect;
         if source.choice == SourceChoice::Configured {
-            let config = self.config(dialect)?;
-            let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
+            let config = self.config(source.dialect)?;
             self.tell_overrides(&config);
-            return Ok(Asked { dialect, methods });
-        }
-        if source.is_default && !self.scope.offline {
+        } else if source.is_default && !self.scope.offline {
             self.tell_unasked(source, providers)?;
         }
-        let methods = Method::of(&source.choice, &CliConfig::default(), (dialect, &source.root))?;
+        self.asked(source)
+    }
+
+    /// The sources that a root module asks.
+    fn asked(&self, source: &RootSource) -> Result<Asked, Error> {
+        let dialect = source.dialect;
+        let is_configured = source.choice == SourceChoice::Configured;
+        let config = if is_configured { self.config(dialect)? } else { Arc::default() };
+        let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
         Ok(Asked { dialect, methods })
     }
 
-    /// The CLI configuration of a tool, read once.
+    /// The CLI configuration of a tool.
     fn config(&self, dialect: Dialect) -> Result<Arc<CliConfig>, Error> {
-        if let Some(config) = self.known().configs.get(&dialect) {
-            return Ok(Arc::clone(config));
-        }
-        let config = Arc::new(CliConfig::load(&self.scope.environment.variables, dialect)?);
-        let mut known = self.known();
-        known.notes.extend(config.warnings.iter().cloned());
-        known.configs.insert(dialect, Arc::clone(&config));
-        Ok(config)
+        let config = &self.online.access(dialect)?.config;
+        self.told().extend(config.warnings.iter().cloned());
+        Ok(Arc::clone(config))
+    }
+
+    /// The sources, opened once.
+    fn session(&self, asked: &Asked) -> Opened {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = sessions.entry(asked.clone()).or_insert_with(|| self.open(asked));
+        opened.clone()
     }
 
     /// Providers that are not installed at all, whatever is locked.
@@ -189,7 +212,7 @@ impl<'a> Sources<'a> {
     /// # Errors
     ///
     /// A mirror that is none, or CLI configuration that cannot be read.
-    fn open(&self, asked: &Asked) -> Result<Option<GatherOptions>, Error> {
+    fn open(&self, asked: &Asked) -> Opened {
         let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
         if self.scope.offline && !asked.methods.iter().all(is_directory) {
             return Ok(None);
@@ -204,30 +227,37 @@ impl<'a> Sources<'a> {
             events: self.events.clone(),
             now: self.scope.environment.now,
             dialect: asked.dialect,
+            threads: Arc::default(),
         };
-        Ok(Some(GatherOptions { sources, equipment, threads: Threads::One }))
+        Ok(Some(Session::open(Arc::clone(&self.online.background), GatherOptions { sources, equipment })))
     }
 
     fn source(&self, method: &Method, dialect: Dialect) -> Result<Source, Error> {
         match &method.place {
             Place::Directory(base) => Ok(Source::Mirror(Mirror::Directory(DirectoryMirror::new(base.clone())))),
             Place::Direct { download_retries } => {
-                let (client, credentials, config) = self.online(dialect, *download_retries)?;
-                let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone());
+                let (access, client) = self.online(dialect, *download_retries)?;
+                let (discovery, credentials) = (Arc::clone(&access.discovery), Arc::clone(&access.credentials));
                 Ok(Source::Registry(Box::new(Registry::new(client, discovery, credentials))))
             }
             Place::Network { url, download_retries, trust_all_hashes } => {
-                let (client, credentials, _) = self.online(dialect, *download_retries)?;
-                let mirror = NetworkMirror::new(client, credentials, url)?.trusting_all_hashes(*trust_all_hashes);
+                let (access, client) = self.online(dialect, *download_retries)?;
+                let mirror = NetworkMirror::new(client, Arc::clone(&access.credentials), url)?;
+                let mirror = mirror.trusting_all_hashes(*trust_all_hashes);
                 Ok(Source::Mirror(Mirror::Network(Box::new(mirror))))
             }
             Place::Oci(template) => {
-                let (client, _, config) = self.online(dialect, None)?;
+                let (access, client) = self.online(dialect, None)?;
                 let parsed = Template::parse(template, &method.filter.include)?;
-                let mirror = OciMirror::new(oci_client(client, &config, self.scope), parsed, template);
+                let mirror = OciMirror::new(oci_client(client, &access.config, self.scope), parsed, template);
                 Ok(Source::Mirror(Mirror::Oci(Box::new(mirror))))
             }
         }
+    }
+
+    /// The threads of the questions.
+    pub(super) fn background(&self) -> &Background {
+        &self.online.background
     }
 
     /// What writes shared indexes, as the user of a tool.
@@ -236,22 +266,19 @@ impl<'a> Sources<'a> {
     ///
     /// CLI configuration that cannot be read.
     pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
-        let (client, credentials, _) = self.online(dialect, None)?;
-        Ok(IndexStores::new(client.options(), credentials, client.options().timeout))
+        let (access, client) = self.online(dialect, None)?;
+        Ok(IndexStores::new(client.options(), Arc::clone(&access.credentials), client.options().timeout))
     }
 
-    /// What it takes to ask servers.
-    fn online(
-        &self,
-        dialect: Dialect,
-        download_retries: Option<u32>,
-    ) -> Result<(Client, Arc<Credentials>, Arc<CliConfig>), Error> {
-        let (variables, config) = (&self.scope.environment.variables, self.config(dialect)?);
-        let mut options = ClientOptions::configured(variables, config.registry_protocols);
-        options.download_retries = download_retries.unwrap_or(options.download_retries);
-        let credentials = Credentials::new(variables, &config);
-        self.known().notes.extend(credentials.warnings().iter().cloned());
-        Ok((Client::watched(options, watch(&self.events)), Arc::new(credentials), config))
+    /// What servers are asked with, and the client for as many attempts at a download.
+    fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<(&'a Access, Client), Error> {
+        let access = self.online.access(dialect)?;
+        let warnings = access.config.warnings.iter().chain(access.credentials.warnings());
+        self.told().extend(warnings.cloned());
+        let options = access.client.options();
+        let other = download_retries.filter(|retries| *retries != options.download_retries);
+        let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });
+        Ok((access, other.map_or_else(|| access.client.clone(), with)))
     }
 }
 

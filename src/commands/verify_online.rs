@@ -6,9 +6,8 @@ use std::collections::btree_map::Entry;
 use super::lock::RuleBook;
 use super::verify::Root;
 use super::{LockOptions, RunSettings};
-use crate::ask::gather::GatherOptions;
 use crate::ask::inquiry::{Depth, Inquiry};
-use crate::ask::run;
+use crate::ask::run::Session;
 use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
@@ -67,11 +66,11 @@ impl Questions {
     ///
     /// # Errors
     ///
-    /// As [`run::ask`].
-    pub fn ask(self, options: GatherOptions) -> Result<Known, Error> {
+    /// As [`Session::ask`].
+    pub fn ask(self, session: &Session) -> Result<Known, Error> {
         if self.inquiries.is_empty() {
             return Ok(Known::new());
         }
-        run::ask(options, async |sources| sources.inquire(self.inquiries).await)
+        session.ask(async |sources| sources.inquire(self.inquiries).await)
     }
 }

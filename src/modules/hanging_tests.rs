@@ -28,7 +28,7 @@ fn fetcher() -> Fetcher {
     let client = Client::new(options);
     let credentials = Arc::new(Credentials::default());
     let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), std::collections::BTreeMap::new());
-    let registry = ModuleRegistry::new(client.clone(), discovery, credentials);
+    let registry = ModuleRegistry::new(client.clone(), Arc::new(discovery), credentials);
     let oci = OciClient::new(client.clone(), Arc::new(OciCredentials::default()));
     let store = Store::open(None, SystemTime::UNIX_EPOCH).unwrap();
     Fetcher::new(client, registry, store, FetcherOptions { git_limit: SHORT, ..FetcherOptions::new(oci) })

@@ -19,7 +19,7 @@ use crate::net::{
 #[derive(Debug)]
 pub struct ModuleRegistry {
     client: Client,
-    discovery: Discovery,
+    discovery: Arc<Discovery>,
     credentials: Arc<Credentials>,
 }
 
@@ -51,7 +51,7 @@ struct LocationAnswer {
 
 impl ModuleRegistry {
     /// Registries behind one client.
-    pub fn new(client: Client, discovery: Discovery, credentials: Arc<Credentials>) -> Self {
+    pub fn new(client: Client, discovery: Arc<Discovery>, credentials: Arc<Credentials>) -> Self {
         Self { client, discovery, credentials }
     }
 

@@ -4,6 +4,7 @@
 //! a token goes to the host that it is for and to no other. What the documents mean is not known here, but for the one
 //! that says where the services of a host are.
 
+mod background;
 mod client;
 mod credentials;
 mod discovery;
@@ -23,6 +24,7 @@ mod watch;
 #[cfg(test)]
 mod testing;
 
+pub use background::Background;
 pub use client::Client;
 pub use credentials::{Credentials, token_variable, token_variable_shown};
 pub use discovery::{Discovery, DiscoveryError, Service, ServiceMap};

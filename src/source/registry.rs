@@ -20,7 +20,7 @@ use crate::version::Version;
 #[derive(Debug)]
 pub struct Registry {
     client: Client,
-    discovery: Discovery,
+    discovery: Arc<Discovery>,
     credentials: Arc<Credentials>,
 }
 
@@ -56,7 +56,7 @@ pub struct SignedUrls {
 
 impl Registry {
     /// Registries behind one client.
-    pub fn new(client: Client, discovery: Discovery, credentials: Arc<Credentials>) -> Self {
+    pub fn new(client: Client, discovery: Arc<Discovery>, credentials: Arc<Credentials>) -> Self {
         Self { client, discovery, credentials }
     }
 

@@ -121,16 +121,17 @@ impl RunSettings {
     ///
     /// All that is wrong with it.
     pub fn load_tree(&self, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
-        self.modules.clone().load_tree(&self.root, options, &self.module_terms())
+        self.modules.clone().load_tree(&self.root, options, &self.module_terms(), &|_| {})
     }
 
     /// The same root module, with the modules fetched that its tree lacks; then no server is asked any more. What is wrong
-    /// with the tree is told when it is read.
+    /// with the tree is told when it is read. What is known of it is shown each time before more is fetched.
     #[must_use]
-    pub fn with_modules_fetched(mut self) -> Self {
-        let terms = self.module_terms();
-        drop(self.modules.load_tree(&self.root, &self.tree_options(MissingModules::Skip), &terms));
-        self.modules.fetch = None;
+    pub fn with_modules_fetched(mut self, show: &dyn Fn(&Self, &Arc<Tree>)) -> Self {
+        let (terms, options) = (self.module_terms(), self.tree_options(MissingModules::Skip));
+        let mut modules = self.modules.clone();
+        drop(modules.load_tree(&self.root, &options, &terms, &|tree| show(&self, tree)));
+        self.modules = ModuleAccess { fetch: None, ..modules };
         self
     }
 

@@ -1,7 +1,7 @@
 //! One archive: downloaded and hashed as it arrives, written to disk only if its layout demands it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use url::Url;
 
@@ -59,7 +59,7 @@ pub(super) struct Downloads {
     pub(super) client: Client,
     pub(super) cache: Arc<Cache>,
     pub(super) events: Events,
-    pub(super) threads: Threads,
+    pub(super) threads: Arc<OnceLock<Threads>>,
     /// How much may be downloaded.
     pub(super) allowance: Arc<Allowance>,
 }
@@ -174,7 +174,8 @@ impl Downloads {
             let sink = if spool {
                 Sink::Spool(Spool::new().map_err(|error| Refusal::Error(error.into()))?)
             } else {
-                Sink::Stream(Box::new(ArchiveHasher::on(self.threads, Limits::default())))
+                let threads = self.threads.get().copied().unwrap_or(Threads::One);
+                Sink::Stream(Box::new(ArchiveHasher::on(threads, Limits::default())))
             };
             package.copy.iter().try_for_each(|copy| copy.begin()).map_err(unwritten)?;
             match self.pass(key, package, &mut body, sink).await {

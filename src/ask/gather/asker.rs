@@ -11,7 +11,6 @@ use crate::ask::answer::{Refusal, Selected};
 use crate::ask::question::{Selection, Step};
 use crate::ask::select::{Choice, Seen};
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::Threads;
 use crate::platform::Platform;
 use crate::release::offer::Offer;
 use crate::source::{Mirror, Source};
@@ -26,9 +25,9 @@ pub(super) enum Asker {
 
 impl Asker {
     /// A source that was asked nothing yet.
-    pub(super) fn new(source: Source, equipment: &Equipment, threads: Threads) -> Self {
+    pub(super) fn new(source: Source, equipment: &Equipment) -> Self {
         match source {
-            Source::Registry(registry) => Self::Registry(Arc::new(Gatherer::new(*registry, equipment, threads))),
+            Source::Registry(registry) => Self::Registry(Arc::new(Gatherer::new(*registry, equipment))),
             Source::Mirror(mirror) => Self::Mirror(Arc::new(MirrorGatherer::new(mirror, equipment))),
         }
     }

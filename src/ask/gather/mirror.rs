@@ -19,7 +19,6 @@ use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::hash::archive::Threads;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::net::Shared;
@@ -61,7 +60,7 @@ impl MirrorGatherer {
                 client: mirror.client(),
                 cache,
                 events,
-                threads: Threads::One,
+                threads: Arc::clone(&equipment.threads),
                 allowance: Arc::clone(&equipment.allowance),
             },
             mirror,

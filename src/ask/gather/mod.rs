@@ -25,7 +25,7 @@ mod sources;
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
 use tokio::task::JoinSet;
@@ -96,8 +96,6 @@ pub struct GatherOptions {
     pub sources: Vec<(Filter, Source)>,
     /// What all of them work with.
     pub equipment: Equipment,
-    /// How many threads hash one archive of a registry.
-    pub threads: Threads,
 }
 
 /// What every source works with.
@@ -109,6 +107,8 @@ pub struct Equipment {
     pub events: Events,
     /// How much may be downloaded.
     pub allowance: Arc<Allowance>,
+    /// How many threads hash one archive; one unless somebody says so before the first.
+    pub threads: Arc<OnceLock<Threads>>,
     /// The time of the run, at which keys are judged.
     pub now: SystemTime,
     /// The tool whose records are made.
@@ -116,14 +116,14 @@ pub struct Equipment {
 }
 
 impl Gatherer {
-    /// A gatherer that has asked nothing yet and hashes each archive on so many threads.
-    fn new(registry: Registry, equipment: &Equipment, threads: Threads) -> Self {
+    /// A gatherer that has asked nothing yet.
+    fn new(registry: Registry, equipment: &Equipment) -> Self {
         Self {
             downloads: Downloads {
                 client: registry.client().clone(),
                 cache: Arc::clone(&equipment.cache),
                 events: equipment.events.clone(),
-                threads,
+                threads: Arc::clone(&equipment.threads),
                 allowance: Arc::clone(&equipment.allowance),
             },
             indexes: SharedIndexes::new(registry.client().options(), Arc::clone(registry.credentials())),

@@ -80,12 +80,11 @@ impl Gatherer {
         Ok(None)
     }
 
-    /// Asks about all wanted packages; about one only where everything else is known from an earlier run.
+    /// What the registry says of the packages that are asked about.
     pub(super) async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
-        let wanted = &step.platforms;
-        let asked = if self.knows_archives(addr, version, wanted) { &wanted[..wanted.len().min(1)] } else { wanted };
         let step = Arc::new(step.clone());
-        let items = asked.iter().map(|platform| (platform.clone(), (addr.clone(), version.clone(), Arc::clone(&step))));
+        let asked = self.asked_about(addr, version, &step).iter();
+        let items = asked.map(|platform| (platform.clone(), (addr.clone(), version.clone(), Arc::clone(&step))));
         let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version, step): (_, _, Arc<Step>)| async move {
             let package = gatherer.package(&addr, &version, &platform).await;
             if let Ok(package) = &package {
@@ -94,6 +93,24 @@ impl Gatherer {
             package
         };
         self.each(items, ask).await
+    }
+
+    /// Asks for the documents of a release, which tell everything about it but the hashes of its archives.
+    pub(super) async fn documents_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) {
+        let asked = self.asked_about(addr, version, step).iter();
+        let items = asked.map(|platform| (platform.clone(), (addr.clone(), version.clone(), step.rules.clone())));
+        self.each(items, |gatherer, platform, (addr, version, rules)| async move {
+            if let Ok(package) = gatherer.package(&addr, &version, &platform).await {
+                drop(gatherer.signed_sums(&addr, &version, &package, &rules).await);
+            }
+        })
+        .await;
+    }
+
+    /// The platforms whose packages are asked about; one only where everything else is known from an earlier run.
+    fn asked_about<'s>(&self, addr: &ProviderAddr, version: &Version, step: &'s Step) -> &'s [Platform] {
+        let wanted = &step.platforms;
+        if self.knows_archives(addr, version, wanted) { &wanted[..wanted.len().min(1)] } else { wanted }
     }
 
     /// Starts a download that will be needed if the signature verifies, while that is being asked: the bytes count for

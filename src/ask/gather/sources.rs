@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
 
@@ -13,7 +13,7 @@ use super::allowance::{Allowance, Asking};
 use super::asker::Asker;
 use super::release::Chosen;
 use super::several;
-use super::{CopyAnswer, CopyOrder, GatherOptions, Miss, each};
+use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, Miss, each};
 use crate::addr::ProviderAddr;
 use crate::ask::PackageKey;
 use crate::ask::answer::{Answer, Refusal, Selected};
@@ -21,7 +21,9 @@ use crate::ask::inquiry::Inquiry;
 use crate::ask::question::Step;
 use crate::ask::select::{Choice, Next, Seen, Shelf, Tells, lacking, newer};
 use crate::error::{Error, ErrorKind};
+use crate::hash::archive::Threads;
 use crate::net::Shared;
+use crate::parallel;
 use crate::release::offer::Offer;
 use crate::release::{Knowledge, Release, ReleaseKey};
 use crate::source::{Filter, Mirror};
@@ -37,6 +39,7 @@ pub struct Sources {
     askers: Vec<(Filter, Asker)>,
     answers: Shared<(ProviderAddr, Step), Answer>,
     allowance: Arc<Allowance>,
+    threads: Arc<OnceLock<Threads>>,
 }
 
 /// The versions that one source has of a provider.
@@ -45,10 +48,11 @@ type OnOffer<'a> = (&'a Asker, Arc<Vec<Offer>>);
 impl Sources {
     /// Sources that were asked nothing yet.
     pub(in crate::ask) fn new(options: GatherOptions) -> Self {
-        let GatherOptions { sources, equipment, threads } = options;
-        let asker = |source| Asker::new(source, &equipment, threads);
+        let GatherOptions { sources, equipment } = options;
+        let asker = |source| Asker::new(source, &equipment);
         let askers = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
-        Self { askers, answers: Shared::new(), allowance: equipment.allowance }
+        let Equipment { allowance, threads, .. } = equipment;
+        Self { askers, answers: Shared::new(), allowance, threads }
     }
 
     /// The answers for the steps of each root module, in the order given.
@@ -56,6 +60,7 @@ impl Sources {
         self: &Arc<Self>,
         roots: &[&BTreeMap<ProviderAddr, Step>],
     ) -> Vec<BTreeMap<ProviderAddr, Answer>> {
+        self.threads.get_or_init(|| threads(roots));
         let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
         let roots = roots.iter().enumerate().map(|(at, steps)| (at, ((*steps).clone(), Arc::clone(&permits))));
         let answers = each(self, roots, |sources, _, (steps, permits)| async move {
@@ -64,6 +69,19 @@ impl Sources {
             sources.of_steps(&steps).await
         });
         answers.await.into_values().collect()
+    }
+
+    /// Asks what some steps will want to know, but for archives: who foresees it does not know all constraints yet, and the
+    /// version may be another one in the end. What comes of it is told when it is asked for.
+    pub(in crate::ask) async fn foresee(self: &Arc<Self>, steps: BTreeMap<ProviderAddr, Step>) {
+        each(self, steps, |sources, addr, step| async move {
+            let [Asker::Registry(registry)] = sources.taking(&addr)[..] else { return };
+            let Ok(on_offer) = sources.on_offer(&addr).await else { return };
+            if let Ok(choice) = sources.select(&addr, &step, &on_offer).await {
+                registry.documents_of(&addr, &choice.version, &step).await;
+            }
+        })
+        .await;
     }
 
     /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
@@ -268,6 +286,12 @@ impl Sources {
         let error = lacking(addr, version, &union(&on_offer), &place);
         Err(placed(error.into(), &on_offer))
     }
+}
+
+/// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
+fn threads(roots: &[&BTreeMap<ProviderAddr, Step>]) -> Threads {
+    let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
+    if packages < parallel::cores() { Threads::Two } else { Threads::One }
 }
 
 fn has(offers: &[Offer], version: &Version) -> bool {

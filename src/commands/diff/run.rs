@@ -98,13 +98,13 @@ fn ask(
     let depth = Depth { download: !request.no_download, most: u64::MAX, recompute: false, all_platforms: false };
     let asking = wanted.iter().enumerate();
     let asking = asking.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
-    let answers = sources.ask(asking, |options, members| {
+    let answers = sources.ask(asking, |session, members| {
         let (mut questions, mut forbidden) = (Questions::new(depth, true), Known::new());
         for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
             questions.add(settings, lock);
             forbidden.extend(not_allowed(settings, lock));
         }
-        let mut known = options.map(|options| questions.ask(options)).transpose()?.unwrap_or_default();
+        let mut known = session.map(|session| questions.ask(&session)).transpose()?.unwrap_or_default();
         for (key, knowledge) in forbidden {
             known.entry(key).or_insert(knowledge);
         }

@@ -19,20 +19,17 @@ mod unknown_provider;
 mod writing;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use super::sources::Sources;
 use crate::addr::ProviderAddr;
 use crate::ask::answer::{Answer, Refusal};
-use crate::ask::gather::GatherOptions;
 use crate::ask::question::Step;
-use crate::ask::run;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::hash::archive::Threads;
 use crate::outcome::RootOutcome;
 use crate::parallel;
 use decision::Decision;
@@ -219,17 +216,23 @@ fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Beg
     }
 }
 
+/// Has asked what a root module will want to know, as far as that is clear while its modules are fetched. What is wrong is told
+/// when all of it is read.
+pub(super) fn foresee(run: Run<'_>, root: Root, sources: &Sources<'_>) {
+    let place = Place { number: 0, path: Path::new("") };
+    if let Ok(job) = Job::new(place, root, run, &Shared::default()) {
+        sources.foresee(&job.root.source, &job.open);
+    }
+}
+
 /// Asks what the jobs need to know, each question once for all that have the same sources.
 fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
     let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
     let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
-    let mut answers = sources.ask(open, |options, members| {
+    let mut answers = sources.ask(open, |session, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &jobs[*at].open).collect();
-        match options {
-            Some(options) => {
-                let options = GatherOptions { threads: threads(&steps), ..options };
-                run::ask(options, async |sources| sources.of_roots(&steps).await)
-            }
+        match session {
+            Some(session) => session.ask(async |sources| sources.of_roots(&steps).await),
             None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }
     });
@@ -238,12 +241,6 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
         Answered { job, answers }
     });
     answered.collect()
-}
-
-/// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
-fn threads(roots: &[&BTreeMap<ProviderAddr, Step>]) -> Threads {
-    let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
-    if packages < parallel::cores() { Threads::Two } else { Threads::One }
 }
 
 /// Decides all entries and writes the trust files.

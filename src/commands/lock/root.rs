@@ -17,7 +17,7 @@ use crate::ask::rules::Rules;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::roots::{self, MissingModules};
+use crate::disk::roots::{self, MissingModules, Tree};
 use crate::error::Error;
 use crate::finding::{Finding, Level};
 use crate::lock::plan::{self, Intent, Reselect};
@@ -118,7 +118,28 @@ impl Root {
     ///
     /// All that is wrong with what was read.
     pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
-        let RootModule { bytes, lock, tree, .. } = read(settings, options)?;
+        Self::of(read(settings, options)?, options, cache)
+    }
+
+    /// The same of the part of the module tree that is known while the rest is fetched.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with what was read.
+    pub(in crate::commands) fn in_part(
+        settings: &RunSettings,
+        tree: &Arc<Tree>,
+        options: &LockOptions,
+        cache: &Cache,
+    ) -> Result<Self, Error> {
+        let module = RootModule { tree: Some(Arc::clone(tree)), ..RootModule::open(settings)? };
+        module.decoded()?;
+        Self::of(module, options, cache)
+    }
+
+    fn of(module: RootModule, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
+        let RootModule { settings, bytes, lock, tree } = module;
+        let settings = &settings;
         let (lock, findings) = match lock {
             Some(Ok(decoded)) => kept(Arc::unwrap_or_clone(decoded), settings),
             // What cannot be read was an error.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::wanted::{Need, inquiries, of_releases, wanted};
 use super::{Request, placed, unread};
+use crate::ask::PackageKey;
 use crate::ask::answer::Refusal;
-use crate::ask::gather::{Copied, CopyAnswer, CopyOrder, GatherOptions, unrecorded};
+use crate::ask::gather::{Copied, CopyAnswer, CopyOrder, unrecorded};
 use crate::ask::rules::Rules;
-use crate::ask::{PackageKey, run};
+use crate::ask::run::Session;
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
@@ -58,14 +59,14 @@ pub(super) fn copy(
     let (mut writer, mut notes, mut told) = (None, Vec::new(), BTreeSet::new());
     for Group { members, opened } in groups {
         let of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
-        let finished = match opened.and_then(|options| options.ok_or_else(|| offline(request))) {
-            Ok(options) => {
+        let finished = match opened.and_then(|session| session.ok_or_else(|| offline(request))) {
+            Ok(session) => {
                 let writer = match &mut writer {
                     Some(writer) => writer,
                     none => none.insert(MirrorWriter::open(&request.directory)?),
                 };
                 let copying = Copying { request, cache, writer };
-                let (finished, more) = copying.of_group(of_group, options, &mut told)?;
+                let (finished, more) = copying.of_group(of_group, &session, &mut told)?;
                 notes.extend(more);
                 finished
             }
@@ -101,7 +102,7 @@ impl Copying<'_> {
     fn of_group(
         self,
         roots: Roots,
-        options: GatherOptions,
+        session: &Session,
         told: &mut BTreeSet<PackageKey>,
     ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
         let inquiries = inquiries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.request);
@@ -111,7 +112,7 @@ impl Copying<'_> {
             (begun, notes) = self.judged(roots, &known);
             self.orders(&mut begun, &rules)
         };
-        let answers = run::ask(options, async |sources| {
+        let answers = session.ask(async |sources| {
             let known = sources.inquire(inquiries).await;
             sources.copies(choose(known)).await
         })?;

@@ -13,7 +13,6 @@ use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::ask::inquiry::{Depth, Inquiry};
 use crate::ask::rules::Rules;
-use crate::ask::run;
 use crate::disk::cache::Cache;
 use crate::disk::lock_file;
 use crate::error::{Error, ErrorKind};
@@ -67,8 +66,8 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
     let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
     let (mut asking, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);
     for (number, Group { members, opened }) in groups.into_iter().enumerate() {
-        let options = match opened.and_then(|options| options.ok_or_else(offline)) {
-            Ok(options) => options,
+        let session = match opened.and_then(|session| session.ok_or_else(offline)) {
+            Ok(session) => session,
             // What is locked elsewhere is worth remembering all the same.
             Err(error) => {
                 failed += members.len();
@@ -87,7 +86,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
                 }
             }
         }
-        asking.push((number, options, questions));
+        asking.push((number, session, questions));
     }
     if failed == roots.len()
         && let Some(error) = Error::all(unread.clone())
@@ -97,8 +96,8 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
     let stores = trees.into_iter().map(|(place, tree)| Ok((TrustStore::load(&place)?, tree)));
     let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
     let mut answers = BTreeMap::new();
-    for (number, options, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
-        let known = run::ask(options, async |sources| sources.inquire(questions).await)?;
+    for (number, session, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
+        let known = session.ask(async |sources| sources.inquire(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
     let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);

@@ -159,8 +159,8 @@ fn asked(
     for Group { members, opened } in groups {
         let mut of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
         let known = match opened {
-            Ok(Some(options)) => {
-                questions(of_group.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(options)?
+            Ok(Some(session)) => {
+                questions(of_group.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(&session)?
             }
             Ok(None) => Known::new(),
             Err(error) => {

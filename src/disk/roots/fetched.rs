@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::module_lock;
+use super::under_way::UnderWay;
 use super::{MissingModules, ModuleLookup, Tree, TreeError, TreeOptions, load_tree, read};
 use crate::addr::Hostname;
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, decode_variables};
@@ -48,7 +49,7 @@ pub struct FetchedModule {
 pub struct FetchedModules(BTreeMap<RequestKey, Result<FetchedModule, Error>>);
 
 /// Source, constraints, and what is locked.
-type RequestKey = (String, String, Option<(String, ModuleContent)>);
+pub(super) type RequestKey = (String, String, Option<(String, ModuleContent)>);
 
 /// What holds for the modules of one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,14 +89,16 @@ pub enum Reselected {
     Named(Vec<String>),
 }
 
-type Fetch = dyn Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<FetchedModule, Error>> + Send + Sync;
+type Fetch = dyn Fn(&ModuleTerms, ModuleRequest, Handler) + Send + Sync;
+
+/// Takes what came of a request, on any thread.
+pub type Handler = Box<dyn FnOnce(Result<FetchedModule, Error>) + Send>;
 
 type Inquire = dyn Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync;
 
 type Offer = dyn Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<Offered, Error>> + Send + Sync;
 
-/// Somebody who fetches modules, and tells what is served of them now and what else there is: one answer for each request,
-/// in their order.
+/// Somebody who fetches modules, and tells what is served of them now and what else there is: one answer for each request.
 #[derive(Clone)]
 pub struct ModuleFetch {
     fetch: Arc<Fetch>,
@@ -128,9 +131,10 @@ pub enum Assigned {
 }
 
 impl ModuleFetch {
-    /// Fetches with one function, and asks with the others.
+    /// Fetches with one function, which begins and hands over what comes of it later, and asks with the others, whose
+    /// answers are in the order of the requests.
     pub fn new(
-        fetch: impl Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<FetchedModule, Error>> + Send + Sync + 'static,
+        fetch: impl Fn(&ModuleTerms, ModuleRequest, Handler) + Send + Sync + 'static,
         inquire: impl Fn(&ModuleTerms, &[(ModuleRequest, Pin)]) -> Vec<Result<Served, Error>> + Send + Sync + 'static,
         offer: impl Fn(&ModuleTerms, &[ModuleRequest]) -> Vec<Result<Offered, Error>> + Send + Sync + 'static,
     ) -> Self {
@@ -155,7 +159,8 @@ impl fmt::Debug for ModuleFetch {
 }
 
 impl ModuleAccess {
-    /// Reads a tree, and has fetched what is missing in it. No server is asked while a lock is held if the caller holds none.
+    /// Reads a tree, and has fetched what is missing in it; what is known of it is shown each time before that. No server is
+    /// asked while a lock is held if the caller holds none.
     ///
     /// # Errors
     ///
@@ -165,6 +170,7 @@ impl ModuleAccess {
         root: &Path,
         options: &TreeOptions,
         terms: &ModuleTerms,
+        show: &dyn Fn(&Arc<Tree>),
     ) -> Result<Arc<Tree>, Vec<TreeError>> {
         let read = module_lock::read(root).map_err(|error| vec![*error])?.map(Arc::new);
         let locked = read.as_ref().map(|read| &read.file.lock);
@@ -173,7 +179,7 @@ impl ModuleAccess {
         let terms = ModuleTerms { whole: pins.is_some(), fresh, ..terms.clone() };
         let assigned = self.assigned().map_err(|error| vec![error])?;
         let options = TreeOptions { pins, assigned, ..options.clone() };
-        let mut tree = self.load_pinned(root, &options, &terms)?;
+        let mut tree = self.load_pinned(root, &options, &terms, show)?;
         if read.is_some() {
             Arc::make_mut(&mut tree).module_lock = read;
         }
@@ -200,29 +206,34 @@ impl ModuleAccess {
         root: &Path,
         options: &TreeOptions,
         terms: &ModuleTerms,
+        show: &dyn Fn(&Arc<Tree>),
     ) -> Result<Arc<Tree>, Vec<TreeError>> {
+        let mut under_way = UnderWay::default();
         loop {
             let (modules, fetched, fetching) = (self.lookup, Arc::clone(&self.fetched), self.fetch.is_some());
             let options = TreeOptions { modules, fetched, fetching, ..options.clone() };
             let Some(fetch) = self.fetch.as_ref().filter(|_| self.lookup == ModuleLookup::Auto) else {
                 return load_tree(root, &options);
             };
-            let tree = load_tree(root, &TreeOptions { missing: MissingModules::Skip, ..options.clone() })?;
-            let mut requests: Vec<ModuleRequest> = Vec::new();
+            let tree = match load_tree(root, &TreeOptions { missing: MissingModules::Skip, ..options.clone() }) {
+                // What is wrong is told of the whole tree.
+                Err(_) if !under_way.is_over() => {
+                    Arc::make_mut(&mut self.fetched).0.extend(under_way.arrived());
+                    continue;
+                }
+                tree => tree?,
+            };
             for request in tree.missing.iter().filter_map(|missing| missing.request.as_ref()) {
-                if self.fetched.get(request).is_none() && !requests.contains(request) {
-                    requests.push(request.clone());
+                if self.fetched.get(request).is_none() {
+                    under_way.begin(request, |handler| (fetch.fetch)(terms, request.clone(), handler));
                 }
             }
-            if requests.is_empty() {
+            if under_way.is_over() {
                 let is_whole = tree.missing.is_empty() || options.missing == MissingModules::Skip;
                 return if is_whole { Ok(tree) } else { load_tree(root, &options) };
             }
-            let answers = (fetch.fetch)(terms, &requests);
-            let fetched = Arc::make_mut(&mut self.fetched);
-            for (request, answer) in requests.iter().zip(answers) {
-                fetched.insert(request, answer);
-            }
+            show(&tree);
+            Arc::make_mut(&mut self.fetched).0.extend(under_way.arrived());
         }
     }
 }
@@ -252,11 +263,6 @@ impl FetchedModules {
     pub fn get(&self, request: &ModuleRequest) -> Option<&Result<FetchedModule, Error>> {
         self.0.get(&key(request))
     }
-
-    /// Adds what came of a request.
-    pub fn insert(&mut self, request: &ModuleRequest, fetched: Result<FetchedModule, Error>) {
-        self.0.insert(key(request), fetched);
-    }
 }
 
 impl FetchedModule {
@@ -272,7 +278,7 @@ pub fn file_from(base: &Path, file: &Path) -> PathBuf {
     if file.to_string_lossy().contains("//") { file.to_owned() } else { read::join(base, &file.to_string_lossy()) }
 }
 
-fn key(request: &ModuleRequest) -> RequestKey {
+pub(super) fn key(request: &ModuleRequest) -> RequestKey {
     let constraints = request.constraints.as_ref().map(|constraints| constraints.as_str().to_owned());
     let version = |pin: &Pin| pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
     let pin = request.pin.as_ref().map(|pin| (version(pin), pin.content.clone()));

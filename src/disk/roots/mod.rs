@@ -9,6 +9,7 @@ mod error;
 mod fetched;
 mod module_lock;
 mod read;
+mod under_way;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +19,8 @@ use std::sync::Arc;
 
 pub use error::{ModuleProblem, TreeError};
 pub use fetched::{
-    Assigned, FetchedModule, FetchedModules, ModuleAccess, ModuleFetch, ModuleLocking, ModuleRequest, ModuleTerms,
-    Reselected, file_from,
+    Assigned, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking, ModuleRequest,
+    ModuleTerms, Reselected, file_from,
 };
 pub use module_lock::ReadModuleLock;
 pub use read::join;

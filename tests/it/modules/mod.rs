@@ -1,5 +1,6 @@
 //! Remote modules: the whole tree without `init`.
 
+mod ahead;
 mod archives;
 mod broken;
 mod differential;

@@ -1,0 +1,92 @@
+//! Modules that are being fetched while the tree is read that calls them.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use super::fetched::{FetchedModule, Handler, ModuleRequest, RequestKey, key};
+use crate::error::Error;
+
+/// Modules that arrive closer together than this are read together.
+const PAUSE: Duration = Duration::from_millis(10);
+
+type Arrival = (RequestKey, Result<FetchedModule, Error>);
+
+/// Modules that were asked for and have not arrived.
+pub(super) struct UnderWay {
+    asked: BTreeSet<RequestKey>,
+    sender: Sender<Arrival>,
+    arrivals: Receiver<Arrival>,
+}
+
+impl Default for UnderWay {
+    fn default() -> Self {
+        let (sender, arrivals) = channel();
+        Self { asked: BTreeSet::new(), sender, arrivals }
+    }
+}
+
+impl UnderWay {
+    /// Begins to fetch a module, unless that is under way.
+    pub(super) fn begin(&mut self, request: &ModuleRequest, fetch: impl FnOnce(Handler)) {
+        let (key, sender) = (key(request), self.sender.clone());
+        if self.asked.insert(key.clone()) {
+            // Whoever reads the tree may have given up.
+            fetch(Box::new(move |answer| drop(sender.send((key, answer)))));
+        }
+    }
+
+    /// True if nothing is under way.
+    pub(super) fn is_over(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    /// Waits until some of them have arrived: what those call need not wait for the slowest. For each arrival all of the tree
+    /// is read again, therefore at least a quarter of them are waited for, and those that come right after.
+    pub(super) fn arrived(&mut self) -> Vec<Arrival> {
+        let (all, mut arrived) = (self.asked.len(), Vec::new());
+        while arrived.len() < all {
+            let next = if arrived.len() * 4 < all {
+                self.arrivals.recv().ok()
+            } else {
+                self.arrivals.recv_timeout(PAUSE).ok()
+            };
+            let Some((key, answer)) = next else { break };
+            self.asked.remove(&key);
+            arrived.push((key, answer));
+        }
+        arrived
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ModuleSource;
+    use crate::error::ErrorKind;
+
+    fn request(name: &str) -> ModuleRequest {
+        let address = format!("https://a.example/{name}.zip");
+        let source = ModuleSource::parse(&address, false, crate::dialect::Dialect::Terraform);
+        ModuleRequest { source: source.unwrap(), constraints: None, pin: None }
+    }
+
+    #[test]
+    fn the_slow_do_not_hold_up_the_others() {
+        let mut under_way = UnderWay::default();
+        let failed = || Err(Error::new(ErrorKind::Unavailable, "gone"));
+        let mut slow = Vec::new();
+        under_way.begin(&request("slow"), |handler| slow.push(handler));
+        under_way.begin(&request("quick"), |handler| handler(failed()));
+        // Once is enough.
+        under_way.begin(&request("slow"), |handler| slow.push(handler));
+        assert_eq!(slow.len(), 1);
+        assert_eq!(under_way.arrived(), [(key(&request("quick")), failed())]);
+        assert!(!under_way.is_over());
+        for handler in slow {
+            handler(failed());
+        }
+        assert_eq!(under_way.arrived(), [(key(&request("slow")), failed())]);
+        assert!(under_way.is_over());
+    }
+}
