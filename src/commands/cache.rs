@@ -46,7 +46,7 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// That there is no index, or that it cannot be cleared; a file that cannot be read or written, or is no export.
 pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
-    let work_trees = worktree::top(Path::new(".")).into_iter().collect();
+    let work_trees = worktree::tops(Path::new("."));
     let cache = Cache::open(CacheOptions { directory, work_trees, disabled: false });
     let Some(place) = cache.dir() else {
         let note = cache.note().unwrap_or("there is no cache directory");

@@ -45,8 +45,8 @@ impl Publishing {
         }
         let place = IndexPlace::parse(shown).map_err(|problem| refused(problem.to_string()))?;
         let here = [PathBuf::from(".")].into_iter().chain(services.scope.directories());
-        let mut tops = here.filter(|directory| !directory.as_os_str().is_empty()).filter_map(|it| worktree::top(&it));
-        if tops.any(|top| index_directory::is_within(&place, &top)) {
+        let tops = here.filter(|directory| !directory.as_os_str().is_empty()).flat_map(|it| worktree::tops(&it));
+        if index_directory::is_within(&place, &tops.collect::<Vec<_>>()) {
             let message = format!("the index {shown} is inside the work tree, where a pull request could write it");
             return Err(refused(message).hint("keep it outside of the work tree"));
         }

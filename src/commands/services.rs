@@ -97,11 +97,7 @@ pub(super) fn cache_for(scope: &Scope, directories: &[PathBuf]) -> Cache {
     for directory in directories {
         let directory = worktree::absolute(directory);
         if !work_trees.iter().any(|tree| directory.starts_with(tree)) {
-            work_trees.push(worktree::boundary(&directory));
-            // A submodule lies in a work tree as well.
-            while let Some(outer) = work_trees.last().and_then(|tree| worktree::top(tree.parent()?)) {
-                work_trees.push(outer);
-            }
+            work_trees.extend(worktree::trees(&directory));
         }
     }
     Cache::open(CacheOptions {

@@ -1,7 +1,7 @@
 //! An index of known hashes that several machines share, as a directory.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::cache::exchange::LONGEST_LINE;
 use super::cache::real_path;
@@ -9,10 +9,10 @@ use super::files;
 use crate::hash::Sha256Digest;
 use crate::settings::IndexPlace;
 
-/// True if an index is a directory in a work tree, by whatever spelling.
-pub fn is_within(place: &IndexPlace, tree: &Path) -> bool {
+/// True if an index is a directory in one of some work trees, by whatever spelling.
+pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
     match place {
-        IndexPlace::Directory(base) => real_path(base).starts_with(real_path(tree)),
+        IndexPlace::Directory(base) => trees.iter().any(|tree| real_path(base).starts_with(real_path(tree))),
         IndexPlace::Https(_) | IndexPlace::Cloud(_) => false,
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::files;
 use crate::error::{Error, ErrorKind};
-pub use crate::git::worktree::{Place, above, absolute, boundary, lexical, place, top};
+pub use crate::git::worktree::{Place, above, absolute, boundary, lexical, place, top, tops, trees};
 
 /// The name of settings files.
 pub const SETTINGS_FILE: &str = ".tflock.hcl";

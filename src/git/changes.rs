@@ -173,7 +173,10 @@ impl Disk {
             return std::fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_none());
         }
         let head = worktree::repository(&place).and_then(|git_dir| std::fs::read_to_string(git_dir.join("HEAD")).ok());
-        head.is_some_and(|head| head.trim() == id)
+        let head = head.unwrap_or_default();
+        // A branch that is checked out there is where git says.
+        let on_branch = || Git::open(&place).and_then(|git| git.commit("HEAD")).ok().flatten();
+        head.trim() == id || (head.starts_with("ref:") && on_branch().is_some_and(|commit| commit.id == id))
     }
 }
 

@@ -35,6 +35,22 @@ impl Question {
     }
 }
 
+impl Git {
+    /// True if git tracks something at or below a directory of the work tree, or a submodule that it is in; or if that cannot
+    /// be told.
+    pub fn has_at(&self, place: &Path) -> bool {
+        let Ok(way) = place.strip_prefix(&self.top) else { return false };
+        let Some(way) = super::slashed(way) else { return true };
+        let ways = || way.match_indices('/').map(|(at, _)| &way[..at]).chain([way.as_str()]);
+        let patterns = ways().map(|way| format!(":(top,literal){way}"));
+        let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned).into_iter().chain(patterns);
+        let Some(answer) = self.launcher.run(args).ok().filter(super::Answer::succeeded) else { return true };
+        // What has the name of a directory is a submodule.
+        let is_there = |path: String| path.starts_with(&format!("{way}/")) || ways().any(|way| way == path);
+        answer.texts().any(is_there)
+    }
+}
+
 /// The path that git names, UTF-8 or not.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere not every path can be had")]

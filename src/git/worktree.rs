@@ -48,6 +48,19 @@ fn above_or_at(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
 }
 
+/// The tops of all work trees that a directory is in, the innermost first: a submodule lies in another one.
+pub fn tops(directory: &Path) -> Vec<PathBuf> {
+    let around = |top: &PathBuf| above_or_at(top.parent()?);
+    std::iter::successors(top(directory), around).collect()
+}
+
+/// The directories whose files a pull request could write: the tops of all work trees that a directory is in, or outside of
+/// git the directory itself.
+pub fn trees(directory: &Path) -> Vec<PathBuf> {
+    let tops = tops(directory);
+    if tops.is_empty() { vec![absolute(directory)] } else { tops }
+}
+
 /// The top of the work tree that a directory is in, absolute and without symbolic links. None outside of git.
 pub fn top(directory: &Path) -> Option<PathBuf> {
     above_or_at(&absolute(directory))
@@ -125,6 +138,8 @@ mod tests {
         std::fs::create_dir_all(base.join("tree/root")).unwrap();
         std::os::unix::fs::symlink("tree/root", base.join("link")).unwrap();
         assert_eq!(top(&base.join("link")), Some(base.join("tree")));
+        std::fs::create_dir_all(base.join("tree/root/sub/.git")).unwrap();
+        assert_eq!(tops(&base.join("link/sub")), [base.join("tree/root/sub"), base.join("tree")]);
     }
 
     #[test]

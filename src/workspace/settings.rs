@@ -67,9 +67,8 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let path = place.way().map_or(path, Path::to_owned);
     let environment = &scope.environment;
     let settings = settings_files(&place, environment)?;
-    if let Some(index) =
-        settings.indexes.values().find(|index| index_directory::is_within(&index.place, place.boundary()))
-    {
+    let mut indexes = settings.indexes.values();
+    if let Some(index) = indexes.find(|it| index_directory::is_within(&it.place, &worktree::trees(&place.directory))) {
         let message = format!("the index {:?} is inside the work tree, whose changes could forge it", index.name);
         return Err(Error::new(ErrorKind::Settings, message).hint("put it where the work tree cannot write"));
     }

@@ -8,7 +8,7 @@ use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
 use crate::ask::rules::{Exclusion, ReportedRule, Rules};
 use crate::dialect::Dialect;
-use crate::disk::index_directory;
+use crate::disk::{index_directory, worktree};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
 use crate::release::cached::Check;
@@ -182,7 +182,8 @@ impl RuleBook {
     fn indexes(&self, addr: &ProviderAddr) -> Vec<Index> {
         let counts = |index: &&Index| index.trust == IndexTrust::Verified || self.imported(addr);
         let all = self.settings.indexes.values().filter(counts);
-        all.filter(|index| !index_directory::is_within(&index.place, &self.boundary)).cloned().collect()
+        let is_within = |index: &Index| index_directory::is_within(&index.place, &worktree::trees(&self.boundary));
+        all.filter(|index| !is_within(index)).cloned().collect()
     }
 
     fn optional(&self, addr: &ProviderAddr, platforms: &[Platform]) -> BTreeSet<Platform> {

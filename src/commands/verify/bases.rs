@@ -9,6 +9,7 @@ use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::disk::worktree;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::git::Git;
 use crate::outcome::{Body, RootOutcome, Verified};
 use crate::parallel;
 use crate::trust::pins::{FILE_NAME, Pins};
@@ -34,7 +35,7 @@ impl Bases {
             if bases.iter().any(|(known, _)| *known == top) {
                 continue;
             }
-            let (top, base) = match around(&top, asked) {
+            let (top, base) = match around(&top, asked)? {
                 Some(base) if bases.iter().any(|(known, _)| known == base.top()) => continue,
                 Some(base) => (base.top().to_owned(), base),
                 None => (top, Base::open(&place, asked)?),
@@ -211,11 +212,23 @@ impl Bases {
     }
 }
 
-/// The base of the work tree around another one, if that became one with the change: a submodule in the place of what was
-/// a directory. Its own history would vouch for it.
-fn around(top: &Path, asked: &AskedBase) -> Option<Base> {
-    let outer = worktree::top(top.parent()?)?;
-    Base::open(&outer, asked).ok().filter(|base| base.tells_of(top))
+/// The base of a work tree around another one, if that became one with the change: a submodule in the place of what was a
+/// directory. Its own history would vouch for it. The outermost one comes first, since what lies between may be as new.
+///
+/// # Errors
+///
+/// As [`Base::open`], of a work tree that has something at the place of the other one.
+fn around(top: &Path, asked: &AskedBase) -> Result<Option<Base>, Error> {
+    for outer in worktree::tops(top).iter().skip(1).rev() {
+        // A clone that merely lies in it is no part of it, whatever is wrong with its history.
+        let is_part = || Git::open(outer).is_ok_and(|git| git.has_at(top));
+        match Base::open(outer, asked) {
+            Ok(base) if base.tells_of(top) => return Ok(Some(base)),
+            Err(error) if is_part() => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 /// What is told of a root module without configuration whose lock file is gone.

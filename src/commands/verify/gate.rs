@@ -1,6 +1,7 @@
 //! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::base::AskedBase;
@@ -15,6 +16,7 @@ use crate::commands::sources::{Group, Sources};
 use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::verify_online::questions;
 use crate::disk::cache::Cache;
+use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule, shell_word};
 use crate::outcome::{Body, Outcome, RootOutcome};
@@ -60,6 +62,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     if targets.found {
         findings.extend(bases.went_on(&roots, scope)?);
     }
+    let beyond = bases.is_empty().then(|| beyond(&roots, scope)).flatten();
     let Sifted { mut changed, unchanged } = bases.sift(roots)?;
     if !scope.offline {
         modules::ask(&mut changed);
@@ -82,6 +85,7 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     bases.tell(findings, &mut roots, targets.many());
     let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", roots) };
     notes.extend(self::notes(&outcome, &bases, scope.offline, as_they_were));
+    notes.extend(beyond);
     if locks_modules && !request.options.installed {
         notes.push(GAP.to_owned());
     }
@@ -123,6 +127,22 @@ fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -
         notes.push(format!("{as_they_were} of {count} root modules are unchanged; nothing was asked about them"));
     }
     notes
+}
+
+/// The work trees within that of the run, such as submodules, where its settings and trust file do not count.
+fn beyond(roots: &Roots, scope: &Scope) -> Option<String> {
+    let starts: Vec<PathBuf> = scope.directories().iter().filter_map(|start| worktree::top(start)).collect();
+    let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
+    let within = opened.filter_map(|root| {
+        let top = &root.settings().boundary;
+        let around = starts.iter().find(|start| top.starts_with(start))?;
+        top.strip_prefix(around).ok().filter(|way| !way.as_os_str().is_empty()).map(|way| way.display().to_string())
+    });
+    let within: Vec<String> = within.collect::<BTreeSet<String>>().into_iter().collect();
+    let of = if within.len() == 1 { "a work tree" } else { "work trees" };
+    let note =
+        || format!("settings and trust file of this work tree do not count in {}, {of} within it", within.join(", "));
+    (!within.is_empty()).then(note)
 }
 
 /// What to do where no trust file remembers a signer yet; nothing where one does.

@@ -9,9 +9,13 @@ mod escapes;
 #[cfg(unix)]
 mod generated;
 #[cfg(unix)]
+mod honest;
+#[cfg(unix)]
 mod links;
 mod lock_files;
 mod neighbours;
+#[cfg(unix)]
+mod nested;
 mod networks;
 mod oversized;
 mod releases;

@@ -1,0 +1,106 @@
+//! Work trees within work trees: submodules that a pull request makes, and clones that merely lie there.
+
+use super::sight::{denies, evil, submodule};
+use crate::support::locked::{LOCK, honest};
+use crate::support::proposal::{commit, repository};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+/// The gate of one directory.
+fn gate_of(workspace: &Workspace, registry: &Registry, directory: &str) -> Run {
+    workspace.tflock(registry, ["-C", directory, "verify", "--base", "origin/main", "--offline", "--format", "json"])
+}
+
+#[test]
+fn the_history_of_a_submodule_does_not_vouch_for_it() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    evil(&workspace, "app");
+    submodule(&workspace, "app");
+    commit(&workspace, "harmless");
+    for args in [&["-C", "app", "verify"][..], &["-C", "app", "verify", "-r"]] {
+        let args = args.iter().chain(&["--base", "origin/main", "--offline", "--format", "json"]);
+        let run = workspace.tflock(&registry, args).ended_with(3);
+        assert!(denies(&run, "root-module-moved-out"), "{run}");
+    }
+}
+
+/// What its own history is like says nothing where the outer one cannot be told.
+#[test]
+fn an_outer_base_that_cannot_be_told_is_not_passed_over() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    evil(&workspace, "app");
+    submodule(&workspace, "app");
+    commit(&workspace, "harmless");
+    workspace.git(["tag", "origin/main"]);
+    let run = gate_of(&workspace, &registry, "app").ended_with(2);
+    assert!(run.stdout.contains("refs/tags/origin/main"), "{run}");
+    // Nor where it is not in this clone.
+    workspace.git(["tag", "-d", "origin/main"]);
+    workspace.git(["update-ref", "-d", "refs/remotes/origin/main"]);
+    let run = gate_of(&workspace, &registry, "app").ended_with(2);
+    assert!(run.stdout.contains("is not a revision in this clone"), "{run}");
+}
+
+#[test]
+fn a_submodule_of_a_submodule_is_judged_from_the_outermost_one() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    for name in ["main.tf", LOCK] {
+        workspace.write(&format!("app/deep/{name}"), &workspace.read(&format!("app/{name}")));
+    }
+    commit(&workspace, "deep");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    gate_of(&workspace, &registry, "app/deep").ended_with(0);
+    evil(&workspace, "app/deep");
+    submodule(&workspace, "app/deep");
+    submodule(&workspace, "app");
+    commit(&workspace, "harmless");
+    let run = gate_of(&workspace, &registry, "app/deep").ended_with(3);
+    assert!(denies(&run, "root-module-moved-out"), "{run}");
+    workspace.git(["tag", "origin/main"]);
+    gate_of(&workspace, &registry, "app/deep").ended_with(2);
+}
+
+#[test]
+fn a_clone_that_lies_in_another_one_is_judged_by_itself() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.git(["clone", "--quiet", ".", "vendored"]);
+    workspace.write(".gitignore", "vendored\n");
+    workspace.git(["update-ref", "-d", "refs/remotes/origin/main"]);
+    gate_of(&workspace, &registry, "vendored/app").ended_with(0);
+    evil(&workspace, "vendored/app");
+    let run = gate_of(&workspace, &registry, "vendored/app").ended_with(3);
+    assert!(denies(&run, "hashes-dropped"), "{run}");
+}
+
+#[test]
+fn where_no_base_is_named_it_is_said_where_no_rule_reaches() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let said = "settings and trust file of this work tree do not count in app, a work tree within it";
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
+    assert!(!run.stderr.contains("do not count"), "{run}");
+    submodule(&workspace, "app");
+    commit(&workspace, "submodule");
+    let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
+    assert!(run.stderr.contains(said), "{run}");
+    // From within there is nothing around it to speak of.
+    let run = workspace.tflock(&registry, ["-C", "app", "verify", "-r", "--offline"]).ended_with(0);
+    assert!(!run.stderr.contains("do not count"), "{run}");
+}
+
+/// What a pull request could write is nobody's index, be it in the outer work tree of a submodule.
+#[test]
+fn an_index_in_the_work_tree_around_a_submodule_is_refused() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let index = workspace.path("index").display().to_string();
+    workspace.write("app/.tflock.hcl", &format!("index \"team\" {{\n  url = \"file://{index}\"\n}}\n"));
+    submodule(&workspace, "app");
+    let run = workspace.tflock(&registry, ["-C", "app", "verify", "--offline"]).ended_with(2);
+    assert!(run.stderr.contains("is inside the work tree"), "{run}");
+}
