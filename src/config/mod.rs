@@ -37,7 +37,7 @@ pub use module::{
     Resource, Text, Variable,
 };
 pub use module_select::{newer_tag, newest_version, select_version, version_of_tag};
-pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule};
+pub use module_source::{ModuleSource, ModuleSourceError, RegistryModule, RemoteModule, host_of};
 pub use module_version::{ModuleConstraints, ModuleVersion, ModuleVersionError};
 pub use test_files::TestFile;
 pub use value::Part;

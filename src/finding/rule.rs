@@ -122,7 +122,7 @@ rules! {
     H1Missing, "h1-missing", Warn, Trust, "An entry records no h1, so that only packed archives can be checked against it.", "Run `tflock lock`.";
     VersionWithdrawn, "version-withdrawn", Deny, Trust, "The registry no longer offers the locked version.", "Find out why its publisher withdrew it; `tflock upgrade ADDR` selects another one.";
     SignerNotPinned, "signer-not-pinned", Deny, Trust, "No signer is remembered for a locked provider.", "Compare the fingerprint with what the publisher announces; then `tflock trust add ADDR FINGERPRINT`, or `tflock trust init` for all.";
-    HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`.";
+    HostNotAllowed, "host-not-allowed", Deny, Policy, "A provider or a module comes from a host that the policy does not allow.", "Use another source address, or add the host to `policy.hosts` in `.tflock.hcl`, that of a module to `policy.module_hosts`.";
     LookAlike, "look-alike", Deny, Trust, "An address has letters of another script in place of Latin ones, so that people take it for another.", "Rewrite the address in plain letters; find out who wrote it (`git blame`).";
     Banned, "banned", Deny, Policy, "The settings ban the locked release.", "`tflock upgrade ADDR` selects another release.";
     TrackedPackages, "tracked-packages", Deny, Trust, "Packages that the tools would install without asking a registry are tracked by git.", "Remove them from version control: `git rm -r --cached PATH`.";

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::config::{ModuleSource, ModuleSourceError, RemoteModule};
+use crate::config::{ModuleSource, ModuleSourceError, RemoteModule, host_of};
 use crate::dialect::Dialect;
 use crate::net::ShownUrl;
 use crate::redact;
@@ -86,7 +86,7 @@ impl RemoteAddress {
     ///
     /// [`AddressError`].
     pub fn of_call(module: &RemoteModule, work_tree: Option<&Path>) -> Result<Self, AddressError> {
-        let (forced, place) = forced_method(module.package());
+        let (forced, place) = module.method();
         let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
         let is_own = forced == Some("git") && is_within(&url, work_tree);
         let method = if is_own { Method::Git } else { method_of(forced, &url, module)? };
@@ -157,8 +157,7 @@ impl RemoteAddress {
 
     /// The host that is asked, with its port where one is named.
     pub fn host(&self) -> Option<String> {
-        let host = self.url.host_str()?.to_ascii_lowercase();
-        Some(self.url.port().map_or(host.clone(), |port| format!("{host}:{port}")))
+        host_of(&self.url)
     }
 
     /// What stands for the package in records and messages: without directory, user and secret, its parameters sorted.
@@ -207,16 +206,6 @@ pub(super) fn is_within(url: &Url, work_tree: Option<&Path>) -> bool {
 /// [`AddressError::Subdir`].
 pub(super) fn join_subdirs(outer: &str, inner: &str) -> Result<String, AddressError> {
     clean_subdir(&format!("{outer}/{inner}"))
-}
-
-/// `git::https://…` to `git` and the rest.
-fn forced_method(text: &str) -> (Option<&str>, &str) {
-    match text.split_once("::") {
-        Some((method, rest)) if !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-            (Some(method), rest)
-        }
-        _ => (None, text),
-    }
 }
 
 fn clean_subdir(text: &str) -> Result<String, AddressError> {

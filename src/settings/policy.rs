@@ -84,6 +84,11 @@ impl Policy {
         self.hosts.as_ref().is_none_or(|hosts| hosts.contains(host))
     }
 
+    /// True if modules may come from a host.
+    pub fn allows_module_host(&self, host: &str) -> bool {
+        self.module_hosts.as_ref().is_none_or(|hosts| hosts.iter().any(|allowed| allowed.as_ascii() == host))
+    }
+
     /// Both together: of what both say, the stricter.
     #[must_use]
     pub fn and(self, other: Self) -> Self {

@@ -10,7 +10,7 @@ use super::modules::ServedModules;
 use super::modules::{LockedModules, ModuleFacts};
 use super::other_tool;
 use crate::addr::ProviderAddr;
-use crate::disk::roots::{MissingModule, Tree, file_from};
+use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule, shell_word};
 use crate::git::TrackedPackages;
@@ -77,6 +77,7 @@ impl Root {
         }
         text.extend(other_tool::findings(&settings, tree.as_deref(), decoded.as_ref().map(|decoded| &decoded.lock)));
         text.extend(tracked_packages(&settings, packages));
+        text.extend(tree.iter().flat_map(|tree| foreign_modules(&settings, tree)));
         Ok(Self {
             settings,
             decoded,
@@ -260,6 +261,17 @@ fn missing(settings: &RunSettings, tree: Option<&Tree>) -> Option<Finding> {
         format!("there is no lock file {}, though the configuration requires {required}", lockfile::FILE_NAME);
     Some(Finding::new(Rule::LockFileMissing, message).in_file(lockfile::FILE_NAME).at(Position::default()))
         .filter(|_| !settings.lock_file().exists())
+}
+
+/// The modules that are installed, whatever installed them, of hosts that policy does not allow.
+fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
+    let policy = &settings.settings.policy;
+    let finding = |call: &RemoteModuleCall| {
+        let host = call.address.as_ref()?.host().filter(|host| !policy.allows_module_host(host))?;
+        let message = format!("the policy does not allow the host {host} of module {}", call.key);
+        Some(Finding::new(Rule::HostNotAllowed, message).in_file(&*call.place.file).at(call.place.position))
+    };
+    tree.remote_modules.iter().filter_map(finding).collect()
 }
 
 fn tracked_packages(settings: &RunSettings, packages: &TrackedPackages) -> Vec<Finding> {

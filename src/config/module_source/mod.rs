@@ -11,7 +11,7 @@ use crate::addr::{Hostname, default_host};
 use crate::dialect::Dialect;
 use crate::redact;
 
-pub use remote::RemoteModule;
+pub use remote::{RemoteModule, host_of};
 
 /// The source address of a module call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +95,15 @@ impl ModuleSource {
             Self::Local(_) => None,
             Self::Registry(module) => Some(RegistryModule { subdir: String::new(), ..module.clone() }.to_string()),
             Self::Remote(module) => Some(redact::package(module.package())),
+        }
+    }
+
+    /// The host that it comes from, as it is named here: of the registry, or of the address. None for local modules.
+    pub fn host(&self) -> Option<String> {
+        match self {
+            Self::Local(_) => None,
+            Self::Registry(module) => Some(module.host.as_ascii().to_owned()),
+            Self::Remote(module) => module.host(),
         }
     }
 

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use url::Url;
+
 use super::{ModuleSourceError, clean, percent};
 use crate::redact;
 
@@ -42,6 +44,19 @@ impl RemoteModule {
         &self.package
     }
 
+    /// The method before `::`, if one is named, and the address behind it.
+    pub fn method(&self) -> (Option<&str>, &str) {
+        match self.package.split_once("::") {
+            Some((method, rest)) if is_method(method) => (Some(method), rest),
+            _ => (None, &self.package),
+        }
+    }
+
+    /// The host that it comes from, with its port where one is named; none for files, and what is no URL.
+    pub fn host(&self) -> Option<String> {
+        host_of(&Url::parse(self.method().1).ok()?)
+    }
+
     /// The directory within the package; empty for its top.
     pub fn subdir(&self) -> &str {
         &self.subdir
@@ -65,6 +80,16 @@ impl fmt::Display for RemoteModule {
     }
 }
 
+fn is_method(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The host of a URL, in lower case, with its port where one is named.
+pub fn host_of(url: &Url) -> Option<String> {
+    let host = url.host_str()?.to_ascii_lowercase();
+    Some(url.port().map_or(host.clone(), |port| format!("{host}:{port}")))
+}
+
 /// Takes the directory behind `//` out of an address, whose query stays.
 fn split(text: &str) -> (String, String) {
     let stop = text.find('?').unwrap_or(text.len());
@@ -82,7 +107,6 @@ fn split(text: &str) -> (String, String) {
 
 /// The address of a package with its method and scheme.
 fn detect(package: &str) -> Result<String, ModuleSourceError> {
-    let is_method = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let forced = package.split_once("::").filter(|(method, rest)| is_method(method) && !rest.is_empty());
     let address = forced.map_or(package, |(_, rest)| rest);
     if percent::is_url(address) {

@@ -149,6 +149,45 @@ fn what_an_untracked_link_of_the_tools_leads_to_is_unknown() {
     workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
 }
 
+/// Whoever installs modules before the gate runs has asked their hosts already; `init` will ask them again.
+#[test]
+fn installed_modules_of_hosts_that_are_not_allowed() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    edit(&workspace, SETTINGS, |text| text.replace("policy {", "policy {\n  module_hosts = [\"git.example.com\"]"));
+    workspace.write(".gitignore", ".terraform\n");
+    merged(&workspace);
+    let main = workspace.read("app/main.tf");
+    for (source, recorded, host) in [
+        ("git::https://git.example.com/net.git", "git::https://git.example.com/net.git", None),
+        ("git::https://evil.example.com/net.git", "git::https://evil.example.com/net.git", Some("evil.example.com")),
+        ("git::https://git.example.com:8443/x", "git::https://git.example.com:8443/x", Some("git.example.com:8443")),
+        ("github.com/acme/net", "git::https://github.com/acme/net.git", Some("github.com")),
+        ("s3::https://evil.example.com/net.zip", "s3::https://evil.example.com/net.zip", Some("evil.example.com")),
+        ("acme/net/lab", "registry.terraform.io/acme/net/lab", Some("registry.terraform.io")),
+    ] {
+        workspace.write("app/main.tf", &format!("{main}module \"net\" {{\n  source = \"{source}\"\n}}\n"));
+        let modules = format!(
+            r#"{{"Modules":[{{"Key":"","Source":"","Dir":"."}},{{"Key":"net","Source":"{recorded}","Version":"1.0.0","Dir":".terraform/modules/net"}}]}}"#
+        );
+        let version = if recorded.contains("::") { modules.replace(r#""Version":"1.0.0","#, "") } else { modules };
+        workspace.write("app/.terraform/modules/modules.json", &version);
+        workspace.write("app/.terraform/modules/net/main.tf", "locals {}\n");
+        for base in [&["--base", "origin/main"][..], &[]] {
+            let args = ["verify", "-r", "--offline", "--format", "json"].iter().chain(base);
+            let run = workspace.tflock(&registry, args);
+            match host {
+                Some(host) => {
+                    denied(&run, 3, "host-not-allowed");
+                    let said = format!("does not allow the host {host} of module net");
+                    assert!(run.stdout.contains(&said) && run.stdout.contains("\"file\": \"app/main.tf\""), "{run}");
+                }
+                None => assert_eq!(run.code, Some(0), "{run}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_file_too_large_to_read_does_not_hide_that_configuration_goes_on() {
     let registry = honest();
