@@ -1,7 +1,5 @@
 //! What is judged about a release as a whole: is it there, who signed it, how old is it.
 
-use std::time::SystemTime;
-
 use super::Judged;
 use crate::finding::{Finding, Rule};
 use crate::release::signers::verdict;
@@ -56,7 +54,7 @@ impl Judged<'_> {
     fn age(&self, release: &Release) -> Option<Finding> {
         let wanted = self.subject.settings.policy.minimum_age?;
         let first = self.subject.first_seen.and_then(|seen| seen.get(self.addr)).copied();
-        let since = release.signed_at?.max(first.unwrap_or(SystemTime::UNIX_EPOCH));
+        let since = release.signed_at.max(first)?;
         // What lies in the future has no age.
         let age = self.subject.now.duration_since(since).unwrap_or_default();
         if age >= wanted.duration() {
