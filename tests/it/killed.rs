@@ -1,6 +1,7 @@
 //! Runs that are killed at any moment: every file is the old one or the new one, and a second run completes.
 //!
-//! `TFLOCK_TEST_KILLS` says how many runs are killed; a few are, unless told otherwise.
+//! `TFLOCK_TEST_KILLS` says how many runs are killed; a few are, unless told otherwise. `TFLOCK_TEST_KILLS_FROM` is another
+//! beginning of the moments.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -104,7 +105,8 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
     let usual = began.elapsed();
     let new = files(workspace);
     assert_ne!(old, new);
-    let (mut dice, mut mixed) = (Dice(0x5eed_0fd1_ce00_0001), 0);
+    let from: u64 = std::env::var("TFLOCK_TEST_KILLS_FROM").map_or(0, |text| text.parse().unwrap());
+    let (mut dice, mut mixed) = (Dice(0x5eed_0fd1_ce00_0001 ^ from.wrapping_mul(0x9E37_79B9_7F4A_7C15)), 0);
     for round in 0..kills() / COMMANDS {
         restore(workspace, &old);
         let moment = if round % 4 == 0 {
