@@ -2,7 +2,7 @@
 
 use super::widget;
 use crate::support::locked::{honest, locked};
-use crate::support::registry::{Flaw, Registry};
+use crate::support::registry::{Answer, Endpoint, Flaw, Registry};
 use crate::support::run::Run;
 
 const EVIL: &str = "{type}\u{1b}]0;owned\u{7}\u{1b}[2J_{version}_{platform}\u{202e}.zip";
@@ -52,6 +52,61 @@ fn nor_those_of_files_of_the_tree() {
             for command in [&["verify"][..], &["lock", "--platform=linux_amd64"]] {
                 let args: Vec<&str> = [command, &["--format", format]].concat();
                 clean(&workspace.tflock(&registry, args).ended_with(3), &format!("{command:?} {format}"));
+            }
+        }
+    }
+}
+
+/// What a dry run would change is shown with what stands around it.
+#[test]
+fn nor_those_of_comments_in_a_dry_run() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    workspace.tflock(&registry, ["fmt", "--check"]).ended_with(0);
+    let text: String = workspace.lock_file().split_inclusive('\n').filter(|line| !line.contains("\"h1:")).collect();
+    let comment = "  # \u{1b}[2J\u{1b}[Hpassed\u{9b}31m\u{202e} ##[set-output name=x]y\n  # ::error::z\n  hashes = [\n";
+    workspace.write(".terraform.lock.hcl", &text.replace("  hashes = [\n", comment));
+    let run = workspace.tflock(&registry, ["lock", "--dry-run", "--platform=linux_amd64"]).ended_with(0);
+    clean(&run, "--dry-run");
+    assert!(run.stdout.contains("\\u{1b}[2J") && command_of(&run.stdout, false).is_none(), "{run}");
+}
+
+#[test]
+fn what_a_registry_says_is_no_command() {
+    let evil = "\\n ::set-output name=a::true\\n##[set-output name=x]y ##vso[task.x]z \\u001b[31m";
+    let package = format!(
+        r#"{{"protocols":["5.0"],"os":"linux","arch":"amd64","filename":"{evil}","download_url":"https://localhost:1/{evil}",
+        "shasums_url":"{evil}","shasums_signature_url":"{evil}","shasum":"{evil}","signing_keys":{{"gpg_public_keys":[{{
+        "key_id":"{evil}","ascii_armor":"{evil}"}}]}}}}"#
+    );
+    let version = |version: &str, more: &str| format!(r#"{{"versions":[{{"version":"{version}"{more}}}]}}"#);
+    let protocols = format!(r#","protocols":["{evil}"],"platforms":[{{"os":"{evil}","arch":"{evil}"}}]"#);
+    let plain = "\n ::set-output name=a::true\n##[set-output name=x]y ##vso[task.x]z \u{1b}[31m";
+    for (endpoint, answer) in [
+        (Endpoint::Versions, version(evil, "")),
+        (Endpoint::Versions, version("1.4.0", &protocols)),
+        (Endpoint::Versions, format!(r#"{{"versions":[],"warnings":["{evil}"]}}"#)),
+        (Endpoint::Versions, format!(r#"{{"errors":["{evil}"]}}"#)),
+        (Endpoint::Discovery, format!(r#"{{"providers.v1":"{evil}"}}"#)),
+        (Endpoint::Download, package),
+        (Endpoint::Sums, plain.to_owned()),
+        (Endpoint::Signature, plain.to_owned()),
+    ] {
+        let registry = honest();
+        let workspace = super::impatient(&registry);
+        let registry = registry.answers(endpoint, Answer::json(answer));
+        for format in ["human", "json", "markdown", "github", "gitlab", "sarif"] {
+            for command in [&["verify"][..], &["lock", "--platform=linux_amd64"], &["outdated"]] {
+                if command[0] != "verify" && format != "human" {
+                    continue;
+                }
+                let args: Vec<&str> = [command, &["-v", "--no-cache", "--format", format]].concat();
+                let run = workspace.tflock(&registry, args);
+                clean(&run, &format!("{endpoint:?} {command:?} {format}"));
+                for text in [&run.stdout, &run.stderr] {
+                    let found = command_of(text, format == "github");
+                    assert!(found.is_none(), "{endpoint:?} {command:?} {format}: {found:?}");
+                }
             }
         }
     }

@@ -138,6 +138,31 @@ fn planted_hashes_are_found_on_their_lines() {
     }
 }
 
+/// Nothing but the hosts tells the tool, and they change: for the tool of the base nothing is locked any more.
+#[test]
+fn entries_of_the_other_default_registry() {
+    use crate::support::proposal::{commit, edit};
+    use crate::support::workspace::Workspace;
+    let entry = format!(
+        "provider \"registry.terraform.io/acme/widget\" {{\n  version = \"1.4.0\"\n  hashes = [\n    {H1:?},\n  ]\n}}\n"
+    );
+    let main = "terraform {\n  required_providers {\n    widget = {\n      source = \"acme/widget\"\n    }\n  }\n}\n";
+    let header = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n\n";
+    for header in ["", header] {
+        let workspace = Workspace::with_files(&[("main.tf", main), (LOCK, &format!("{header}{entry}"))]);
+        workspace.git(["init", "--quiet"]);
+        commit(&workspace, "main");
+        workspace.git(["branch", "base"]);
+        let gate = || workspace.tflock(None, ["verify", "--offline", "--base", "base", "--format", "json"]);
+        gate().ended_with(0);
+        edit(&workspace, LOCK, |text| {
+            text.replace("registry.terraform.io", "registry.opentofu.org").replace("terraform init", "tofu init")
+        });
+        let run = gate().ended_with(3);
+        assert!(rules(&run, "deny").contains("dialect-changed"), "{run}");
+    }
+}
+
 /// Without an `h1:` the tools accept any unpacked package, and look for one in the tree first.
 #[test]
 fn no_h1_and_an_implied_mirror_in_the_tree() {

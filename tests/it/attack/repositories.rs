@@ -197,9 +197,16 @@ fn what_a_partial_clone_lacks_is_not_absent() {
     workspace.git(["config", "uploadpack.allowFilter", "true"]);
     let source = format!("file://{}", workspace.path("").display());
     workspace.git(["clone", "--quiet", "--filter=blob:none", "--branch", "topic", &source, "clone"]);
+    // What is missing is not fetched, and nothing runs that the repository names for that.
+    let config = |key: &str, value: &str| drop(workspace.git(["-C", "clone", "config", key, value]));
+    config("core.sshCommand", &format!("touch {} #", workspace.path("../loot").display()));
+    config("remote.origin.url", "ssh://localhost/x.git");
     let run = workspace.tflock(&registry, ["-C", "clone/app", "verify", "--offline", "--base", "origin/base"]);
     let run = run.ended_with(2);
     assert!(run.stderr.contains("partial") && run.stderr.contains("git fetch --refetch --no-filter"), "{run}");
+    workspace.tflock(&registry, ["-C", "clone/app", "diff", "origin/base"]);
+    assert!(!workspace.path("../loot").exists());
+    config("remote.origin.url", &source);
     workspace.git(["-C", "clone", "fetch", "--quiet", "--refetch", "--no-filter"]);
     workspace.tflock(&registry, ["-C", "clone/app", "verify", "--offline", "--base", "origin/base"]).ended_with(3);
 }
