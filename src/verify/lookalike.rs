@@ -36,7 +36,8 @@ mod tests {
         assert_eq!(seen("registry.terraform.io/acme/widget"), None);
         assert_eq!(seen("registry.terrаform.io/acme/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
         assert_eq!(seen("registry.terraform.io/асмe/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
-        for alike in ["haѕhicorp", "hаshiсоrр", "haꜱhicᴏrp", "hashicoгp", "ηashicorp", "hashicoʀp", "hashicᴏʀp"] {
+        for alike in ["haѕhicorp", "hаshiсоrр", "haꜱhicᴏrp", "hashicoгp", "ηashicorp", "hashicoʀp", "hashicᴏʀp"]
+        {
             let address = format!("registry.terraform.io/{alike}/aws");
             assert_eq!(seen(&address).as_deref(), Some("registry.terraform.io/hashicorp/aws"), "{alike}");
         }

@@ -84,6 +84,8 @@ fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Mome
                 if child.try_wait().unwrap().is_some() {
                     break;
                 }
+                // Looking without a pause would take the processor from the run that is looked at.
+                std::thread::sleep(Duration::from_micros(20));
             }
             std::thread::sleep(*delay);
         }
