@@ -46,13 +46,25 @@ const HARMLESS: [&str; 8] = ["archive", "checksum", "depth", "digest", "ref", "s
 /// A query without the values of parameters that are not known to be harmless.
 pub(crate) fn query(text: &str) -> String {
     let parameter = |text: &str| match text.split_once('=') {
-        Some((name, _)) if HARMLESS.contains(&name) => text.to_owned(),
+        Some((name, _)) if HARMLESS.contains(&name) => harmless(text),
         Some((name, _)) => format!("{name}=…"),
         None if text.is_empty() => String::new(),
         // Without a name the value is all there is.
         None => "…".to_owned(),
     };
     text.split('&').map(parameter).collect::<Vec<_>>().join("&")
+}
+
+/// A harmless parameter. Its value may be the address of something, as that of a file of checksums.
+fn harmless(parameter: &str) -> String {
+    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    let plain = url::form_urlencoded::parse(parameter.as_bytes()).next().map(|(_, value)| value).unwrap_or_default();
+    if !plain.contains("://") {
+        return parameter.to_owned();
+    }
+    let shown = module_source(&plain);
+    // What hides nothing stays as it is written.
+    format!("{name}={}", if *shown == *plain { value } else { &shown })
 }
 
 /// The source address of a module without user information, fragment and the values of its query.
@@ -87,6 +99,7 @@ pub(crate) fn package(text: &str) -> String {
     };
     let mut parameters: Vec<&str> = parameters.split('&').filter(is_told).collect();
     parameters.sort_unstable();
+    let parameters: Vec<String> = parameters.into_iter().map(harmless).collect();
     let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
     format!("{scheme}{host}{path}{query}")
 }
@@ -139,6 +152,8 @@ mod tests {
             ("git::ssh://git@h/o/r.git", "git::ssh://h/o/r.git"),
             ("https://h/x?checksum=sha256:ab&archive=zip", "https://h/x?archive=zip&checksum=sha256:ab"),
             ("git::https://h/r@2.git?", "git::https://h/r@2.git"),
+            ("https://h/x.zip?checksum=file:https://bob:PW@h/sums", "https://h/x.zip?checksum=file:https://h/sums"),
+            ("https://h/x.zip?checksum=file:https://h/sums%3Fx=T", "https://h/x.zip?checksum=file:https://h/sums?x=…"),
         ] {
             assert_eq!(package(text), known, "{text}");
         }
@@ -157,6 +172,15 @@ mod tests {
             ("https://a@b@h/x", "https://h/x"),
             ("github.com/o/r?", "github.com/o/r?"),
             ("./a@b", "./a@b"),
+            (
+                "https://h/x?checksum=file%3Ahttps%3A%2F%2Fbob%3APW%40h%2Fsums",
+                "https://h/x?checksum=file:https://h/sums",
+            ),
+            (
+                "https://h/x?checksum=file%3Ahttps%3A%2F%2Fh%2Fsums",
+                "https://h/x?checksum=file%3Ahttps%3A%2F%2Fh%2Fsums",
+            ),
+            ("git::https://h/r?ref=a%2Fb@c", "git::https://h/r?ref=a%2Fb@c"),
         ] {
             assert_eq!(module_source(text), shown, "{text}");
         }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use url::Url;
 
+use crate::redact;
+
 /// An `index` block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Index {
@@ -43,7 +45,7 @@ pub enum IndexPlaceError {
     /// No URL at all.
     #[error("{text:?} is not a URL: {reason}")]
     Url {
-        /// As written.
+        /// As it may be shown.
         text: String,
         /// What is wrong with it.
         reason: url::ParseError,
@@ -74,7 +76,8 @@ impl IndexPlace {
     ///
     /// [`IndexPlaceError`].
     pub fn parse(text: &str) -> Result<Self, IndexPlaceError> {
-        let url = Url::parse(text).map_err(|reason| IndexPlaceError::Url { text: text.to_owned(), reason })?;
+        let url =
+            Url::parse(text).map_err(|reason| IndexPlaceError::Url { text: redact::module_source(text), reason })?;
         if !url.username().is_empty() || url.password().is_some() || url.query().or(url.fragment()).is_some() {
             return Err(IndexPlaceError::Parts);
         }
@@ -111,6 +114,7 @@ mod tests {
             ("http://h.example/", "not at http:"),
             ("https://user:word@h.example/", "neither user nor query"),
             ("https://h.example/?sig=secret", "neither user nor query"),
+            ("https://user:secret@h.example:port/", "invalid port number"),
         ] {
             let error = IndexPlace::parse(text).unwrap_err().to_string();
             assert!(error.contains(phrase) && !error.contains("secret"), "{text}: {error}");

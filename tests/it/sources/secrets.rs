@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::oci::{layout, served};
+use crate::index::machine;
 use crate::support::registry::{Answer, Endpoint, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -27,8 +28,7 @@ fn secretive(registry: &Registry) -> Workspace {
 
 #[test]
 fn no_source_and_no_failure_shows_a_secret() {
-    let faults = [None, Some(401), Some(403), Some(404), Some(500)];
-    for fault in faults {
+    for fault in FAULTS {
         let mut registry = widget().requiring_token(&format!("{SECRET}-block"));
         if let Some(status) = fault {
             for endpoint in [Endpoint::Versions, Endpoint::MirrorIndex] {
@@ -56,6 +56,86 @@ fn a_source_that_is_misspelt_shows_no_secret() {
     workspace.write(".tflock.hcl", &format!("source = \"{wrong}\"\n"));
     shows_none(&workspace.tflock(&registry, ["lock"]).ended_with(2));
     shows_none(&workspace.tflock(&registry, ["lock", "--net-mirror", &wrong, "-v"]));
+}
+
+/// What fails, or nothing.
+const FAULTS: [Option<u16>; 5] = [None, Some(401), Some(403), Some(404), Some(500)];
+
+#[test]
+fn no_index_shows_a_secret() {
+    let token = format!("{SECRET}-of-index");
+    for fault in FAULTS {
+        let registry = widget().taking_files("/team/").guarding("/team/", &format!("Bearer {token}"), "Bearer");
+        let failing = |registry: Registry, status| registry.answers(Endpoint::Other, Answer::status(status));
+        let registry = fault.into_iter().fold(registry, failing);
+        let url = format!("https://{}/team", registry.host());
+        let workspace = machine(&url, "  trust = \"verified\"\n").env("TF_TOKEN_{{registry}}", &token);
+        let lock = ["lock", "--platform=linux_amd64"];
+        let publish = [&lock[..], &["--publish", "--index", &url]].concat();
+        for command in [&publish[..], &lock, &["verify"], &["cache", "export", "--publish", "--index", &url]] {
+            shows_none(&workspace.tflock(&registry, command.iter().chain(&["-v"])));
+            shows_none(&workspace.tflock(&registry, command.iter().chain(&["--format=json"])));
+        }
+    }
+    let registry = widget();
+    for wrong in
+        ["https://me:{}@h.example/", "https://h.example/?sig={}", "https://me:{}@h.example:port/", "s3://me:{}@x"]
+    {
+        let wrong = wrong.replace("{}", SECRET);
+        shows_none(&machine(&wrong, "").tflock(&registry, ["lock", "-v"]).ended_with(2));
+        let workspace = Workspace::from("modules/one-root");
+        shows_none(&workspace.tflock(&registry, ["lock", "-v", "--publish", "--index", &wrong]).ended_with(2));
+        let workspace = workspace.env("TFLOCK_INDEX", &wrong);
+        shows_none(&workspace.tflock(&registry, ["cache", "export", "--publish", "--format=json"]).ended_with(2));
+    }
+}
+
+/// Secrets in the sources of calls, in locations of a registry, in tokens and in `.netrc`.
+#[test]
+fn no_module_shows_a_secret() {
+    for fault in FAULTS {
+        let mut registry = widget().requiring_token(&format!("{SECRET}-variable"));
+        let far = format!("https://me:{SECRET}@{}/far.tar.gz?sig={SECRET}", registry.other_host());
+        if let Some(status) = fault {
+            for endpoint in [Endpoint::ModuleVersions, Endpoint::Other] {
+                registry = registry.answers(endpoint, Answer::status(status));
+            }
+        }
+        let versions = "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}";
+        let location = format!("{{\"location\":\"{far}\"}}");
+        let registry = registry.document("/v1/modules/acme/far/lab/versions", "application/json", versions).document(
+            "/v1/modules/acme/far/lab/1.0.0/download",
+            "application/json",
+            location,
+        );
+        let host = registry.host();
+        let sources = [
+            format!("git::https://me:{SECRET}@{host}/net.git?ref=v1&sshkey={SECRET}"),
+            format!("git::ssh://me:{SECRET}@127.0.0.1:1/net.git?sshkey={SECRET}"),
+            format!("https://me:{SECRET}@{host}/far.zip?token={SECRET}&checksum=file:https://me:{SECRET}@{host}/sums"),
+            format!("https://me:{SECRET}@{host}/page?sig={SECRET}"),
+            format!("s3::https://me:{SECRET}@{host}/far.zip?aws_access_key_secret={SECRET}"),
+            format!("{host}/acme/far/lab"),
+        ];
+        let call = |(at, source)| format!("module \"m{at}\" {{\n  source = \"{source}\"\n}}\n");
+        let calls: String = sources.iter().enumerate().map(call).collect();
+        let workspace = Workspace::with_files(&[("main.tf", &calls)])
+            .env("TF_TOKEN_{{registry}}", &format!("{SECRET}-variable"))
+            .env("GIT_TERMINAL_PROMPT", "0");
+        let netrc = format!("machine {host}\n  login me\n  password {SECRET}-netrc\n");
+        std::fs::write(workspace.path("../home/.netrc"), netrc).unwrap();
+        let lock = ["lock", "--platform=linux_amd64", "--lock-modules"];
+        let commands = [&lock[..], &["list", "--modules"], &["outdated", "--modules"], &["why"], &["get"]];
+        // After this status servers are asked again, which takes a while.
+        let count = if fault == Some(500) { 1 } else { commands.len() };
+        for command in &commands[..count] {
+            shows_none(&workspace.tflock(&registry, command.iter().chain(&["-v"])));
+            shows_none(&workspace.tflock(&registry, command.iter().chain(&["--format=json"])));
+        }
+        // What is told of one is told of all.
+        let run = workspace.tflock(&registry, lock);
+        assert_eq!((0..sources.len()).filter(|at| !run.stderr.contains(&format!("\"m{at}\""))).count(), 0, "{run}");
+    }
 }
 
 /// A program below `home`, which says this and ends with this exit code.
