@@ -86,6 +86,8 @@ pub struct Error {
     pub url: Option<String>,
     /// Next steps, best a command.
     pub hints: Vec<String>,
+    /// The same as if typed in the root module, where commands were put into other words since.
+    pub general: Option<Box<[String]>>,
     /// Further errors of the same run, such as one for each provider.
     pub others: Vec<Error>,
 }
@@ -101,6 +103,7 @@ impl Error {
             address: None,
             url: None,
             hints: Vec::new(),
+            general: None,
             others: Vec::new(),
         }
     }
@@ -135,8 +138,16 @@ impl Error {
 
     /// Puts its next steps, and those of the errors beside it, into other words, by the files that they are about.
     pub fn advise(&mut self, words: &dyn Fn(&str, Option<&Path>) -> String) {
-        self.hints.iter_mut().for_each(|hint| *hint = words(hint, self.file.as_deref()));
+        let told: Vec<String> = self.hints.iter().map(|hint| words(hint, self.file.as_deref())).collect();
+        if told != self.hints {
+            self.general = Some(std::mem::replace(&mut self.hints, told).into());
+        }
         self.others.iter_mut().for_each(|other| other.advise(words));
+    }
+
+    /// The next steps as they are wherever the run was started.
+    pub fn general_hints(&self) -> &[String] {
+        self.general.as_deref().unwrap_or(&self.hints)
     }
 
     /// The same error with a next step.

@@ -56,6 +56,8 @@ pub struct Selected {
     pub newest_supported: Option<Version>,
     /// The newest release of all, pre-releases left out, if it is newer than this one.
     pub newest: Option<Version>,
+    /// The newest release before this one that the constraints allow.
+    pub older: Option<Version>,
     /// Newer versions that the constraints allow, and why they were not selected.
     pub passed_over: Vec<(Version, PassedOver)>,
     /// The `h1:` that the origin reports, also of platforms that were not asked for, without a signature.
@@ -74,6 +76,7 @@ impl Selected {
             supported_protocol: true,
             newest_supported: None,
             newest: None,
+            older: None,
             passed_over: Vec::new(),
             reported: BTreeMap::new(),
             told: BTreeMap::new(),

@@ -24,6 +24,18 @@ pub struct PackageKey {
 /// Something that happened during a run. Events of one package come in order, those of several interleave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// So many more things are to be asked about.
+    Questions {
+        /// How many.
+        count: usize,
+    },
+    /// One of them is answered, or given up.
+    Answered,
+    /// The package is to be downloaded, as soon as its server has a place for it.
+    PackageWanted {
+        /// Which one.
+        package: PackageKey,
+    },
     /// The package is on its way.
     PackageStarted {
         /// Which one.

@@ -2,10 +2,10 @@
 
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::generated::Length;
-use super::{generated, manual};
+use super::{completing, generated, manual};
 use crate::commands::{
     Services, add, cache, diff, explain, fmt, get, git, hash, list, locking, merge, migrate, mirror, outdated, remove,
-    trust, upgrade, verify, why,
+    trust, upgrade, verify, why, with_near_names,
 };
 use crate::error::Error;
 use crate::outcome::{Body, Generated, Outcome};
@@ -19,6 +19,10 @@ const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata
 ///
 /// What stopped the whole run; what stopped one root module of several stands in its outcome.
 pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
+    with_near_names(done(arguments, services), services, &arguments.command.providers())
+}
+
+fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
     match &arguments.command {
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
             locking::lock(&lock.request(), services)
@@ -33,8 +37,8 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
         Command::Verify(arguments) => verify::verify(&arguments.request(), services),
         Command::Explain(arguments) => explain::explain(&arguments.request(), services),
         Command::Completions(asked) => {
-            let script = Generated::Script(generated::completions(asked.shell));
-            Ok(Outcome::of_body("completions", Body::Generated(script)))
+            let shell = asked.shell(services.variables().get("SHELL"))?;
+            Ok(Outcome::of_body("completions", Body::Generated(Generated::Script(completing::script(shell)))))
         }
         Command::Schema => Ok(Outcome::of_body("schema", Body::Generated(Generated::Schema(SCHEMA)))),
         Command::Version => {

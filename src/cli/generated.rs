@@ -1,54 +1,11 @@
-//! What is made from the command line's own description: completion scripts and help.
+//! Help, made from the command line's own description.
 
-use clap::builder::{PossibleValuesParser, StyledStr};
-use clap::{Arg, ArgAction, ValueHint};
-use clap_complete::Shell;
+use clap::Arg;
+use clap::builder::StyledStr;
 
 use super::args::command;
 use super::usage;
 use crate::error::{Error, ErrorKind};
-use crate::finding::Rule;
-use crate::platform::Platform;
-use crate::topics::TOPICS;
-
-/// The completion script of a shell.
-pub(super) fn completions(shell: Shell) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut offering(command()), "tflock", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
-}
-
-/// The same command line, with what shells are to offer for each value: files only where one is wanted.
-fn offering(command: clap::Command) -> clap::Command {
-    let command = command.mut_args(offered);
-    let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
-    below.into_iter().fold(command, |command, name| command.mut_subcommand(name, offering))
-}
-
-fn offered(argument: Arg) -> Arg {
-    let is_settled = !argument.get_action().takes_values() || !argument.get_possible_values().is_empty();
-    if is_settled || matches!(argument.get_action(), ArgAction::Help | ArgAction::Version) {
-        return argument;
-    }
-    let name = argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default();
-    match name.as_str() {
-        "OS_ARCH" => argument.value_parser(PossibleValuesParser::new(Platform::built())),
-        "RULE|TOPIC|HASH|ADDR" => {
-            let topics = TOPICS.iter().map(|topic| topic.name);
-            argument.value_parser(PossibleValuesParser::new(topics.chain(Rule::ALL.iter().map(|rule| rule.id()))))
-        }
-        "COMMAND" => {
-            let all = command();
-            let names: Vec<String> = all.get_subcommands().map(|below| below.get_name().to_owned()).collect();
-            argument.value_parser(PossibleValuesParser::new(names))
-        }
-        "DIR" => argument.value_hint(ValueHint::DirPath),
-        "FILE" | "FILE|-" | "PATH" | "BASE" | "OURS" | "THEIRS" | "REV | OLD NEW" => {
-            argument.value_hint(ValueHint::AnyPath)
-        }
-        _ => argument.value_hint(ValueHint::Other),
-    }
-}
 
 /// The help of a command, by its name and that of the one below it; without a name that of the program.
 ///
@@ -101,15 +58,7 @@ fn without_globals(command: clap::Command) -> clap::Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
-    use clap_complete::Generator;
-
     use super::*;
-
-    /// The name that a shell's script has in `completions/`, and the script.
-    fn completion_files() -> impl Iterator<Item = (String, String)> {
-        Shell::value_variants().iter().map(|shell| (shell.file_name("tflock"), completions(*shell)))
-    }
 
     #[test]
     fn help_of_a_command_below_another() {
@@ -127,20 +76,5 @@ mod tests {
         assert!(help(&[]).unwrap().contains("Usage: tflock"));
         assert_eq!(help(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?"]);
         assert_eq!(help(&["x"]).unwrap_err().hints, ["`tflock help` lists the commands"]);
-    }
-
-    /// `UPDATE=1 cargo test completions` rewrites the folder.
-    #[test]
-    fn completions_folder_is_as_generated() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
-        let update = std::env::var_os("UPDATE").is_some_and(|value| value == "1");
-        for (name, script) in completion_files() {
-            let file = folder.join(&name);
-            if update {
-                std::fs::write(&file, &script).unwrap();
-            }
-            let kept = std::fs::read_to_string(&file).unwrap_or_default();
-            assert!(kept == script, "completions/{name} is not what the program prints; set UPDATE=1 and run again");
-        }
     }
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "the environment, the clock and the standard streams are read here")]
 
 mod args;
+mod completing;
 mod dispatch;
 mod environment;
 mod generated;
@@ -35,6 +36,10 @@ pub fn run(
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(code) = completing::answer(&arguments, environment, streams) {
+        return code;
+    }
     let arguments = args::double_dashes(arguments);
     match Arguments::parse(&arguments) {
         Ok(arguments) => answer(&arguments, environment, streams),

@@ -44,8 +44,15 @@ struct Screen {
     packages: Mutex<HashMap<PackageKey, Package>>,
     fetched: Mutex<Fetched>,
     /// The line below the bars: which servers the run is asking, or how much has come of how much.
-    status: Mutex<Option<ProgressBar>>,
+    status: Mutex<Option<(Kind, ProgressBar)>>,
     lines: Mutex<Box<dyn Write + Send>>,
+}
+
+/// What the status line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Questions,
+    Packages,
 }
 
 /// A package on its way.
@@ -57,10 +64,14 @@ struct Package {
 }
 
 /// What a run has asked for and got.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Fetched {
-    requests: usize,
+    questions: usize,
+    answered: usize,
+    /// Packages that are to be downloaded, those that are there or given up among them.
+    wanted: usize,
     packages: usize,
+    given_up: usize,
     bytes: u64,
 }
 
@@ -92,7 +103,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         let Some(screen) = &self.0 else { return };
         if let Some(bars) = &screen.bars {
-            locked(&screen.status).take().iter().for_each(ProgressBar::finish_and_clear);
+            locked(&screen.status).take().iter().for_each(|(_, bar)| bar.finish_and_clear());
             locked(&screen.packages)
                 .drain()
                 .filter_map(|(_, package)| package.bar)
@@ -112,6 +123,18 @@ impl Drop for Progress {
 impl Screen {
     fn show(&self, event: Event) {
         match event {
+            Event::Questions { count } => {
+                locked(&self.fetched).questions += count;
+                return;
+            }
+            Event::Answered => {
+                locked(&self.fetched).answered += 1;
+                return;
+            }
+            Event::PackageWanted { .. } => {
+                locked(&self.fetched).wanted += 1;
+                return;
+            }
             Event::PackageStarted { package, total } => {
                 let bar = self.bars.as_ref().map(|bars| bars.insert(0, bar(&package, total)));
                 locked(&self.packages).insert(package, Package { bytes: 0, total, bar });
@@ -144,37 +167,58 @@ impl Screen {
 
     /// Says which servers the run is asking, as long as no package is on its way.
     fn asking(&self, url: &str) {
-        let requests = {
-            let mut fetched = locked(&self.fetched);
-            fetched.requests += 1;
-            fetched.requests
-        };
-        let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-        if locked(&self.packages).is_empty() {
-            let word = if requests == 1 { "request" } else { "requests" };
-            self.status(&format!("asking {} ({requests} {word})", printable(&host)));
+        if !locked(&self.packages).is_empty() {
+            return;
         }
+        let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        let Fetched { questions, answered, .. } = *locked(&self.fetched);
+        let count = if questions > 1 { format!(" ({answered} of {questions} answered)") } else { String::new() };
+        self.status(Kind::Questions, &format!("asking {}{count}", printable(&host)), [0; 2]);
     }
 
-    /// Says how much has come of what is on its way.
+    /// Says how much has come of what is on its way or waits for its turn.
     fn total(&self) {
         let packages = locked(&self.packages);
         if packages.is_empty() {
             return;
         }
-        let (count, bytes) = (packages.len(), packages.values().map(|package| package.bytes).sum::<u64>());
-        let total: Option<u64> = packages.values().map(|package| package.total).sum();
+        let sum = |of: fn(&Package) -> u64| packages.values().map(of).sum::<u64>();
+        let (count, came) = (packages.len(), sum(|package| package.bytes));
+        let announced = sum(|package| package.total.unwrap_or(package.bytes));
+        let is_told = packages.values().all(|package| package.total.is_some());
         drop(packages);
-        let Fetched { packages: done, bytes: before, .. } = *locked(&self.fetched);
-        let of = total.map(|total| format!(" of {}", size(before + total))).unwrap_or_default();
-        self.status(&format!("{done} fetched, {count} on their way: {}{of}", size(before + bytes)));
+        let fetched = *locked(&self.fetched);
+        let (done, wanted) = (fetched.packages, fetched.wanted.max(fetched.packages + count));
+        let waiting = wanted.saturating_sub(done + fetched.given_up + count);
+        let (known, got) = (fetched.bytes + announced, fetched.bytes + came);
+        // Those whose size is not told yet are taken to be as large as the others.
+        let all = known + known / ((done + count) as u64).max(1) * waiting as u64;
+        let of = match (is_told, waiting) {
+            (true, 0) => format!(" of {}", size(all)),
+            (true, _) => format!(" of about {}", size(all)),
+            (false, _) => String::new(),
+        };
+        self.status(Kind::Packages, &format!("{done} of {wanted} packages, {}{of}", size(got)), [got, all]);
     }
 
-    fn status(&self, text: &str) {
+    fn status(&self, kind: Kind, text: &str, [position, length]: [u64; 2]) {
         let Some(bars) = &self.bars else { return };
         let mut status = locked(&self.status);
-        let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        status.get_or_insert_with(|| bars.add(ProgressBar::no_length().with_style(style))).set_message(text.to_owned());
+        if status.as_ref().is_none_or(|(known, _)| *known != kind) {
+            let template = match kind {
+                Kind::Questions => "{wide_msg}",
+                Kind::Packages => "{wide_msg} {eta:>4} left",
+            };
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            // A bar of its own, whose rate is that of what it counts.
+            status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());
+            *status = Some((kind, bars.add(ProgressBar::new(length).with_style(style))));
+        }
+        if let Some((_, bar)) = &*status {
+            bar.set_length(length);
+            bar.set_position(position);
+            bar.set_message(text.to_owned());
+        }
     }
 
     fn done(&self, package: &PackageKey, ok: bool, local: bool) {
@@ -182,6 +226,9 @@ impl Screen {
         if let (Some(bars), Some(bar)) = (&self.bars, bar) {
             bar.finish_and_clear();
             bars.remove(&bar);
+        }
+        if !ok && !local {
+            locked(&self.fetched).given_up += 1;
         }
         if ok && !local {
             let mut fetched = locked(&self.fetched);
@@ -269,7 +316,10 @@ mod tests {
         let progress = Progress::new(mode, detail, Box::new(page.clone()));
         let events = progress.events();
         events.emit(Event::Tool { dialect: Some(Dialect::Terraform) });
+        events.emit(Event::Questions { count: 2 });
         events.emit(Event::Request { url: "https://example.com/".to_owned() });
+        events.emit(Event::Answered);
+        events.emit(Event::PackageWanted { package: package.clone() });
         events.emit(Event::PackageStarted { package: package.clone(), total: Some(12_345_678) });
         events.emit(Event::PackageBytes { package: package.clone(), bytes: 700 });
         events.emit(Event::PackageRestarted { package: package.clone() });

@@ -70,7 +70,7 @@ pub(super) fn tell(
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
     // An address among the arguments may hold a secret.
     let shown = |terminal: bool| {
-        let text = redact::words(&text(terminal));
+        let text = plainly(&redact::words(&text(terminal)));
         // Not so in the log of a job, where an argument may be somebody's name of a branch.
         let line = |line: &str| [report::printable(line).into_owned(), "\n".to_owned()];
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
@@ -99,6 +99,16 @@ pub(super) fn tell(
         write(&mut streams.stderr, &format!("  help: {hint}\n"));
     }
     ExitCode::Failed
+}
+
+/// What was probably meant, as values tell it behind what is wrong with them.
+const MEANT: &str = "; did you mean ";
+
+/// The same without the line that says no more than that there is help, and what was meant in a line of its own.
+fn plainly(text: &str) -> String {
+    let told = text.lines().filter(|line| !line.starts_with("For more information"));
+    let told: Vec<String> = told.map(|line| line.replacen(MEANT, "\n  help: did you mean ", 1)).collect();
+    told.join("\n").trim_end().to_owned() + "\n"
 }
 
 /// What people type who know other tools, and what does it here.
@@ -136,6 +146,9 @@ fn unknown_command(refused: &clap::Error) -> Option<Error> {
     let all = command();
     let parent = words.iter().find_map(|word| all.find_subcommand(word)).unwrap_or(&all);
     let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
+    if std::path::Path::new(name).is_dir() {
+        return Some(error.hint(format!("{name} is a directory; to work there, pass it as -C {name}")));
+    }
     let help = if parent.get_name() == "tflock" {
         "tflock help".to_owned()
     } else {
@@ -181,8 +194,12 @@ fn error(refused: &clap::Error) -> Error {
         }
         _ => None,
     });
+    let (message, meant) = match message.split_once(MEANT) {
+        Some((message, meant)) => (message.to_owned(), Some(format!("did you mean {meant}"))),
+        None => (message, None),
+    };
     let mut error = Error::new(ErrorKind::Usage, message);
-    error.hints.extend(suggestions);
+    error.hints.extend(meant.into_iter().chain(suggestions));
     error.hint("run `tflock --help`")
 }
 

@@ -7,7 +7,6 @@ use super::edit_requirements::{self, History};
 use super::lock::Addition;
 use super::lock::Root;
 use super::locking::{Locking, run};
-use super::suggest_provider::suggest_near;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
@@ -45,8 +44,6 @@ pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     };
     let asked = Locking { command: "add", fail_fast: false, options: options.clone(), prepare: &prepare, to: None };
     let mut outcome = run(&asked, targets, services);
-    let named: Vec<&str> = additions.iter().map(|addition| addition.source.as_str()).collect();
-    suggest_near(&mut outcome, services, &named);
     outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)
 }

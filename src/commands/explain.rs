@@ -220,11 +220,11 @@ impl Read {
             return Ok(provider);
         }
         if !text.contains('/') {
-            return Err(unknown(text, &"no lock file here has an entry for it"));
+            return Err(unknown(text, &"no lock file here has an entry for it").about(addr));
         }
         let error = Error::new(ErrorKind::NotFound, format!("no lock file of this repository has an entry for {addr}"));
         let near = self.namesakes(&addr).into_iter();
-        Err(near.fold(error, |error, near| error.hint(format!("did you mean {near}?"))))
+        Err(near.fold(error, |error, near| error.hint(format!("did you mean {near}?"))).about(addr))
     }
 
     /// The provider that a text names in one of the root modules, or else elsewhere in the repository.

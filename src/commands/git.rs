@@ -40,10 +40,13 @@ pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> 
                 }
                 GitReport::Installed(stored == Stored::Written)
             }
-            Request::Uninstall => GitReport::Uninstalled(uninstall(&repository)? == Stored::Written),
+            Request::Uninstall => uninstall(&repository)?,
             Request::Status => {
                 let settings = status(&repository)?;
                 differs |= settings.iter().any(|setting| !setting.is_set());
+                if settings.iter().any(|setting| setting.found.is_none()) {
+                    notes.push("`tflock git install` sets what is missing".to_owned());
+                }
                 GitReport::Status(settings)
             }
         });
@@ -79,14 +82,15 @@ fn install(repository: &Git) -> Result<Stored, Error> {
 /// # Errors
 ///
 /// Those of git and of the disk.
-fn uninstall(repository: &Git) -> Result<Stored, Error> {
+fn uninstall(repository: &Git) -> Result<GitReport, Error> {
     let text = attributes_file::read(repository.top())?;
     let left = without_lines(&text);
     let stored = if left == text { Stored::Unchanged } else { attributes_file::write(repository.top(), &left)? };
+    let mut clone = false;
     for (key, _) in CONFIG {
-        repository.unset_config(key)?;
+        clone |= repository.unset_config(key)?;
     }
-    Ok(stored)
+    Ok(GitReport::Uninstalled { attributes: stored == Stored::Written, clone })
 }
 
 /// All that git has to know.

@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place};
 use crate::disk::cache::Cache;
 use crate::disk::roots::{Tree, file_from};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::lockfile::{Decoded, LockEntry, LockFile};
@@ -22,11 +22,13 @@ use crate::release::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
-use crate::workspace::{Reading, RootModule, RunSettings, absent};
+use crate::workspace::{Named, Names, Reading, RootModule, RunSettings, absent};
 
 /// What `list` is asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
+    /// The only providers that are wanted, as typed; empty for all.
+    pub providers: Vec<String>,
     /// Every root module below.
     pub recursive: bool,
     /// By what the entries of many lock files stand together.
@@ -46,11 +48,14 @@ pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     if request.modules {
         return Ok(targets.outcome("list", &roots, used_modules));
     }
-    let cache = services.open_cache_of(&roots);
+    let (cache, asked) = (services.open_cache_of(&roots), Named::new(&request.providers));
     let mut opened = parallel::each(roots.len(), parallel::cores(), |at| open(&roots[at])).into_iter();
     let mut told: HashMap<[usize; 2], Vec<Told<'_>>> = HashMap::new();
     let outcome = targets.outcome("list", &roots, |root| {
-        let (lock, tree) = opened.next().unwrap_or_else(|| open(root))?;
+        let (lock, tree) = opened.next().unwrap_or_else(|| open(root)).inspect_err(|_| asked.miss())?;
+        let requirements = tree.as_deref().map(|tree| &tree.requirements);
+        let names = Names { requirements, lock: Some(&lock.lock), dialect: root.dialect };
+        asked.see(names);
         // Equal files under equal rules make one list.
         let files = [Arc::as_ptr(&lock).addr(), tree.as_ref().map_or(0, |tree| Arc::as_ptr(tree).addr())];
         let told = told.entry(files).or_default();
@@ -58,11 +63,19 @@ pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         if let Some((_, entries)) = told.iter().find(|(other, _)| is_like(other)) {
             return Ok(Body::Entries(Arc::clone(entries)));
         }
-        let entries = Arc::new(entries(root, &lock.lock, tree.as_deref(), &cache));
+        let only: Vec<ProviderAddr> = request.providers.iter().filter_map(|text| names.resolve(text).ok()).collect();
+        let is_wanted = |listed: &Listed| request.providers.is_empty() || only.contains(&listed.address);
+        let mut entries = entries(root, &lock.lock, tree.as_deref(), &cache);
+        entries.retain(is_wanted);
+        let entries = Arc::new(entries);
         told.push((root, Arc::clone(&entries)));
         Ok(Body::Entries(entries))
     });
-    Ok(Outcome { grouping: request.by, ..outcome })
+    Ok(Outcome { grouping: request.by, ..outcome }.but(asked.missing(not_locked)))
+}
+
+fn not_locked(text: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no entry for a provider {text}")).hint("`tflock list` shows all")
 }
 
 /// The calls of modules that are not local, by their names.

@@ -21,6 +21,8 @@ pub mod git;
 pub mod git_history;
 pub mod hash;
 mod key_names;
+#[cfg(feature = "online")]
+mod known_providers;
 pub mod list;
 #[cfg(feature = "online")]
 pub mod lock;
@@ -63,9 +65,13 @@ pub mod why;
 mod witnesses;
 
 pub use crate::workspace::RunSettings;
+#[cfg(feature = "online")]
+pub use known_providers::{Offered, offered};
 pub use lock_options::LockOptions;
 #[cfg(feature = "online")]
 pub use modules::module_fetch;
 #[cfg(feature = "online")]
 pub use online::Online;
 pub use services::Services;
+#[cfg(feature = "online")]
+pub use suggest_provider::with_near_names;

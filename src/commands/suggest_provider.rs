@@ -1,14 +1,15 @@
-//! What a provider that does not exist was meant to be.
+//! What a provider that does not exist, or that no root module knows, was meant to be.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use super::Services;
-use super::trust_store::TrustStore;
+use super::{Services, known_providers};
 use crate::addr::ProviderAddr;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::outcome::{Outcome, RootOutcome};
+use crate::outcome::Outcome;
+use crate::workspace::{RunSettings, one_dialect};
 
 /// Providers that many configurations require, as both default registries have them.
 const WELL_KNOWN: [&str; 48] = [
@@ -62,46 +63,112 @@ const WELL_KNOWN: [&str; 48] = [
     "snowflakedb/snowflake",
 ];
 
-/// Adds near names to errors about providers, as typed, that there are not.
-pub(super) fn suggest_near(outcome: &mut Outcome, services: &Services<'_>, typed: &[&str]) {
-    let Ok(roots) = services.named_roots() else { return };
-    let dialect = outcome.dialect.unwrap_or(Dialect::Terraform);
-    let mut known: BTreeSet<String> = WELL_KNOWN.map(str::to_owned).into();
-    for root in &roots {
-        // What cannot be read knows no provider.
-        let bytes = crate::disk::lock_file::read(&root.lock_file()).ok().flatten().unwrap_or_default();
-        let decoded = crate::lockfile::decode(&bytes, root.dialect).ok();
-        let pins = TrustStore::load(&root.trust).map(|store| store.pins().clone()).unwrap_or_default();
-        let pinned = pins.providers.keys().filter(|pattern| pattern.is_exact());
-        let pinned = pinned.filter_map(|pattern| ProviderAddr::parse(&pattern.to_string(), dialect).ok());
-        known.extend(pinned.map(|addr| addr.short(dialect)));
-        known.extend(decoded.iter().flat_map(|decoded| decoded.lock.iter().map(|(addr, _)| addr.short(dialect))));
+/// Adds near names to errors about providers, as typed, that there are not or that no root module knows; and to any
+/// error where a directory was typed in their place.
+///
+/// # Errors
+///
+/// As handed in.
+pub fn with_near_names(
+    done: Result<Outcome, Error>,
+    services: &Services<'_>,
+    typed: &[&str],
+) -> Result<Outcome, Error> {
+    let failed = |outcome: &Outcome| outcome.error.is_some() || outcome.roots.iter().any(|root| root.body.is_err());
+    if typed.is_empty() || done.as_ref().is_ok_and(|outcome| !failed(outcome)) {
+        return done;
     }
-    for RootOutcome { body, .. } in &mut outcome.roots {
-        if let Err(error) = body {
-            tell(error, typed, &known, dialect);
+    let Ok(roots) = services.named_roots() else { return done };
+    let dialect = done.as_ref().map_or(None, |outcome| outcome.dialect).or_else(|| one_dialect(&roots));
+    let dialect = dialect.unwrap_or(Dialect::Terraform);
+    let mut meant = Meant { typed, dialect, roots: &roots, known: None };
+    match done {
+        Ok(mut outcome) => {
+            // Elsewhere a type means the provider of this root module that has it.
+            let is_new = outcome.command == "add";
+            let errors = outcome.roots.iter_mut().filter_map(|root| root.body.as_mut().err());
+            for error in errors.chain(&mut outcome.error) {
+                meant.tell(error);
+                if is_new && error.kind.is_inconclusive() {
+                    meant.tell_namesakes(error);
+                }
+            }
+            Ok(outcome)
+        }
+        Err(mut error) => {
+            meant.tell(&mut error);
+            Err(error)
         }
     }
 }
 
-fn tell(error: &mut Error, typed: &[&str], known: &BTreeSet<String>, dialect: Dialect) {
-    error.others.iter_mut().for_each(|error| one(error, typed, known, dialect));
-    one(error, typed, known, dialect);
+/// What names of providers may have been meant to be.
+struct Meant<'a> {
+    /// The names as typed.
+    typed: &'a [&'a str],
+    dialect: Dialect,
+    roots: &'a [RunSettings],
+    /// The providers of the work tree, in short form, once somebody needs them.
+    known: Option<BTreeSet<String>>,
 }
 
-fn one(error: &mut Error, typed: &[&str], known: &BTreeSet<String>, dialect: Dialect) {
-    if error.kind != ErrorKind::UnknownProvider {
-        return;
+impl Meant<'_> {
+    fn tell(&mut self, error: &mut Error) {
+        error.others.iter_mut().for_each(|error| self.one(error));
+        self.one(error);
+        let directories = self.typed.iter().filter(|text| Path::new(text).is_dir());
+        for text in directories {
+            let hint = format!("{text} is a directory; to work there, pass it as -C {text}");
+            if !error.each().any(|error| error.hints.contains(&hint)) {
+                error.hints.insert(0, hint);
+            }
+        }
     }
-    let meant = |name: &&&str| ProviderAddr::parse(name, dialect).ok().as_ref() == error.address.as_deref();
-    let Some(name) = typed.iter().find(meant) else { return };
-    let mut hints: Vec<String> = foreign_letters(name).into_iter().collect();
-    let near = suggest(name, known.iter().map(String::as_str));
-    hints.extend(near.into_iter().filter(|near| near != name).map(|near| format!("did you mean {near}?")));
-    if hints.is_empty() {
-        hints.push("look the address up in the registry: namespace/type, or host/namespace/type".to_owned());
+
+    fn one(&mut self, error: &mut Error) {
+        let meant = |name: &&&str| ProviderAddr::parse(name, self.dialect).ok().as_ref() == error.address.as_deref();
+        let Some(name) = self.typed.iter().find(meant).copied().filter(|_| error.address.is_some()) else { return };
+        let is_told = error.hints.iter().any(|hint| hint.starts_with("did you mean"));
+        let mut known = self.known().clone();
+        if error.kind == ErrorKind::UnknownProvider {
+            // The registry was asked, which has others than those of the work tree.
+            known.extend(WELL_KNOWN.map(str::to_owned));
+            error.hints.clear();
+        } else if is_told {
+            return;
+        }
+        let near = suggest(name, known.iter().map(String::as_str)).into_iter().filter(|near| *near != name);
+        let near = near.map(|near| format!("did you mean {near}?"));
+        error.hints.splice(0..0, foreign_letters(name).into_iter().chain(near));
+        if error.hints.is_empty() {
+            error.hints.push("look the address up in the registry: namespace/type, or host/namespace/type".to_owned());
+        }
     }
-    error.hints = hints;
+
+    /// Names the providers of the work tree that have a type which was typed alone.
+    fn tell_namesakes(&mut self, error: &mut Error) {
+        let dialect = self.dialect;
+        for text in self.typed.iter().filter(|text| !text.contains('/')) {
+            let is_other = |short: &&String| short.rsplit('/').next() == Some(*text) && short.contains('/');
+            let of_its_own = ProviderAddr::parse(text, dialect).map(|addr| addr.short(dialect)).unwrap_or_default();
+            let others = self.known().iter().filter(is_other).filter(|short| **short != of_its_own);
+            let hints: Vec<String> = others.map(|short| format!("did you mean {short}?")).collect();
+            error.hints.splice(0..0, hints);
+        }
+    }
+
+    fn known(&mut self) -> &BTreeSet<String> {
+        let (roots, dialect) = (self.roots, self.dialect);
+        self.known.get_or_insert_with(|| {
+            let of = |root: &RunSettings| {
+                let files = known_providers::of_root(root).into_iter().chain(known_providers::remembered(root));
+                files.chain(known_providers::once_locked(root)).collect::<Vec<_>>()
+            };
+            let tops: BTreeSet<&Path> = roots.iter().map(|root| root.boundary.as_path()).collect();
+            let below = tops.into_iter().flat_map(known_providers::locked_below);
+            roots.iter().flat_map(of).chain(below).map(|addr| addr.short(dialect)).collect()
+        })
+    }
 }
 
 /// Which characters of a name are not ASCII: they may look as if they were.
@@ -118,8 +185,10 @@ mod tests {
     fn hints(typed: &str) -> Vec<String> {
         let addr = ProviderAddr::parse(typed, Dialect::Terraform).unwrap();
         let mut error = Error::new(ErrorKind::UnknownProvider, "none of that name").about(addr).hint("look elsewhere");
-        let known = WELL_KNOWN.map(str::to_owned).into();
-        tell(&mut error, &["acme/other", typed], &known, Dialect::Terraform);
+        let typed = ["acme/other", typed];
+        let mut meant =
+            Meant { typed: &typed, dialect: Dialect::Terraform, roots: &[], known: Some(BTreeSet::default()) };
+        meant.tell(&mut error);
         error.hints
     }
 

@@ -5,20 +5,35 @@
 
 use super::Distance;
 use super::headline::{coverage, kept};
-use super::risk::{distance, pins_nothing, verdict};
+use super::risk::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Ask, Change, ChangeKind, Standing, TextChange};
 use crate::requirements::Origin;
+use crate::trust::pins::Signer;
 
-/// Why something happened and what follows, each in one or two sentences.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What speaks against a change, why it happened and what follows, each in one or two sentences.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
+    /// Why it must not be merged before somebody explains it, the worst first; empty for what is not dangerous.
+    pub warning: String,
     /// How it comes about.
     pub cause: String,
     /// What it means for whoever runs `init` with the new file.
     pub consequence: String,
+}
+
+impl Explanation {
+    /// All that there is to say, the worst first.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        [&self.warning, &self.cause, &self.consequence].into_iter().map(String::as_str).filter(|part| !part.is_empty())
+    }
+
+    /// The same as one text.
+    pub fn text(&self) -> String {
+        self.parts().collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Why an entry changed, and what follows.
@@ -36,11 +51,42 @@ pub fn explain(change: &Change) -> Explanation {
     };
     for remark in remarks(change) {
         consequence.push(' ');
-        consequence.push_str(&remark);
+        consequence.push_str(remark);
     }
     let asks: Vec<String> = change.asks.iter().map(ask).collect();
     let cause = if asks.is_empty() { cause } else { format!("{}: {}.", cause.trim_end_matches('.'), asks.join("; ")) };
-    Explanation { cause, consequence }
+    Explanation { warning: warning(&against(change)), cause, consequence }
+}
+
+fn warning(reasons: &[&str]) -> String {
+    if reasons.is_empty() {
+        return String::new();
+    }
+    format!("Do not merge before somebody explains it: {}.", reasons.join("; "))
+}
+
+/// What makes a change dangerous, the worst first.
+fn against(change: &Change) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    let any = |wanted| change.hashes_added.iter().any(|added| verdict(change, &added.hash) == Some(wanted));
+    if any(Verdict::Contradicts) {
+        reasons.push("a new checksum is none of those that the release is known to have");
+    }
+    if any(Verdict::Unattested) {
+        reasons.push("no source that should know a new checksum knows it");
+    }
+    match (change.standing, &change.signer) {
+        (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is not signed any more"),
+        (Standing::Refused, _) => reasons.push("its signer is not among those that may sign this provider"),
+        _ => {}
+    }
+    if reasons.is_empty() && is_unexplained_replacement(change) {
+        reasons.push("a version does not change once it is published, so its checksums should not either");
+    }
+    if loses_all_hashes(change) {
+        reasons.push("no usable checksum is left, so that `init` accepts whatever it is given");
+    }
+    reasons
 }
 
 fn texts(cause: &str, consequence: impl Into<String>) -> (String, String) {
@@ -117,7 +163,7 @@ fn hashes_added(change: &Change) -> (String, String) {
 fn hashes_removed(change: &Change) -> (String, String) {
     let cause = "The file was written for fewer platforms, or by a tool that knew fewer of the packages.";
     let consequence = match kept(change) {
-        0 => "No checksum is left: `init` accepts whatever it is given for this version.".to_owned(),
+        0 => "Nothing is compared for this version from now on.".to_owned(),
         kept => format!(
             "{kept} checksum{} left. Where none of them fits, on another platform or with a mirror, `init` fails or \
              adds what it is given.",
@@ -133,27 +179,26 @@ fn hashes_replaced(change: &Change) -> (String, String) {
         .as_ref()
         .zip(change.new.as_ref())
         .is_some_and(|(old, new)| old.hashes.of(HashScheme::Zh).any(|hash| new.hashes.contains(hash)));
-    let archives = old_schemes(change).contains(&HashScheme::Zh);
-    let cause = if kept(change) == 0 && !archives {
+    let came = schemes(change.hashes_added.iter().map(|added| &added.hash));
+    let went = schemes(change.hashes_removed.iter());
+    let cause = if came.contains(&HashScheme::Zh) && went.contains(&HashScheme::Zh) {
+        "Either the publisher replaced the release, or somebody offers other packages under its name."
+    } else if zh_kept {
+        "The archives (zh) that both sides record are the same; checksums of contents (h1) were exchanged. That happens \
+         when the file is written on another platform, and when somebody slips one in."
+    } else {
         "Either the file was rewritten on another platform, each of which has its own checksum of contents (h1), or \
          other packages are offered under the name of this version."
-    } else if kept(change) == 0 {
-        "A version never changes once it is published, so its checksums should not either. Either the publisher replaced \
-         the release, or somebody offers other packages under its name."
-    } else if zh_kept {
-        "The archives (zh) that both sides record are the same; checksums of other packages, or of contents (h1), were \
-         exchanged. That happens when the file is written on another platform, and when somebody slips one in."
-    } else {
-        "Some checksums were exchanged for others, as when the file is written on another platform; a version itself \
-         never changes once it is published."
     };
-    let consequence = if kept(change) == 0 {
-        "Packages accepted before are refused now, and others are run in their place. Do not merge before somebody \
-         explains it: `tflock verify` asks the registry which ones are signed."
+    let mut consequence = if kept(change) == 0 {
+        "Packages accepted before are refused now, and others are run in their place.".to_owned()
     } else {
-        "Packages with the new checksums are accepted from now on, those with the lost ones no more. `tflock verify` \
-         asks the registry which ones are signed."
+        "Packages with the new checksums are accepted from now on, those with the lost ones no more.".to_owned()
     };
+    let verdict_of = |added: &crate::outcome::AddedHash| verdict(change, &added.hash);
+    if change.hashes_added.iter().any(|added| matches!(verdict_of(added), None | Some(Verdict::UnknownOffline))) {
+        consequence.push_str(" `tflock verify` asks the registry which ones are signed.");
+    }
     texts(cause, consequence)
 }
 
@@ -175,32 +220,18 @@ fn moved(change: &Change) -> (String, String) {
 }
 
 /// What must be said whatever the kind.
-fn remarks(change: &Change) -> Vec<String> {
+fn remarks(change: &Change) -> Vec<&'static str> {
     let mut remarks = Vec::new();
-    let any = |wanted| change.hashes_added.iter().any(|added| verdict(change, &added.hash) == Some(wanted));
-    if any(Verdict::Contradicts) {
-        remarks.push("A new checksum is none of those that the release is known to have: do not merge.".to_owned());
+    if change.standing == Standing::Rotated {
+        remarks.push(
+            "The same change remembers another signer for this provider: ask the publisher whether the new key is theirs.",
+        );
     }
-    if any(Verdict::Unattested) {
-        remarks.push("No source that should know a new checksum knows it.".to_owned());
-    }
-    match change.standing {
-        Standing::Refused => remarks.push(
-            "It is signed by somebody who is not remembered for this provider: do not merge before its publisher says why."
-                .to_owned(),
-        ),
-        Standing::Rotated => remarks.push(
-            "The same change remembers another signer for this provider: ask the publisher whether the new key is theirs."
-                .to_owned(),
-        ),
-        Standing::FirstUse | Standing::Pinned | Standing::PinnedHere => {}
-    }
-    if change.new.is_some() && pins_nothing(change) && change.kind != ChangeKind::HashesChanged {
-        remarks.push("No usable checksum is recorded: `init` accepts whatever it is given.".to_owned());
+    if pins_nothing(change) && !loses_all_hashes(change) {
+        remarks.push("No usable checksum is recorded: `init` accepts whatever it is given.");
     }
     if coverage(change).is_some() {
-        remarks
-            .push("It has fewer checksums of contents (h1) than before: other platforms may miss theirs.".to_owned());
+        remarks.push("It has fewer checksums of contents (h1) than before: other platforms may miss theirs.");
     }
     remarks
 }
@@ -236,16 +267,18 @@ fn place(origin: &Origin) -> String {
 pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
     if text.not_literal {
         let cause = "An expression, an escape or a template stands where the tools write one quoted string.";
-        let consequence = "Tools that evaluate it may select another version, or take other packages, than the file \
-                           seems to record. Do not merge it before somebody has explained it.";
-        let explanation = Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() };
+        let reason = "tools that evaluate it may select another version, or take other packages, than the file seems to \
+                      record";
+        let explanation =
+            Explanation { warning: warning(&[reason]), cause: cause.to_owned(), consequence: String::new() };
         return Some(("VALUES THAT NO TOOL WRITES".to_owned(), explanation));
     }
     if text.removed {
         let cause = "The lock file was deleted, emptied, or is no longer tracked.";
         let consequence = "`init` selects the newest versions that the modules allow, and records whatever it is given: \
                            nothing is compared with what was recorded.";
-        let explanation = Explanation { cause: cause.to_owned(), consequence: consequence.to_owned() };
+        let (cause, consequence) = texts(cause, consequence);
+        let explanation = Explanation { cause, consequence, ..Explanation::default() };
         return Some(("NO LOCK FILE any more".to_owned(), explanation));
     }
     let name = |tool: Option<crate::dialect::Dialect>| tool.map_or("none".to_owned(), |tool| tool.to_string());
@@ -265,5 +298,5 @@ pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
     if text.formatting {
         consequence.push_str(" `tflock fmt` writes it as the tools do.");
     }
-    Some((what, Explanation { cause: cause.to_owned(), consequence }))
+    Some((what, Explanation { cause: cause.to_owned(), consequence, ..Explanation::default() }))
 }

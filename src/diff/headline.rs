@@ -1,25 +1,31 @@
 //! A change in a few words.
 
 use super::Distance;
-use super::risk::{distance, pins_nothing, verdict};
+use super::risk::{distance, loses_all_hashes, pins_nothing, verdict};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Change, ChangeKind, Standing};
 use crate::trust::pins::Signer;
 use crate::version::Constraints;
 
-/// What happened to an entry, in a few words each; the most important first.
+/// What happened to an entry, in a few words each; the worst first.
 pub fn headline(change: &Change) -> Vec<String> {
-    let mut parts = vec![what(change)];
-    parts.retain(|part| !part.is_empty());
-    parts.extend(signer(change));
-    parts.extend(verdicts(change));
-    parts.extend(coverage(change));
-    if pins_nothing(change) {
-        parts.push("no usable checksum is recorded".to_owned());
-    }
-    parts.extend(constraints(change));
-    parts
+    let replaced = change.kind == ChangeKind::HashesReplaced;
+    let empty = pins_nothing(change).then(|| "no usable checksum is recorded".to_owned());
+    let mut parts: Vec<(bool, String)> = vec![(replaced, what(change))];
+    parts.extend(signer(change).map(|told| (change.standing == Standing::Refused, told)));
+    parts.extend(verdicts(change).map(|told| (is_alarming(change), told)));
+    parts.extend(coverage(change).map(|told| (false, told)));
+    parts.extend(empty.map(|told| (loses_all_hashes(change), told)));
+    parts.extend(constraints(change).map(|told| (false, told)));
+    parts.retain(|(_, part)| !part.is_empty());
+    parts.sort_by_key(|(is_bad, _)| !is_bad);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+/// True if a hash came that must not be believed.
+fn is_alarming(change: &Change) -> bool {
+    change.hashes_added.iter().any(|added| verdict(change, &added.hash).is_some_and(Verdict::is_alarming))
 }
 
 fn what(change: &Change) -> String {
@@ -130,11 +136,16 @@ fn verdicts(change: &Change) -> Option<String> {
         (Verdict::ReportedByOrigin, "reported by the registry only, unsigned"),
         (Verdict::UnknownOffline, "not checked"),
     ];
-    let told: Vec<String> = told
-        .into_iter()
-        .map(|(verdict, words)| (count(verdict), words))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{} {words}", of(count)))
+    let counted = told.into_iter().map(|(verdict, words)| (count(verdict), words)).filter(|(count, _)| *count > 0);
+    // At the beginning of a line it must be said what is counted.
+    let alone = is_alarming(change) && change.kind != ChangeKind::HashesReplaced;
+    let told: Vec<String> = counted
+        .enumerate()
+        .map(|(at, (count, words))| match (at, count) {
+            (0, 1) if alone && all > 1 => format!("1 new checksum {words}"),
+            (0, _) if alone => format!("{} new checksums {words}", of(count)),
+            _ => format!("{} {words}", of(count)),
+        })
         .collect();
     match told.is_empty() {
         // A word that must not be believed does not count.

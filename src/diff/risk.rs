@@ -39,17 +39,15 @@ pub fn risk(change: &Change) -> Risk {
         return Risk::Notable;
     }
     match change.kind {
-        ChangeKind::Downgraded | ChangeKind::Moved | ChangeKind::HashesReplaced => Risk::Notable,
+        ChangeKind::Removed | ChangeKind::Downgraded | ChangeKind::Moved | ChangeKind::HashesReplaced => Risk::Notable,
         ChangeKind::Upgraded if distance(change) == Some(Distance::Major) || coverage(change).is_some() => {
             Risk::Notable
         }
         ChangeKind::HashesChanged if !change.hashes_removed.is_empty() => Risk::Notable,
         ChangeKind::Added | ChangeKind::HashesChanged if pins_nothing(change) => Risk::Notable,
-        ChangeKind::Added
-        | ChangeKind::Removed
-        | ChangeKind::Upgraded
-        | ChangeKind::ConstraintsChanged
-        | ChangeKind::HashesChanged => Risk::Routine,
+        ChangeKind::Added | ChangeKind::Upgraded | ChangeKind::ConstraintsChanged | ChangeKind::HashesChanged => {
+            Risk::Routine
+        }
     }
 }
 
@@ -86,13 +84,13 @@ pub(super) fn verdict(change: &Change, hash: &crate::hash::PackageHash) -> Optio
 }
 
 /// True if hashes were replaced under one version, and not every new one is known to belong to the recorded release.
-fn is_unexplained_replacement(change: &Change) -> bool {
+pub(super) fn is_unexplained_replacement(change: &Change) -> bool {
     let explained = |verdict| matches!(verdict, Verdict::PlatformAdded | Verdict::SameSignedArchive);
     change.kind == ChangeKind::HashesReplaced
         && !change.hashes_added.iter().all(|added| verdict(change, &added.hash).is_some_and(explained))
 }
 
-fn loses_all_hashes(change: &Change) -> bool {
+pub(super) fn loses_all_hashes(change: &Change) -> bool {
     change.old.as_ref().is_some_and(|old| !old.hashes.is_empty()) && pins_nothing(change)
 }
 

@@ -337,6 +337,7 @@ proptest! {
             judge(change, &known(true));
             let words = explain(change);
             prop_assert!(!headline(change).is_empty() && !words.cause.is_empty() && !words.consequence.is_empty());
+            prop_assert_eq!(words.warning.is_empty(), risk(change) < Risk::Dangerous);
         }
         prop_assert_eq!(apply(&old, &told), new.clone());
         loudest_first(&mut told);

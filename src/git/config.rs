@@ -35,10 +35,14 @@ impl Git {
     /// # Errors
     ///
     /// [`GitError`] if git cannot write its configuration.
-    pub fn unset_config(&self, key: &str) -> Result<(), GitError> {
+    pub fn unset_config(&self, key: &str) -> Result<bool, GitError> {
         let answer = self.launcher.run(["config", "--local", "--unset-all", key])?;
         // 5: there is no such key.
-        if matches!(answer.code, Some(0 | 5)) { Ok(()) } else { Err(failed("config", &answer)) }
+        match answer.code {
+            Some(0) => Ok(true),
+            Some(5) => Ok(false),
+            _ => Err(failed("config", &answer)),
+        }
     }
 
     /// The value of an attribute of a path below the top, from whichever file sets it; `unspecified` if none does.

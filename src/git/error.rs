@@ -112,7 +112,7 @@ impl From<GitError> for Error {
             GitError::UnknownName { shallow: true, .. } => {
                 deepen(told.hint("the clone is shallow and may lack the revision"))
             }
-            GitError::UnknownName { .. } => told,
+            GitError::UnknownName { .. } => told.hint("`git branch --all` lists the branches, `git tag` the tags"),
             GitError::AmbiguousName { candidates, .. } => {
                 let branch = |name: &&String| name.starts_with("refs/remotes/") || name.starts_with("refs/heads/");
                 match candidates.iter().rev().find(branch) {

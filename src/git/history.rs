@@ -1,5 +1,6 @@
 //! What a file held before.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Commit, Git, GitError};
@@ -48,6 +49,21 @@ impl Git {
         let text = String::from_utf8_lossy(&answer.stdout);
         let seconds = text.lines().last().and_then(|line| line.trim().parse().ok());
         Ok(seconds.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds)))
+    }
+
+    /// The lines with a beginning that the latest commits took out of a file, by its path from the top.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`].
+    pub fn lines_taken_out(&self, path: &str, beginning: &str) -> Result<BTreeSet<String>, GitError> {
+        let path = format!(":(top,literal){path}");
+        let args =
+            ["log", "--max-count=200", "--no-textconv", "--no-ext-diff", "--no-color", "--format=", "--unified=0"];
+        let answer = self.launcher.run(args.iter().copied().chain(["--patch", "--", &path]))?.checked("log")?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        let gone = text.lines().filter_map(|line| line.strip_prefix('-'));
+        Ok(gone.filter(|line| line.starts_with(beginning)).map(str::to_owned).collect())
     }
 
     fn file_with(&self, commit: &Commit, path: &str, text: &str) -> Result<Option<Vec<u8>>, GitError> {

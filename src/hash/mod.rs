@@ -81,6 +81,20 @@ impl PackageHash {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// As much of it as tells it from others in a sentence: scheme and twelve letters, and a sign that more follow.
+    pub fn abridged(&self) -> String {
+        let letters = self.scheme_length() + 1 + 12;
+        match self.0.char_indices().nth(letters) {
+            Some((end, _)) => format!("{}…", &self.0[..end]),
+            None => self.0.to_string(),
+        }
+    }
+
+    /// The letters before the colon.
+    fn scheme_length(&self) -> usize {
+        Self::scheme_of(&self.0).map_or(0, |scheme| scheme.chars().count())
+    }
 }
 
 impl FromStr for PackageHash {

@@ -159,12 +159,12 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
     let named = intent.only.iter().flatten().filter(|addr| !intent.lenient && requirements.get(addr).is_none());
     named
         .map(|addr| {
-            let message = format!("provider {} is not required by the configuration", addr.short(dialect));
-            let error = Error::new(ErrorKind::Usage, message);
             let required: Vec<String> = requirements.iter().map(|(required, _)| required.to_string()).collect();
             // A bare type was typed, perhaps, which is then one of the tool's own publisher.
             let is_bare = ProviderAddr::parse(addr.type_name(), dialect).is_ok_and(|bare| bare == *addr);
-            let typed = if is_bare { addr.type_name().to_owned() } else { addr.to_string() };
+            let typed = if is_bare { addr.type_name().to_owned() } else { addr.short(dialect) };
+            let message = format!("provider {typed} is not required by the configuration");
+            let error = Error::new(ErrorKind::Usage, message).about(addr.clone());
             let near = suggest(&typed, required.iter().map(String::as_str));
             let error = near.into_iter().fold(error, |error, near| error.hint(format!("did you mean {near}?")));
             error.hint("`tflock why` lists the providers that are")

@@ -179,6 +179,12 @@ impl Client {
         cell.get_or_init(build).clone()
     }
 
+    /// The proxy between us and a server.
+    fn proxy(&self, url: &Url) -> Option<&ShownUrl> {
+        let options = &self.inner.options;
+        options.proxy.as_ref().filter(|_| options.system_proxy)?.between(url)
+    }
+
     /// Sends a question and follows redirects to an answer of success.
     async fn send(&self, client: &reqwest::Client, ask: &Ask, patience: Duration) -> Result<(Response, Url), Fault> {
         if !matches!(ask.url.scheme(), "https" | "http") {
@@ -206,7 +212,8 @@ impl Client {
             if let (true, Some(authorization)) = (trail.carries_token(), &authorization) {
                 request = request.header(AUTHORIZATION, authorization);
             }
-            let response = request.send().await.map_err(|error| Fault::of_request(error, patience))?;
+            let failed = |error| Fault::of_request(error, patience).through(self.proxy(trail.url()));
+            let response = request.send().await.map_err(failed)?;
             if response.status().is_success() {
                 return Ok((response, trail.into_url()));
             }

@@ -191,6 +191,14 @@ impl Fault {
         }
     }
 
+    /// The same of a request that went through a proxy: without a connection it may be the proxy that is not there.
+    pub(super) fn through(self, proxy: Option<&ShownUrl>) -> Self {
+        match (self, proxy) {
+            (Fault::Connect(reason), Some(proxy)) => Fault::Connect(format!("{THROUGH}{proxy}: {reason}")),
+            (fault, _) => fault,
+        }
+    }
+
     /// What an error before any request means.
     pub(super) fn of_builder(error: reqwest::Error) -> Self {
         Fault::Client(root_cause(&error.without_url()))
@@ -212,6 +220,9 @@ fn root_cause(error: &reqwest::Error) -> String {
     // Some end with a page about the library that is of no use here.
     bounded(told.split(": https://docs.rs/").next().unwrap_or(&told), 200)
 }
+
+/// How the reason begins where a proxy is between.
+const THROUGH: &str = "through the proxy ";
 
 /// What is wrong with a certificate that may sign others, as many that are signed by themselves may.
 const OF_AUTHORITY: &str = "it is the certificate of an authority (CA:TRUE), presented as that of a server";
@@ -265,6 +276,9 @@ fn hint(fault: &Fault) -> Option<&'static str> {
             Some("check the network and proxies, then run the command again")
         }
         Fault::Timeout(_) => Some("set TF_REGISTRY_CLIENT_TIMEOUT to more seconds"),
+        Fault::Connect(reason) if reason.starts_with(THROUGH) => {
+            Some("check the proxy that HTTPS_PROXY names, or list the host in NO_PROXY")
+        }
         Fault::Connect(_) => Some("check the host name, the network and HTTPS_PROXY"),
         _ => None,
     }

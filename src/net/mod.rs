@@ -14,6 +14,7 @@ mod download;
 mod error;
 mod options;
 mod permits;
+mod proxy;
 mod redact;
 mod redirect;
 mod retry;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::proxy::Proxy;
 use crate::disk::cli_config::RegistryProtocols;
 use crate::settings::Variables;
 
@@ -34,6 +35,8 @@ pub struct ClientOptions {
     pub extra_roots_pem: Vec<u8>,
     /// Whether the proxies of the environment and the system are used.
     pub system_proxy: bool,
+    /// The one of them that errors name, where the environment has one.
+    pub proxy: Option<Proxy>,
 }
 
 impl Default for ClientOptions {
@@ -51,6 +54,7 @@ impl Default for ClientOptions {
             downloads_per_host: 24,
             extra_roots_pem: Vec::new(),
             system_proxy: true,
+            proxy: None,
         }
     }
 }
@@ -69,6 +73,7 @@ impl ClientOptions {
         options.retries = retries.unwrap_or(options.retries);
         let retries = variables.positive("TF_PROVIDER_DOWNLOAD_RETRY");
         options.download_retries = retries.unwrap_or(options.download_retries);
+        options.proxy = Proxy::of(variables);
         // What no header can carry would only make every request fail.
         let appended = variables.get("TF_APPEND_USER_AGENT").unwrap_or_default().replace(char::is_control, " ");
         if !appended.trim().is_empty() {

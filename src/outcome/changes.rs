@@ -31,6 +31,7 @@ pub enum Need {
 }
 
 /// What a command changed in a lock file, or would change.
+#[expect(clippy::struct_excessive_bools, reason = "each is asked by itself")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// True if the text is (or would be) another one.
@@ -39,6 +40,8 @@ pub struct Changes {
     pub written: bool,
     /// Whether there has to be a file.
     pub need: Need,
+    /// True if newer versions were looked for.
+    pub upgrading: bool,
     /// The lock file, relative to the work tree.
     pub path: PathBuf,
     /// By provider: in the order of the file, or what is dangerous first.
@@ -59,6 +62,8 @@ pub struct Changes {
     pub modules: Vec<ModuleChange>,
     /// What was learned about signers.
     pub trust: Option<TrustChange>,
+    /// Next steps, where something is refused and others could be done.
+    pub advice: Box<[String]>,
 }
 
 /// What a run learned for the trust file.

@@ -89,6 +89,12 @@ impl Outcome {
                 let file = finding.file.clone();
                 finding.advise(|text| stand.for_root(text, path, file.as_deref()));
             }
+            if let Ok(Body::Changes(changes)) = body {
+                for step in &mut changes.advice {
+                    // What all root modules can do is told once.
+                    *step = if stand.recursive { stand.for_all(step, None) } else { stand.for_root(step, path, None) };
+                }
+            }
             let unanswered: Vec<&mut Error> = match body {
                 Err(error) => vec![error],
                 Ok(Body::Verified(verified)) => verified.inconclusive.iter_mut().map(|it| &mut it.error).collect(),

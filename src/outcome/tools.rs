@@ -95,7 +95,12 @@ pub enum GitReport {
     /// The settings were written; whether the attributes file had to be.
     Installed(bool),
     /// The settings were taken out; whether they stood in the attributes file.
-    Uninstalled(bool),
+    Uninstalled {
+        /// True if they stood in the attributes file.
+        attributes: bool,
+        /// True if they stood in the configuration of the clone.
+        clone: bool,
+    },
     /// What git has to know.
     Status(Vec<GitSetting>),
 }

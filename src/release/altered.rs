@@ -32,7 +32,7 @@ pub fn finding(recorded: &PackageHashes, release: &Release, witnesses: &[Witness
     let is_known = |hash: &&PackageHash| hash.scheme() != HashScheme::Other;
     let foreign: Vec<&PackageHash> =
         recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
-    let first = foreign.first().map(|hash| format!(" (first: {hash})")).unwrap_or_default();
+    let first = foreign.first().map(|hash| format!(" (first: {})", hash.abridged())).unwrap_or_default();
     let message = format!(
         "the entry of {} {} was changed: {} of its {} hashes {} not in {}, which records the release on offer{first}",
         release.address,

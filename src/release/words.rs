@@ -20,15 +20,17 @@ pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Verdic
 
 fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new: usize) -> String {
     let missing = match (gone, recorded.len()) {
-        ([hash], 1) => format!("the recorded hash {hash} is gone"),
-        ([hash], all) => format!("1 of {all} recorded hashes is gone ({hash})"),
-        ([first, ..], all) => format!("{} of {all} recorded hashes are gone (first: {first})", gone.len()),
+        ([hash], 1) => format!("the recorded hash {} is gone", hash.abridged()),
+        ([hash], all) => format!("1 of {all} recorded hashes is gone ({})", hash.abridged()),
+        ([first, ..], all) => {
+            format!("{} of {all} recorded hashes are gone (first: {})", gone.len(), first.abridged())
+        }
         ([], 1) => "the recorded hash does not match".to_owned(),
         ([], all) => format!("none of the {all} recorded hashes matches"),
     };
     let archives = release.archives().copied().map(PackageHash::zh);
     let served = archives.chain(release.h1.keys().cloned()).find(|hash| !recorded.contains(hash));
-    let served = served.map(|hash| format!(" (such as {hash})")).unwrap_or_default();
+    let served = served.map(|hash| format!(" (such as {})", hash.abridged())).unwrap_or_default();
     let new = if new == 1 { "1 package is".to_owned() } else { format!("{new} packages are") };
     format!(
         "the release {} {} on offer is not the recorded one: {missing}, {new} new{served}; its {}",
@@ -41,7 +43,7 @@ fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new:
 /// Only `h1:` are recorded, and no package on offer has one of them.
 fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
     let mut hashes = recorded.of(HashScheme::H1);
-    let (first, others) = (hashes.next().map(ToString::to_string).unwrap_or_default(), hashes.count());
+    let (first, others) = (hashes.next().map(PackageHash::abridged).unwrap_or_default(), hashes.count());
     let which = match others {
         0 => format!("the recorded hash {first}"),
         others => format!("none of the {} recorded hashes (first: {first})", others + 1),
@@ -52,7 +54,7 @@ fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
         release.address,
         release.version,
         if others == 0 { "not " } else { "" },
-        served.map(|(platform, hash)| format!(", such as {hash} for {platform}")).unwrap_or_default(),
+        served.map(|(platform, hash)| format!(", such as {} for {platform}", hash.abridged())).unwrap_or_default(),
         signature(release),
     )
 }

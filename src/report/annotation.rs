@@ -116,7 +116,7 @@ fn of_changes(changes: &Changes) -> impl Iterator<Item = Annotation> {
         rule: TEXT_RULE,
         level: risk_of_text(changes.text).map_or(Level::Note, level_of),
         title: what.clone(),
-        message: format!("{what}. {} {}", words.cause, words.consequence),
+        message: format!("{what}. {}", words.text()),
         address: None,
         file: Some(file.clone()),
         position: None,
@@ -172,7 +172,7 @@ fn of_change(change: &Change, file: &str) -> Annotation {
     Annotation {
         rule: rule_of(change.kind),
         level: level_of(risk(change)),
-        message: format!("{what}. {} {}{}", words.cause, words.consequence, of_release(change)),
+        message: format!("{what}. {}{}", words.text(), of_release(change)),
         title: what,
         address: Some(address),
         file: Some(file.to_owned()),

@@ -12,24 +12,27 @@ use crate::finding::Position;
 
 /// All errors of a run for people, each with its place and its next steps.
 pub(super) fn human(error: &Error, style: Style) -> String {
-    error.each().fold(String::new(), |mut text, error| {
-        one(&mut text, error, style);
-        text
-    })
+    error.each().map(|error| of(error, None, style)).collect()
 }
 
-fn one(text: &mut String, error: &Error, style: Style) {
+/// One error, with the root modules that it is about where that is to be said.
+pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
+    let mut text = String::new();
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{} {}", style.paint(Paint::Bad, "error:"), printable(&error.message));
     // A path or an address that stands in the message already need not stand below it again.
     let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
     let file = error.file.as_deref();
     let told = file.is_some_and(|file| words.any(|word| word == slashed(file)));
-    place(text, file.filter(|_| error.position.is_some() || !told), error.position);
+    place(&mut text, file.filter(|_| error.position.is_some() || !told), error.position);
     if let Some(url) = error.url.as_deref().filter(|url| !error.message.contains(url)) {
         let _ = writeln!(text, "  url: {}", printable(url));
     }
-    helps(text, &error.hints, style);
+    if let Some(whose) = whose {
+        let _ = writeln!(text, "  in {whose}");
+    }
+    helps(&mut text, &error.hints, style);
+    text
 }
 
 /// The line with file, line and column; nothing without a file.

@@ -1,8 +1,9 @@
 //! An outcome in a few lines, as formats end with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::{human, slashed};
+use super::human::many::{Same, Whose};
+use super::{Style, human, slashed};
 use crate::addr::ProviderAddr;
 use crate::diff::{Risk, risk};
 use crate::error::Error;
@@ -10,7 +11,8 @@ use crate::evidence::Verdict;
 use crate::finding::Level;
 use crate::outcome::{Body, Change, Changes, Outcome, RootOutcome};
 
-/// One line for each root module; of many how they ended, and one for each where all is not well.
+/// One line for each root module; of many how they ended, and one for those of which the same is to be told because all
+/// is not well.
 pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     if outcome.roots.is_empty() {
         return vec!["no lock file changed".to_owned()];
@@ -19,7 +21,17 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
     // Of many those where all is well are only counted.
     let told = outcome.roots.iter().filter(|root| total.is_none() || !is_well(root));
     let beside = outcome.error.iter().map(|error| format!("failed: {}", error.message));
-    let told = told.map(|root| format!("{}: {}", name(root), of_root(root)));
+    let (mut same, mut names) = (Same::new(), HashMap::new());
+    for root in told {
+        let what = of_root(root);
+        names.entry(what.clone()).or_insert_with(|| name(root));
+        same.add(&root.path, what);
+    }
+    let whose = Whose::of(outcome, Style::default());
+    let told = same.into_items().into_iter().map(|(what, paths)| match (paths.len(), names.get(&what)) {
+        (1, Some(name)) => format!("{name}: {what}"),
+        _ => format!("{}: {what}", whose.told(&paths)),
+    });
     total.clone().into_iter().chain(told).chain(beside).collect()
 }
 

@@ -111,7 +111,10 @@ fn git_and_the_cache_are_fields() {
     assert_eq!(human, "missing  merge.tflock.driver = tflock merge\n");
     assert_eq!(json["clones"][0]["settings"][0]["ok"], false);
     let (human, _) = told("git", Body::Git(vec![GitReport::Installed(false)]));
-    assert_eq!(human, ".gitattributes: unchanged\ngit configuration of this clone: set\n");
+    assert_eq!(human, "set: the git configuration of this clone; .gitattributes has the lines already\n");
+    let gone = |attributes, clone| told("git", Body::Git(vec![GitReport::Uninstalled { attributes, clone }])).0;
+    assert_eq!(gone(false, false), "nothing was installed\n");
+    assert!(gone(true, true).ends_with("and .gitattributes: commit that file\n"));
 
     let (human, json) = told("cache", Body::Cache(CacheReport::Pruned { files: 2, bytes: 1200 }));
     assert_eq!(human, "removed 2 files, 1.2 kB\n");

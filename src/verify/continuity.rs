@@ -47,13 +47,14 @@ impl Judged<'_> {
     fn replaced(&self, shift: &Shift<'_>) -> Finding {
         let (first_gone, first_new) = (shift.went[0], shift.came[0]);
         let message = format!(
-            "hashes of {} were replaced: {} recorded at the base {} gone (first: {first_gone}), {} {} new (first: \
-             {first_new})",
+            "hashes of {} were replaced: {} recorded at the base {} gone (first: {}), {} {} new (first: {})",
             self.name(),
             shift.went.len(),
             are(shift.went.len()),
+            first_gone.abridged(),
             shift.came.len(),
             are(shift.came.len()),
+            first_new.abridged(),
         );
         self.find(Rule::HashReplaced, message).at(self.place_of(first_new))
     }
@@ -67,7 +68,7 @@ impl Judged<'_> {
             format!(
                 "{gone} of {of} hashes of {name} recorded at the base {} gone (first: {})",
                 are(gone),
-                shift.went[0]
+                shift.went[0].abridged()
             )
         };
         let finding = self.find(Rule::HashesDropped, message).at(self.hashes_at());

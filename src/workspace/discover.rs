@@ -83,6 +83,16 @@ pub fn below(directory: &Path) -> Option<String> {
     }
 }
 
+/// The root modules below a directory, as they are named from there; none where it cannot be searched.
+pub fn root_modules(directory: &Path) -> Vec<String> {
+    let found = discover(directory, true).map(|found| found.roots).unwrap_or_default();
+    found
+        .iter()
+        .filter(|path| !path.as_os_str().is_empty())
+        .filter_map(|path| path.to_str().map(str::to_owned))
+        .collect()
+}
+
 fn read(start: &Path, places: &[Place]) -> Vec<Calls> {
     parallel::each(places.len(), parallel::cores(), |at| below::calls(start, &places[at]))
 }

@@ -103,6 +103,8 @@ struct Seen {
     found: BTreeSet<String>,
     /// All providers that the root modules know, in short form.
     known: BTreeSet<String>,
+    /// The tool of one of them.
+    dialect: Option<Dialect>,
 }
 
 impl Named {
@@ -118,6 +120,7 @@ impl Named {
         }
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.found.extend(self.texts.iter().filter(|text| names.knows(text)).cloned());
+        seen.dialect = Some(names.dialect);
         seen.known.extend(names.known().iter().map(|addr| addr.short(names.dialect)));
     }
 
@@ -132,10 +135,12 @@ impl Named {
         if self.missed.into_inner() {
             return None;
         }
-        let Seen { found, known } = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Seen { found, known, dialect } = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         let missing = self.texts.iter().filter(|text| !found.contains(*text));
         Error::all(missing.map(|text| {
             let mut error = error(text);
+            let addr = dialect.and_then(|dialect| ProviderAddr::parse(text, dialect).ok());
+            error.address = addr.map(Box::new);
             let near = suggest(text, known.iter().map(String::as_str));
             let near = near.into_iter().map(|near| format!("did you mean {near}?")).chain(directory(text));
             error.hints.splice(0..0, near);

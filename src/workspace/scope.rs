@@ -51,6 +51,21 @@ impl ToolChoice {
 }
 
 impl Scope {
+    /// One in which nothing is asked, fetched or remembered: for what must answer at once.
+    pub fn offline(environment: Environment, named: Vec<PathBuf>) -> Self {
+        Self {
+            named,
+            tool: None,
+            trust_file: None,
+            source: None,
+            offline: true,
+            no_cache: true,
+            modules: ModuleAccess::default(),
+            environment,
+            readings: Readings::default(),
+        }
+    }
+
     /// The directories to work in: those that were named, else that of the process, which is empty.
     pub fn directories(&self) -> Vec<PathBuf> {
         if self.named.is_empty() { vec![PathBuf::new()] } else { self.named.clone() }

@@ -6,7 +6,7 @@ use super::clues::{dialect_by_clues, lock_text};
 use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
 use crate::dialect::Dialect;
 use crate::disk::worktree::{self, Place};
-use crate::disk::{files, index_directory, trust_file};
+use crate::disk::{files, index_directory, text, trust_file};
 use crate::error::{Error, ErrorKind};
 use crate::settings::{self, Settings};
 
@@ -50,13 +50,25 @@ pub fn under(root: RunSettings, settings: Settings, before: Option<Dialect>, sco
     RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
 }
 
+/// The directory beside one that is not there which was probably meant.
+fn near(directory: &Path) -> Option<String> {
+    let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = directory.file_name()?.to_str()?;
+    let beside = parent.unwrap_or(Path::new("."));
+    let names = text::names_in(beside).into_iter().filter(|other| beside.join(other).is_dir());
+    let distance = |other: &String| strsim::osa_distance(other, name);
+    let near = names.filter(|other| distance(other) <= name.len().div_ceil(3)).min_by_key(distance)?;
+    let near = parent.map_or_else(|| PathBuf::from(&near), |parent| parent.join(&near));
+    Some(format!("did you mean {}?", near.display()))
+}
+
 fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
     let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.clone() };
     if !root.is_dir() {
         let message = format!("cannot work in {}: it is not a directory", root.display());
-        return Err(Error::new(ErrorKind::Disk, message));
+        return Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint));
     }
     files::resolve(&root).map_err(|reason| {
         let message = format!("cannot work in {}: {reason}", root.display());

@@ -178,12 +178,14 @@ fn each_hinted_command_does_what_is_promised() {
 }
 
 /// Commands that are advised and not run above, with the tests that run them as advised.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 12] = [
     ("add", "add: what gits history recorded"),
     ("cache export", "cache: another machine downloads no package"),
     ("cache prune", "cache: a lie is found when the archive is looked at"),
+    ("completions", "shells: each script is that of completions/"),
     ("diff", "diff: a name that is file and revision must be settled"),
     ("get", "modules::get"),
+    ("git install", "merge: install and uninstall"),
     ("git uninstall", "merge: install and uninstall"),
     ("merge", "rotated: files and revisions are named in what is advised"),
     ("migrate", "migrate: explicit hosts stay or are edited"),

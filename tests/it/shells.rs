@@ -7,31 +7,55 @@ use crate::support::workspace::{TFLOCK, Workspace};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/completions");
 
-/// A place with a file and a directory, neither of which is to be offered for anything else.
+const MAIN: &str = r#"terraform {
+  required_providers {
+    widget = {
+      source = "acme/widget"
+    }
+    twin = {
+      source = "example.com/acme/twin"
+    }
+  }
+}
+"#;
+
+/// Two root modules, the providers of one of them above both, and files that are to be offered for nothing else.
 fn place() -> Workspace {
     let bin = std::path::Path::new(TFLOCK).parent().unwrap().display().to_string();
-    let files = [("live/main.tf", ""), ("notes.txt", "")];
+    let gadget = MAIN.replace("widget", "gadget");
+    let files = [
+        ("main.tf", MAIN),
+        ("live/one/main.tf", &gadget),
+        ("live/two/main.tf", MAIN),
+        ("notes.txt", ""),
+        ("docs/a", ""),
+    ];
     Workspace::with_files(&files).env("PATH", &format!("{bin}:/usr/bin:/bin")).env("TERM", "dumb")
 }
 
 /// What was typed, and words that must be offered and must not.
-const ROWS: [(&str, &[&str], &[&str]); 5] = [
+const ROWS: [(&str, &[&str], &[&str]); 13] = [
     ("", &["lock", "verify", "trust"], &["notes.txt", "live"]),
     ("ver", &["verify", "version"], &["lock"]),
     ("trust ro", &["rotate"], &["add"]),
     ("lock --platform darwin_a", &["darwin_amd64", "darwin_arm64"], &["linux_amd64", "notes.txt"]),
     ("verify --format gi", &["github", "gitlab"], &["human"]),
+    ("explain signer-", &["signer-changed", "signer-denied"], &["lock-syntax", "notes.txt"]),
+    ("explain env", &["environment"], &["notes.txt"]),
+    ("why w", &["widget"], &["twin", "notes.txt"]),
+    ("upgrade acme/", &["acme/widget"], &["acme/gadget"]),
+    ("upgrade exa", &["example.com/acme/twin"], &["widget"]),
+    ("-C live/one why ga", &["gadget"], &["widget"]),
+    ("-C live/t", &["live/two"], &["live/one", "notes.txt"]),
+    ("fmt no", &["notes.txt"], &["docs"]),
 ];
-
-fn offers(shell: &str, typed: &str, run: &Run) -> Vec<String> {
-    assert!(run.stderr.is_empty(), "{shell} {typed}: {run}");
-    run.stdout.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
-}
 
 fn judge(shell: &str, complete: impl Fn(&str) -> Run) {
     for (typed, wanted, unwanted) in ROWS {
         let run = complete(typed);
-        let offered = offers(shell, typed, &run);
+        assert!(run.stderr.is_empty(), "{shell} {typed}: {run}");
+        let first = |line: &str| line.split('\t').next().unwrap_or_default().trim().to_owned();
+        let offered: Vec<String> = run.stdout.lines().map(first).collect();
         for word in wanted {
             assert!(offered.iter().any(|it| it == word), "{shell} `tflock {typed}`: no {word} in {offered:?}");
         }
@@ -48,12 +72,11 @@ fn bash_offers_what_fits() {
     judge("bash", |typed| {
         let words: Vec<&str> = typed.split(' ').collect();
         let script = format!(
-            "source '{FOLDER}/tflock.bash'; COMP_WORDS=(tflock {typed}{}); COMP_CWORD={}; COMP_LINE='tflock {typed}'; \
-             COMP_POINT=${{#COMP_LINE}}; compopt() {{ :; }}; _tflock tflock '{}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            "source '{FOLDER}/tflock.bash'; COMP_WORDS=(tflock {typed}{}); COMP_CWORD={}; COMP_TYPE=9; compopt() {{ :; }}; \
+             _clap_complete_tflock tflock '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
             if typed.is_empty() || typed.ends_with(' ') { " ''" } else { "" },
             words.len(),
             words.last().unwrap(),
-            words.iter().rev().nth(1).unwrap_or(&"tflock"),
         );
         workspace.program(&bash, None, ["--norc", "-c", &script]).ended_with(0)
     });
@@ -66,5 +89,24 @@ fn fish_offers_what_fits() {
     judge("fish", |typed| {
         let script = format!("source '{FOLDER}/tflock.fish'; complete --do-complete 'tflock {typed}'");
         workspace.program(&fish, None, ["--no-config", "-c", &script]).ended_with(0)
+    });
+}
+
+/// Zsh completes in its line editor only; here what the script would hand to it is printed, and the autoloaded file is
+/// the one that a user has.
+#[test]
+fn zsh_offers_what_fits() {
+    let Some(zsh) = found("zsh") else { return };
+    let workspace = place();
+    judge("zsh", |typed| {
+        let words: Vec<&str> = typed.split(' ').collect();
+        let script = format!(
+            "fpath=({FOLDER} $fpath); compdef() {{ :; }}; \
+             _describe() {{ shift 2; local -a offers; offers=(\"${{(@P)1}}\"); print -rl -- ${{offers%%:*}} }}; \
+             autoload -Uz _tflock; words=(tflock {typed}{}); CURRENT={}; _tflock",
+            if typed.is_empty() || typed.ends_with(' ') { " ''" } else { "" },
+            words.len() + 1,
+        );
+        workspace.program(&zsh, None, ["-f", "-c", &script]).ended_with(0)
     });
 }

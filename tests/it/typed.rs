@@ -9,19 +9,40 @@ fn what_was_probably_meant_is_named() {
     let registry = honest();
     let workspace = locked(&registry);
     workspace.write("notes.txt", "no archive\n");
+    workspace.write("below/notes.txt", "");
     workspace.git(["init", "--quiet", "--initial-branch", "master"]);
     workspace.git(["add", "--all"]);
     workspace.git(["commit", "--quiet", "--message", "lock"]);
+    let lock = workspace.lock_file();
+    let header = lock.lines().take(2).collect::<Vec<_>>().join("\n");
+    let old = format!("{header}\n\nprovider \"{}/acme/old\" {{\n  version = \"1.0.0\"\n}}\n", registry.host());
+    for text in [&old, &lock] {
+        workspace.write(".terraform.lock.hcl", text);
+        workspace.git(["commit", "--quiet", "--all", "--message", "lock"]);
+    }
     workspace.tflock(&registry, ["trust", "init"]).ended_with(0);
     workspace.write(TRUST, &workspace.read(TRUST).replace("acme/gadget", "acme/random"));
     let near = |name: &str| format!("{}/acme/{name}", registry.host());
     let (wigdet, randm) = (near("wigdet"), near("randm"));
-    let rows: [(&[&str], &str); 14] = [
+    let rows: [(&[&str], &str); 26] = [
         (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
         (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
-        (&["lock", "--platform", "macos_arm64"], "no provider is built for macos_arm64; did you mean darwin_arm64?"),
-        (&["mirror", "x", "--platform", "linux_amd46"], "did you mean linux_amd64?"),
+        // Whatever of the repository knows the name: configuration, lock file, trust file, history.
+        (&["upgrade", "randm"], "help: did you mean localhost:PORT/acme/random?"),
+        (&["upgrade", "oldd"], "help: did you mean localhost:PORT/acme/old?"),
+        (&["remove", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["explain", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["list", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["why", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["trust", "forget", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
+        (&["lock", "below"], "help: below is a directory; to work there, pass it as -C below"),
+        (&["below", "lock"], "help: below is a directory; to work there, pass it as -C below"),
+        (&["-C", "belwo", "lock"], "help: did you mean below?"),
+        (&["diff", "nope"], "help: `git branch --all` lists the branches, `git tag` the tags"),
+        (&["add", "acme/x@1.x"], "error: \"1.x\" is not a version constraint"),
+        (&["lock", "--platform", "macos_arm64"], "built for macos_arm64\n  help: did you mean darwin_arm64?\n"),
+        (&["mirror", "x", "--platform", "linux_amd46"], "help: did you mean linux_amd64?"),
         (&["explain", "signer-chnaged"], "did you mean `tflock explain signer-changed`?"),
         (&["explain", "refuted"], "`tflock explain` lists all rules and topics"),
         (&["explain", "revoked"], "these rules mention it: revoked-key"),

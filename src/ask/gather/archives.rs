@@ -117,6 +117,7 @@ impl Gatherer {
 impl Downloads {
     /// The hashes of an archive; what was computed goes into the index.
     pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
+        self.events.emit(Event::PackageWanted { package: key.clone() });
         let hashes = self.attempts(&key, package).await;
         if let Some((zh, _)) = package.zh {
             self.allowance.done(zh);

@@ -114,6 +114,7 @@ impl<'a> Gathering<'a> {
             supported_protocol: self.supported_protocol,
             newest_supported: self.newest_supported(),
             newest: self.newer(),
+            older: self.older(),
             passed_over: self.passed_over.clone(),
             reported,
             ..Selected::new(release)
@@ -124,6 +125,12 @@ impl<'a> Gathering<'a> {
     fn newer(&self) -> Option<Version> {
         let releases = self.offers.iter().map(|offer| &offer.version).filter(|version| !version.is_prerelease());
         releases.max().filter(|newest| *newest > self.version).cloned()
+    }
+
+    /// The newest release before this one that the constraints allow.
+    fn older(&self) -> Option<Version> {
+        let before = self.offers.iter().map(|offer| &offer.version).filter(|version| *version < self.version);
+        newest_allowed(before, &self.step.constraints).cloned()
     }
 
     pub(super) fn package_key(&self) -> (ProviderAddr, Version) {

@@ -4,7 +4,7 @@
 //! the provider; a package comes from the first of them that has the version for its platform.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
@@ -15,11 +15,11 @@ use super::release::Chosen;
 use super::several;
 use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, Miss, each};
 use crate::addr::ProviderAddr;
-use crate::ask::PackageKey;
 use crate::ask::answer::{Answer, Refusal, Selected};
 use crate::ask::inquiry::Inquiry;
 use crate::ask::question::Step;
 use crate::ask::select::{Choice, Next, Seen, Shelf, Tells, lacking, newer};
+use crate::ask::{Event, Events, PackageKey};
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
 use crate::net::Shared;
@@ -40,6 +40,7 @@ pub struct Sources {
     answers: Shared<(ProviderAddr, Step), Answer>,
     allowance: Arc<Allowance>,
     threads: Arc<OnceLock<Threads>>,
+    events: Events,
 }
 
 /// The versions that one source has of a provider.
@@ -51,8 +52,8 @@ impl Sources {
         let GatherOptions { sources, equipment } = options;
         let asker = |source| Asker::new(source, &equipment);
         let askers = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
-        let Equipment { allowance, threads, .. } = equipment;
-        Self { askers, answers: Shared::new(), allowance, threads }
+        let Equipment { allowance, threads, events, .. } = equipment;
+        Self { askers, answers: Shared::new(), allowance, threads, events }
     }
 
     /// The answers for the steps of each root module, in the order given.
@@ -61,6 +62,8 @@ impl Sources {
         roots: &[&BTreeMap<ProviderAddr, Step>],
     ) -> Vec<BTreeMap<ProviderAddr, Answer>> {
         self.threads.get_or_init(|| threads(roots));
+        let questions: HashSet<(&ProviderAddr, &Step)> = roots.iter().flat_map(|steps| steps.iter()).collect();
+        self.events.emit(Event::Questions { count: questions.len() });
         let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
         let roots = roots.iter().enumerate().map(|(at, steps)| (at, ((*steps).clone(), Arc::clone(&permits))));
         let answers = each(self, roots, |sources, _, (steps, permits)| async move {
@@ -90,7 +93,8 @@ impl Sources {
         let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
         let release = |sources: Arc<Self>, addr: ProviderAddr, step: Step| async move {
             let key = (addr.clone(), step.clone());
-            sources.answers.answer(key, Box::pin(sources.release(&addr, &step))).await
+            let answer = sources.answered(Box::pin(sources.release(&addr, &step)));
+            sources.answers.answer(key, answer).await
         };
         each(self, steps, release).await
     }
@@ -105,8 +109,10 @@ impl Sources {
         }
         let inquiries: Vec<_> =
             inquiries.into_iter().map(|(key, inquiry)| (key, (inquiry, self.allowance.asking()))).collect();
+        self.events.emit(Event::Questions { count: inquiries.len() });
         let inquire = |sources: Arc<Self>, key: ReleaseKey, (inquiry, asking): (Inquiry, Asking)| async move {
-            sources.knowledge(&key, &inquiry, asking).await.unwrap_or_else(|refusal| match refusal {
+            let knowledge = sources.answered(Box::pin(sources.knowledge(&key, &inquiry, asking))).await;
+            knowledge.unwrap_or_else(|refusal| match refusal {
                 Refusal::Error(error) => Knowledge::Inconclusive(error),
                 Refusal::Finding(finding) => Knowledge::Refused(finding),
                 Refusal::Revoked(finding, key) => Knowledge::Revoked(finding, key),
@@ -144,12 +150,20 @@ impl Sources {
         self: &Arc<Self>,
         providers: BTreeSet<ProviderAddr>,
     ) -> BTreeMap<ProviderAddr, Result<Vec<Version>, Refusal>> {
+        self.events.emit(Event::Questions { count: providers.len() });
         let items = providers.into_iter().map(|addr| (addr, ()));
         each(self, items, |sources, addr, ()| async move {
-            let on_offer = sources.on_offer(&addr).await?;
+            let on_offer = sources.answered(Box::pin(sources.on_offer(&addr))).await?;
             Ok(union(&on_offer).iter().map(|offer| offer.version.clone()).collect())
         })
         .await
+    }
+
+    /// An answer, told as soon as it is there.
+    async fn answered<T>(&self, answer: impl Future<Output = T>) -> T {
+        let answer = answer.await;
+        self.events.emit(Event::Answered);
+        answer
     }
 
     /// The sources that take a provider, in their order.

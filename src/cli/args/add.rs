@@ -19,7 +19,7 @@ use crate::commands::{LockOptions, add, remove};
 pub(in crate::cli) struct AddArgs {
     /// Source addresses, each with a version constraint if one is wanted.
     #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
-    providers: Vec<String>,
+    pub(super) providers: Vec<String>,
     /// The local name; for one provider. Its type unless told otherwise.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -84,7 +84,7 @@ impl AddArgs {
 pub(in crate::cli) struct RemoveArgs {
     /// Source addresses.
     #[arg(value_name = "ADDR", required = true)]
-    providers: Vec<String>,
+    pub(super) providers: Vec<String>,
     /// Also while something uses the provider.
     #[arg(long)]
     force: bool,

@@ -27,10 +27,15 @@ impl By {
 
 /// List the entries of the lock file.
 ///
-/// Lists each provider with version, constraints, hashes, the platforms they are known to belong to, and the signer
-/// where a signature that an earlier run kept tells it.
+/// Lists each provider with its version, its hashes, the platforms they are known to belong to, and the signer where a
+/// signature that an earlier run kept tells it; with -v its constraints, too. With several root modules: which versions of
+/// it are locked, and where.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tflock list\n  tflock list -r hashicorp/aws")]
 pub(in crate::cli) struct ListArgs {
+    /// Only these providers, by source address.
+    #[arg(value_name = "ADDR", conflicts_with = "modules")]
+    pub(in crate::cli) providers: Vec<String>,
     /// List the calls of modules that are not local instead, with what is locked of them.
     #[arg(long, conflicts_with = "by")]
     modules: bool,
@@ -67,7 +72,12 @@ pub(in crate::cli) struct WhyArgs {
 
 impl ListArgs {
     pub(in crate::cli) fn request(&self) -> list::Request {
-        list::Request { recursive: self.recursive, by: self.by.grouping(), modules: self.modules }
+        list::Request {
+            providers: self.providers.clone(),
+            recursive: self.recursive,
+            by: self.by.grouping(),
+            modules: self.modules,
+        }
     }
 }
 

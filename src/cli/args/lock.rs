@@ -20,7 +20,7 @@ use crate::version::Version;
 pub(in crate::cli) struct LockArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
-    providers: Vec<String>,
+    pub(super) providers: Vec<String>,
     #[command(flatten)]
     pub(super) locking: Locking,
     /// Write nothing; exit 1 if the file would change.

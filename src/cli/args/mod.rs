@@ -25,6 +25,7 @@ use clap_complete::Shell;
 
 use crate::commands::{fmt, get, hash};
 use crate::disk::roots::{ModuleAccess, ModuleLookup};
+use crate::error::{Error, ErrorKind};
 use crate::settings::SourceChoice;
 use crate::workspace::{Environment, Readings, Scope};
 
@@ -169,13 +170,26 @@ pub(super) struct ManArgs {
 
 /// Print a completion script for a shell.
 ///
-/// Prints the script to standard output; where it goes depends on the shell.
+/// The script asks tflock itself, which offers the providers and root modules of the place, platforms, rules and topics.
+/// Save it as ~/.local/share/bash-completion/completions/tflock for bash, as ~/.config/fish/completions/tflock.fish for
+/// fish, and for zsh as _tflock in a directory of $fpath.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock completions bash > ~/.local/share/bash-completion/completions/tflock")]
 pub(super) struct CompletionsArgs {
-    /// The shell.
+    /// The shell; that of the variable SHELL unless told otherwise.
     #[arg(value_name = "SHELL")]
-    pub(super) shell: Shell,
+    shell: Option<Shell>,
+}
+
+impl CompletionsArgs {
+    /// The shell that was named, else that of the variable `SHELL`.
+    pub(super) fn shell(&self, variable: Option<&str>) -> Result<Shell, Error> {
+        let unknown = || {
+            let error = Error::new(ErrorKind::Usage, "the variable SHELL names no shell that there is a script for");
+            error.hint("name the shell: `tflock completions bash`")
+        };
+        self.shell.or_else(|| Shell::from_shell_path(variable?)).ok_or_else(unknown)
+    }
 }
 
 impl FmtArgs {
@@ -226,6 +240,24 @@ impl Command {
             Command::Version => "version",
             Command::Help(_) => "help",
         }
+    }
+
+    /// The names of providers as they were typed.
+    pub(super) fn providers(&self) -> Vec<&str> {
+        let typed = match self {
+            Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => &lock.providers,
+            Command::Add(add) => &add.providers,
+            Command::Remove(remove) => &remove.providers,
+            Command::Upgrade(upgrade) => &upgrade.providers,
+            Command::Outdated(outdated) => &outdated.providers,
+            Command::List(list) => &list.providers,
+            Command::Why(why) => &why.providers,
+            Command::Explain(explain) => return explain.topic.as_deref().into_iter().collect(),
+            Command::Trust(trust) => return trust.command.providers(),
+            _ => return Vec::new(),
+        };
+        // What `add` takes may end in a constraint.
+        typed.iter().map(|text| text.split_once('@').map_or(text.as_str(), |(name, _)| name)).collect()
     }
 
     /// Where modules are looked for: that can be said where it matters most.

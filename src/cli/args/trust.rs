@@ -107,6 +107,15 @@ impl TrustCommand {
         })
     }
 
+    /// The providers as typed.
+    pub(super) fn providers(&self) -> Vec<&str> {
+        match self {
+            Self::Add { providers, .. } | Self::Rotate { providers, .. } => vec![providers],
+            Self::Forget { providers, .. } => providers.iter().map(String::as_str).collect(),
+            Self::Init { .. } | Self::List { .. } | Self::Deny { .. } => Vec::new(),
+        }
+    }
+
     pub(super) fn source(&self) -> Option<&Packages> {
         match self {
             Self::Init { packages, .. } => Some(packages),

@@ -27,7 +27,7 @@ use crate::version::Version;
 pub(in crate::cli) struct UpgradeArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
-    providers: Vec<String>,
+    pub(super) providers: Vec<String>,
     /// Lock these modules again from their sources, all of them without SOURCE; providers only where ADDR names some.
     #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
     modules: Option<Vec<String>>,
@@ -167,7 +167,7 @@ impl UpgradeArgs {
 pub(in crate::cli) struct OutdatedArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
-    providers: Vec<String>,
+    pub(super) providers: Vec<String>,
     /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
     #[arg(long)]
     exit_code: bool,

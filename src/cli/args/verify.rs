@@ -126,7 +126,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 pub(in crate::cli) struct ExplainArgs {
     /// The id of a rule, a topic, a hash with its scheme, or a provider source address; without it the rules and topics.
     #[arg(value_name = "RULE|TOPIC|HASH|ADDR")]
-    topic: Option<String>,
+    pub(super) topic: Option<String>,
     /// Look at the lock file of every root module below.
     #[arg(short, long)]
     recursive: bool,

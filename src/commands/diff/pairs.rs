@@ -16,6 +16,9 @@ use crate::release;
 use crate::release::altered::Witness;
 use crate::requirements::Requirements;
 
+/// The name of the old side in a repository without commits.
+pub(super) const NO_COMMIT: &str = "nothing";
+
 /// One side of a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Side {
@@ -82,7 +85,11 @@ pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
 fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>), Error> {
     let (modules, of_modules) = modules(pair)?;
     if pair.old.text.is_none() && pair.new.text.is_none() && modules.is_empty() {
-        let message = format!("there is no such lock file, neither in {} nor in {}", pair.old.name, pair.new.name);
+        let message = if pair.old.name == NO_COMMIT {
+            format!("there is no such lock file in {}, and no commit to compare with", pair.new.name)
+        } else {
+            format!("there is no such lock file, neither in {} nor in {}", pair.old.name, pair.new.name)
+        };
         return Err(Error::new(ErrorKind::NotFound, message).in_file(&pair.path));
     }
     let [old, new] = [&pair.old, &pair.new].map(|side| side.text.as_deref().unwrap_or_default());

@@ -33,6 +33,8 @@ pub(super) struct Decision {
     pub(super) edits: Vec<Edit>,
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
+    /// Next steps, where nothing may be written.
+    pub(super) advice: Vec<String>,
 }
 
 impl Decision {

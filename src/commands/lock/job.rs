@@ -9,6 +9,7 @@ use super::decision::{Deciding, Decision};
 use super::root::Edit;
 use super::trust_stores::{Stored, TrustStores};
 use super::unknown_provider;
+use super::ways_out::ways_out;
 use super::{Root, Run, Shared, failed, is_denied};
 use crate::addr::ProviderAddr;
 use crate::ask::answer::Answer;
@@ -173,6 +174,7 @@ impl Job {
         decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
         decision.edits = self.complete(&mut decision);
         self.learn(&mut decision, means);
+        decision.advice = ways_out(&self.root, answers, &decision);
         decision
     }
 
@@ -240,11 +242,13 @@ impl Job {
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
             let folder = self.root.file.shown.parent().unwrap_or(Path::new(""));
             let error = unknown_provider::placed(error, self.root.requirements(), folder, self.dialect());
+            let error = decision.advice.into_iter().fold(error, Error::hint);
             let findings = self.root.placed_findings(decision.findings);
             return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
         }
         let body = if decision.is_refused() {
-            Ok(Some(Changes { path: self.root.file.shown.clone(), ..Changes::default() }))
+            let advice = std::mem::take(&mut decision.advice).into();
+            Ok(Some(Changes { path: self.root.file.shown.clone(), advice, ..Changes::default() }))
         } else {
             self.write(&decision, run)
         };

@@ -16,6 +16,7 @@ mod rules;
 mod same_versions;
 mod trust_stores;
 mod unknown_provider;
+mod ways_out;
 mod writing;
 
 use std::collections::BTreeMap;

@@ -56,6 +56,7 @@ impl Job {
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.file.shown.clone(), changes: list, ..Changes::default() };
+        outcome.upgrading = self.root.intent.upgrade.is_some();
         outcome.need = if unmissed { Need::Needless } else { Need::Wanted };
         outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();

@@ -14,6 +14,7 @@ pub use run::{Request, trust};
 use super::trust_store::TrustStore;
 use super::{key_names, rotation};
 use crate::addr::{AddrPattern, ProviderAddr};
+use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::{below, lock_file};
@@ -156,6 +157,12 @@ fn namesakes(pattern: &AddrPattern, pins: &Pins) -> Vec<AddrPattern> {
     pins.providers.keys().filter(|known| *known != pattern && last(known) == last(pattern)).cloned().collect()
 }
 
+/// The remembered patterns that one which is not remembered was probably meant to be.
+fn near(pattern: &AddrPattern, pins: &Pins) -> Vec<String> {
+    let known: Vec<String> = pins.providers.keys().map(ToString::to_string).collect();
+    suggest(&pattern.to_string(), known.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+}
+
 /// An address as configuration has it, or a pattern of two or three parts.
 fn pattern(text: &str, dialect: Dialect) -> Result<AddrPattern, Error> {
     let full = if text.contains('*') {
@@ -182,8 +189,8 @@ fn rotate(
     let Some(mut pin) = pins.counting(pattern).cloned() else {
         let message = format!("no signer of {pattern} is remembered, so that there is nothing to rotate");
         let error = Error::new(ErrorKind::Usage, message);
-        let near = namesakes(pattern, pins);
-        // Whoever meant another host must not be sent to trust this one.
+        let near = near(pattern, pins);
+        // Whoever meant another name must not be sent to trust this one.
         return Err(if near.is_empty() {
             error.hint(format!("to accept a signer for the first time: `tflock trust add {pattern} {to}`"))
         } else {
@@ -206,7 +213,7 @@ fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
         return Ok(());
     }
     let error = Error::new(ErrorKind::Usage, format!("no signer of {pattern} is remembered"));
-    let near = namesakes(pattern, pins).into_iter().map(|near| format!("did you mean {near}?"));
+    let near = near(pattern, pins).into_iter().map(|near| format!("did you mean {near}?"));
     Err(near.fold(error, Error::hint).hint("`tflock trust list` shows what is"))
 }
 

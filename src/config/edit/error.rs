@@ -34,7 +34,7 @@ pub enum EditError {
     #[error(transparent)]
     Source(#[from] AddrError),
     /// The constraint is refused.
-    #[error("invalid version constraint {text:?}: {reason}")]
+    #[error("{}", refused(text, reason))]
     Constraint {
         /// The constraint.
         text: String,
@@ -104,6 +104,14 @@ pub enum EditError {
     },
 }
 
+/// The text is told once, whether or not the reason has it.
+fn refused(text: &str, reason: &ConstraintError) -> String {
+    match reason {
+        ConstraintError::Syntax(part) if part == text => format!("{text:?} is not a version constraint"),
+        _ => format!("invalid version constraint {text:?}: {reason}"),
+    }
+}
+
 fn constraint_words(constraint: Option<&str>) -> String {
     constraint.map_or_else(|| "at any version".to_owned(), |constraint| format!("with the constraint {constraint:?}"))
 }
@@ -121,8 +129,12 @@ impl From<EditError> for Error {
                 told(ErrorKind::Usage).hint("give another local name with --name")
             }
             EditError::Source(_) => told(ErrorKind::Usage),
-            EditError::Constraint { .. } => {
-                told(ErrorKind::Usage).hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")
+            EditError::Constraint { text, .. } => {
+                let told = told(ErrorKind::Usage);
+                match text.as_str() {
+                    "" | "latest" | "newest" => told.hint("for the newest release leave out the @ and what follows it"),
+                    _ => told.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\""),
+                }
             }
             EditError::NameTaken { place, .. } => at(&place)
                 .hint("give the provider another local name with --name")
@@ -133,8 +145,8 @@ impl From<EditError> for Error {
             EditError::RequiredAs { place, other, .. } => {
                 at(&place).hint(format!("leave out --name, or give --name {other}"))
             }
-            EditError::NotRequired { uses, near, .. } => {
-                let told = told(ErrorKind::Configuration);
+            EditError::NotRequired { addr, uses, near } => {
+                let told = told(ErrorKind::Configuration).about(addr);
                 if uses.is_empty() && near.is_none() {
                     return told.hint("`tflock why` lists the providers that are required");
                 }

@@ -76,6 +76,7 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
         (false, _) if changes.need == Need::Needless => {
             "no provider is required, so that no lock file is needed\n".to_owned()
         }
+        (false, _) if changes.upgrading => format!("nothing newer is allowed; {path} is as it was\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),

@@ -135,8 +135,9 @@ fn provider(provider: &ExplainedProvider, style: Style) -> String {
             let _ = writeln!(text, "  {hash}  {from}");
         }
     }
+    let also = if provider.entries.is_empty() { "" } else { " also" };
     for ((addr, version), recorded) in together(&provider.elsewhere, |at| (at.address.clone(), at.version.clone())) {
-        let _ = writeln!(text, "{addr} {version} also in {}", places(&recorded, style));
+        let _ = writeln!(text, "{addr} {version}{also} in {}", places(&recorded, style));
     }
     text
 }

@@ -16,10 +16,11 @@ pub(super) use verified::{hashes, verdict};
 
 use std::fmt::Write;
 
+use super::failure::helps;
 use super::paint::Paint;
 use super::{Detail, Style, failure, printable};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use many::{Same, Whose};
+use many::Whose;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if outcome.many {
@@ -54,6 +55,7 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             let others = root.findings.iter().filter(|finding| !changes::tells(changes, finding));
             text.push_str(&findings::findings(others, style));
             text.push_str(&changes::conclusion(changes, &root.findings));
+            helps(&mut text, &changes.advice, style);
             text
         }
         Body::Verified(verified) => verified::verified(verified, &root.findings, style),
@@ -89,19 +91,12 @@ fn name_of(root: &RootOutcome) -> String {
 
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
-    let mut same = Same::new();
-    for root in &outcome.roots {
-        let remark = remark(root, style);
-        if !remark.is_empty() {
-            same.add(&root.path, (root.body.is_err(), remark));
-        }
-    }
-    let whose = Whose::of(outcome, style);
-    for ((failed, remark), paths) in same.into_items() {
-        if failed && outcome.many {
-            heading(&mut text, &whose.cell(&paths), style);
-        }
-        text.push_str(&remark);
+    if outcome.many {
+        let whose = Whose::of(outcome, style);
+        text.push_str(&findings::shared(&many::beside(outcome), whose, style));
+        text.push_str(&many::failures(outcome, whose, style));
+    } else {
+        text.extend(outcome.roots.iter().map(|root| remark(root, style)));
     }
     text + &outcome.error.iter().map(|error| failure::human(error, style)).collect::<String>()
 }

@@ -171,9 +171,16 @@ fn sign(risk: Risk, kind: ChangeKind) -> (char, Paint) {
 }
 
 fn explanation(words: &Explanation, style: Style) -> String {
-    [("why: ", &words.cause), ("then:", &words.consequence)]
-        .map(|(label, words)| labelled(label, &printable(words), style))
-        .concat()
+    let mut text = String::new();
+    if !words.warning.is_empty() {
+        text.push_str(&paragraph("    ", &printable(&words.warning), Paint::Bad, style));
+    }
+    for (label, words) in [("why: ", &words.cause), ("then:", &words.consequence)] {
+        if !words.is_empty() {
+            text.push_str(&labelled(label, &printable(words), style));
+        }
+    }
+    text
 }
 
 /// A label, and beside it a text in lines.

@@ -53,14 +53,27 @@ pub(super) fn cache(report: &CacheReport) -> String {
 }
 
 pub(super) fn git(reports: &[GitReport]) -> String {
-    let done = |changed: bool, word: &str| {
-        let attributes = if changed { word } else { "unchanged" };
-        format!(".gitattributes: {attributes}\ngit configuration of this clone: {word}\n")
-    };
+    const CLONE: &str = "the git configuration of this clone";
     reports.iter().fold(String::new(), |mut text, report| {
         match report {
-            GitReport::Installed(changed) => text.push_str(&done(*changed, "set")),
-            GitReport::Uninstalled(changed) => text.push_str(&done(*changed, "removed")),
+            GitReport::Installed(true) => {
+                let _ = writeln!(text, "set: {CLONE} and .gitattributes");
+                text.push_str(
+                    "commit .gitattributes; everybody who merges runs `tflock git install` in their own clone\n",
+                );
+            }
+            GitReport::Installed(false) => {
+                let _ = writeln!(text, "set: {CLONE}; .gitattributes has the lines already");
+            }
+            GitReport::Uninstalled { attributes: true, .. } => {
+                let _ = writeln!(text, "removed from {CLONE} and .gitattributes: commit that file");
+            }
+            GitReport::Uninstalled { attributes: false, clone: true } => {
+                let _ = writeln!(text, "removed from {CLONE}; .gitattributes has none of the lines");
+            }
+            GitReport::Uninstalled { attributes: false, clone: false } => {
+                text.push_str("nothing was installed\n");
+            }
             GitReport::Status(settings) => settings.iter().for_each(|setting| {
                 let _ = writeln!(text, "{setting}");
             }),

@@ -228,6 +228,9 @@ fn changes(changes: &Changes) -> Map<String, Value> {
     if !changes.modules.is_empty() {
         object.insert("modules".to_owned(), changes.modules.iter().map(modules::change).collect());
     }
+    if !changes.advice.is_empty() {
+        object.insert("hints".to_owned(), json!(changes.advice));
+    }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));
     }
@@ -270,6 +273,7 @@ fn reviewed(change: &Change) -> Value {
     object["risk"] = json!(risk(change).as_str());
     object["constraints"] = json!({ "old": old, "new": new });
     object["summary"] = json!(headline(change).join("; "));
+    object["warning"] = json!((!words.warning.is_empty()).then_some(words.warning));
     object["cause"] = json!(words.cause);
     object["consequence"] = json!(words.consequence);
     object["asks"] = change.asks.iter().map(ask).collect();

@@ -49,7 +49,7 @@ pub(super) fn git(reports: &[GitReport]) -> Map<String, Value> {
     let setting = |setting: &GitSetting| json!({ "name": setting.name, "found": setting.found, "wanted": setting.wanted, "ok": setting.is_set() });
     let report = |report: &GitReport| match report {
         GitReport::Installed(attributes) => json!({ "done": "install", "attributes_changed": attributes }),
-        GitReport::Uninstalled(attributes) => json!({ "done": "uninstall", "attributes_changed": attributes }),
+        GitReport::Uninstalled { attributes, .. } => json!({ "done": "uninstall", "attributes_changed": attributes }),
         GitReport::Status(settings) => json!({ "settings": settings.iter().map(setting).collect::<Value>() }),
     };
     one("clones", reports.iter().map(report).collect())

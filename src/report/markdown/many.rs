@@ -5,9 +5,8 @@ use std::path::Path;
 
 use super::escape::{self, code, escaped};
 use super::{LIMIT, Part, failure, markdown, review, table_of};
-use crate::error::Error;
 use crate::outcome::{Body, Changes, Grouping, Outcome, RootOutcome};
-use crate::report::human::many::{self, Same, Whose, tables};
+use crate::report::human::many::{self, Whose, tables};
 use crate::report::summary::{is_well, name, of_changes};
 use crate::report::{Style, human};
 
@@ -21,15 +20,16 @@ const MOST_IN_HEADING: usize = 3;
 pub(super) fn before(outcome: &Outcome, style: Style) -> String {
     let whose = Whose::of(outcome, style);
     let mut text = total(outcome);
-    let failures =
-        outcome.roots.iter().filter_map(|root| Some((root.path.as_path(), failure(root.body.as_ref().err()?))));
-    for (failure, paths) in Same::of(failures).into_items() {
+    let failed = outcome.roots.iter().filter_map(|root| Some((root.path.as_path(), root.body.as_ref().err()?)));
+    for many::Failure { error, paths } in many::together(failed, whose.recursive) {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "{failure}\nin {}\n", escaped(&whose.cell(&paths)));
+        let _ = writeln!(text, "{}\nin {}\n", failure(&error), escaped(&whose.cell(&paths)));
     }
     let roots: Vec<(&Path, &RootOutcome)> = outcome.roots.iter().map(|root| (root.path.as_path(), root)).collect();
     text.push_str(&table_of(&roots, Some(whose), style));
-    text.push_str(&review::silent(silent(outcome)));
+    let unanswered = outcome.roots.iter().filter(|root| root.body.is_ok());
+    let unanswered = many::together(unanswered.flat_map(many::unanswered), whose.recursive);
+    text.push_str(&review::silent(unanswered.iter().map(|failure| &failure.error)));
     let list = if outcome.grouping == Grouping::Provider { tables::by_provider(outcome, whose, style) } else { None };
     text.push_str(&markdown(list, LIMIT));
     text.push_str(&markdown(tables::outdated(outcome, whose, style), LIMIT));
@@ -58,17 +58,6 @@ fn compared(outcome: &Outcome) -> impl Iterator<Item = (&RootOutcome, &Changes)>
         Ok(Body::Changes(changes)) => Some((root, changes)),
         _ => None,
     })
-}
-
-fn silent(outcome: &Outcome) -> impl Iterator<Item = &Error> {
-    outcome
-        .roots
-        .iter()
-        .flat_map(|root| match &root.body {
-            Ok(Body::Verified(verified)) => verified.inconclusive.as_slice(),
-            _ => &[],
-        })
-        .map(|it| &it.error)
 }
 
 /// What has no form of its own here.

@@ -81,13 +81,7 @@ fn intro(changes: &Changes) -> String {
     let sides = changes.sides.as_ref().map(|[old, new]| format!("{} → {}: ", escaped(old), escaped(new)));
     let mut text = format!("{}**{}**\n\n", sides.unwrap_or_default(), escaped(&of_changes(&[changes])));
     if let Some((what, words)) = explain_text(changes.text) {
-        let _ = writeln!(
-            text,
-            "The text: {}. {} {}\n",
-            escaped(&what),
-            sentences(&words.cause),
-            sentences(&words.consequence)
-        );
+        let _ = writeln!(text, "The text: {}. {}\n", escaped(&what), sentences(&words.text()));
     }
     text
 }
@@ -147,8 +141,7 @@ fn explained<'a>(changes: impl Iterator<Item = &'a Change>, style: Style) -> Vec
     let mut order: Vec<String> = Vec::new();
     let mut by_words: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for change in changes {
-        let words = explain(change);
-        let words = format!("{} {}", sentences(&words.cause), sentences(&words.consequence));
+        let words = sentences(&explain(change).text());
         if !by_words.contains_key(&words) {
             order.push(words.clone());
         }

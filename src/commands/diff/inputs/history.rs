@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::super::pairs::{Pair, Side};
+use super::super::pairs::{NO_COMMIT, Pair, Side};
 use super::form::ends;
 use super::trust::{self, Text, Texts};
 use super::usage;
@@ -89,7 +89,7 @@ impl History {
             let texts = all.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
             (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
         };
-        let [old_name, new_name] = [(&self.old, "nothing"), (&self.new, "the work tree")]
+        let [old_name, new_name] = [(&self.old, NO_COMMIT), (&self.new, "the work tree")]
             .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));
         let modules = old.split_off(paths.len()).into_iter().zip(new.split_off(paths.len()));
         let texts = paths.iter().zip(old).zip(new).zip(modules);

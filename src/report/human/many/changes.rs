@@ -8,6 +8,7 @@ use super::{Changed, Same, Whose};
 use crate::finding::Level;
 use crate::outcome::Changes;
 use crate::report::annotation::signed;
+use crate::report::failure::helps;
 use crate::report::human::changes as of_one;
 use crate::report::paint::Paint;
 use crate::report::{Style, printable, slashed};
@@ -89,7 +90,7 @@ fn signers(changed: &[Changed<'_>], style: Style) -> String {
 }
 
 /// The files to look at now.
-pub(super) fn conclusion(changed: &[Changed<'_>]) -> String {
+pub(super) fn conclusion(changed: &[Changed<'_>], style: Style) -> String {
     let written: Vec<&Changes> = of(changed, |changes| changes.written).collect();
     let edited: BTreeSet<&Path> =
         written.iter().flat_map(|changes| &changes.edited).map(std::path::PathBuf::as_path).collect();
@@ -113,6 +114,8 @@ pub(super) fn conclusion(changed: &[Changed<'_>]) -> String {
     if let Some(files) = counted(&would, "lock files") {
         let _ = writeln!(text, "{files} would change; nothing was written");
     }
+    let advice: BTreeSet<&String> = changed.iter().flat_map(|(_, changes)| changes.advice.iter()).collect();
+    helps(&mut text, advice, style);
     text
 }
 

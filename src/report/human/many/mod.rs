@@ -3,6 +3,7 @@
 
 mod changes;
 mod ends;
+mod failures;
 mod review;
 mod same;
 pub(in crate::report) mod tables;
@@ -16,6 +17,8 @@ use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::report::{Detail, Style};
 
 pub(in crate::report) use ends::total;
+pub(super) use failures::failures;
+pub(in crate::report) use failures::{Failure, together, unanswered};
 pub(in crate::report) use same::{Same, Whose, name, root_modules};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
@@ -36,7 +39,7 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     text.push_str(&super::modules::many(compared.iter().chain(&changed).map(|(_, changes)| *changes), style));
     text.push_str(&findings::shared(&told(outcome), whose, style));
     text.push_str(&review::conclusion(&compared, style));
-    text.push_str(&changes::conclusion(&changed));
+    text.push_str(&changes::conclusion(&changed, style));
     text.push_str(&others(outcome, style));
     if outcome.roots.is_empty() && outcome.error.is_none() && outcome.command == "diff" {
         text.push_str("no lock file changed\n");
@@ -47,6 +50,13 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
         text.push('\n');
     }
     text + &ends
+}
+
+/// The findings that stand beside the result.
+pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
+    let is_beside = |root: &&RootOutcome| !matches!(root.body, Ok(Body::Changes(_) | Body::Verified(_)));
+    let roots = outcome.roots.iter().filter(is_beside);
+    roots.flat_map(|root| root.findings.iter().map(|finding| (root.path.as_path(), finding))).collect()
 }
 
 /// The findings that are part of the result.

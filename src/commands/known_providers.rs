@@ -1,0 +1,76 @@
+//! The providers that a work tree knows: what a misspelt name may have been meant to be, and what shells offer.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::trust_store::TrustStore;
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::disk::{below, lock_file};
+use crate::git::Git;
+use crate::lockfile;
+use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, named_roots, one_dialect};
+
+/// What a shell offers where a provider is to be named.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// Each provider by its type alone; by its address where two have the same type.
+    pub types: BTreeSet<String>,
+    /// The addresses, short and full.
+    pub addresses: BTreeSet<String>,
+}
+
+/// The providers that may be named in some directories; those of the whole work tree too, where that is wanted or the
+/// directories know none.
+pub fn offered(environment: Environment, named: Vec<PathBuf>, everywhere: bool) -> Offered {
+    let scope = Scope::offline(environment, named);
+    let roots = named_roots(&scope).unwrap_or_default();
+    let mut known: BTreeSet<ProviderAddr> = roots.iter().flat_map(of_root).collect();
+    if everywhere || known.is_empty() {
+        let tops: BTreeSet<&Path> = roots.iter().map(|root| root.boundary.as_path()).collect();
+        known.extend(tops.into_iter().flat_map(locked_below));
+        known.extend(roots.iter().flat_map(remembered));
+    }
+    let dialect = one_dialect(&roots).unwrap_or(Dialect::Terraform);
+    let is_only = |addr: &ProviderAddr| known.iter().filter(|other| other.type_name() == addr.type_name()).count() == 1;
+    let name = |addr| if is_only(addr) { addr.type_name().to_owned() } else { addr.short(dialect) };
+    let addresses = known.iter().flat_map(|addr| [addr.short(dialect), addr.to_string()]).collect();
+    Offered { types: known.iter().map(name).collect(), addresses }
+}
+
+/// The providers that configuration and lock file of a root module name.
+pub(super) fn of_root(root: &RunSettings) -> BTreeSet<ProviderAddr> {
+    // What cannot be read knows no provider, here and below.
+    let Ok(mut module) = RootModule::open(root) else { return BTreeSet::new() };
+    let _ = module.read_configuration(Reading::LENIENT);
+    module.names().known()
+}
+
+/// The providers that a lock file below a directory has an entry for.
+pub(super) fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
+    let places = below::survey(directory).map(|survey| survey.places).unwrap_or_default();
+    let files = places.into_iter().filter(|place| place.has_lock);
+    let files = files.map(|place| directory.join(place.path).join(lockfile::FILE_NAME));
+    let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| lock_file::read(&file).ok().flatten()).collect();
+    let locked = texts.iter().filter_map(|bytes| {
+        let dialect = lockfile::detect_dialect(bytes).unwrap_or(Dialect::Terraform);
+        Some(lockfile::decode(bytes, dialect).ok()?.lock)
+    });
+    locked.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
+}
+
+/// The providers whose signers the trust file remembers.
+pub(super) fn remembered(root: &RunSettings) -> BTreeSet<ProviderAddr> {
+    let pins = TrustStore::load(&root.trust).map(|store| store.pins().clone()).unwrap_or_default();
+    let exact = pins.providers.keys().filter(|pattern| pattern.is_exact());
+    exact.filter_map(|pattern| ProviderAddr::parse(&pattern.to_string(), root.dialect).ok()).collect()
+}
+
+/// The providers that git's history of the lock file had an entry for.
+pub(super) fn once_locked(root: &RunSettings) -> BTreeSet<ProviderAddr> {
+    let Ok(git) = Git::open(&root.root) else { return BTreeSet::new() };
+    let path = format!("{}{}", git.prefix(), lockfile::FILE_NAME);
+    let labels = git.lines_taken_out(&path, "provider \"").unwrap_or_default();
+    let labels = labels.iter().filter_map(|line| line.split('"').nth(1));
+    labels.filter_map(|label| ProviderAddr::parse(label, root.dialect).ok()).collect()
+}

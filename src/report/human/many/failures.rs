@@ -1,0 +1,64 @@
+//! Errors of many root modules: those that say the same are told once, with whose they are.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{Same, Whose};
+use crate::error::Error;
+use crate::outcome::advice::with_recursion;
+use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::report::{Style, failure};
+
+/// An error, and the root modules that have it.
+pub(in crate::report) struct Failure<'a> {
+    /// The first, whose place is told; its next steps are those for all of them.
+    pub(in crate::report) error: Error,
+    /// Whose it is.
+    pub(in crate::report) paths: Vec<&'a Path>,
+}
+
+/// Each error of some root modules once, wherever in their files it is, in the order in which they came first.
+pub(in crate::report) fn together<'a>(
+    errors: impl IntoIterator<Item = (&'a Path, &'a Error)>,
+    recursive: bool,
+) -> Vec<Failure<'a>> {
+    let mut same = Same::new();
+    let mut first = HashMap::new();
+    for (path, error) in errors.into_iter().flat_map(|(path, error)| error.each().map(move |error| (path, error))) {
+        let key = (error.kind, &error.message, &error.url, error.general_hints());
+        first.entry(key).or_insert(error);
+        same.add(path, key);
+    }
+    let failure = |(key, paths): (_, Vec<&'a Path>)| {
+        let mut error = (*first.get(&key)?).clone();
+        error.others = Vec::new();
+        if paths.len() > 1 {
+            let general = error.general_hints().iter();
+            error.hints = general.map(|hint| if recursive { with_recursion(hint) } else { hint.clone() }).collect();
+        }
+        Some(Failure { error, paths })
+    };
+    same.into_items().into_iter().filter_map(failure).collect()
+}
+
+/// What gave no answer in one root module, or could not be done there.
+pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = (&Path, &Error)> {
+    let errors: Vec<&Error> = match &root.body {
+        Err(error) => vec![error],
+        Ok(Body::Verified(verified)) => verified.inconclusive.iter().map(|it| &it.error).collect(),
+        Ok(Body::Mirror(report)) => report.failed.iter().collect(),
+        Ok(_) => Vec::new(),
+    };
+    errors.into_iter().map(|error| (root.path.as_path(), error))
+}
+
+/// For people: each with whose it is, where its place does not say that.
+pub(in crate::report::human) fn failures(outcome: &Outcome, whose: Whose, style: Style) -> String {
+    let told = together(outcome.roots.iter().flat_map(unanswered), whose.recursive).into_iter().map(
+        |Failure { error, paths }| {
+            let whose = (error.file.is_none() || paths.len() > 1).then(|| whose.cell(&paths));
+            failure::of(&error, whose.as_deref(), style)
+        },
+    );
+    told.collect()
+}
