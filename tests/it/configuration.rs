@@ -92,6 +92,9 @@ fn where_nothing_is_required_no_lock_file_is_missed() {
     let workspace = Workspace::with_files(&[("main.tf", "locals {\n  a = 1\n}\n")]);
     let run = workspace.tflock(None, ["lock", "--check"]).ended_with(0);
     assert!(!workspace.has(LOCK), "{run}");
+    // Nor does `init` write one for a backend alone.
+    workspace.write("main.tf", "terraform {\n  backend \"local\" {}\n}\n");
+    workspace.tflock(None, ["verify", "--offline"]).ended_with(0);
     // Asked to write, it writes what `providers lock` does.
     let run = workspace.tflock(None, ["lock"]).ended_with(0);
     assert_eq!(workspace.read(LOCK).lines().filter(|line| !line.starts_with('#')).count(), 0, "{run}");
