@@ -41,8 +41,8 @@ pub(super) fn page(name: Option<&str>) -> Result<String, Error> {
 
 fn of_program(all: &Command) -> std::io::Result<String> {
     let man = Man::new(all.clone());
-    let mut text = rendered(|page| {
-        man.render_title(page)?;
+    let mut text = title("tflock");
+    text += &rendered(|page| {
         man.render_name_section(page)?;
         man.render_synopsis_section(page)?;
         man.render_description_section(page)?;
@@ -59,11 +59,8 @@ fn of_program(all: &Command) -> std::io::Result<String> {
 fn of_command(own: &Command) -> std::io::Result<String> {
     let name = format!("tflock-{}", own.get_name());
     let renamed = without_globals(own).name(name.clone()).display_name(name.clone());
-    let man = Man::new(renamed).title(name.to_uppercase()).section("1");
-    let mut text = rendered(|page| {
-        man.render_title(page)?;
-        man.render_name_section(page)
-    })?;
+    let mut text = title(&name.to_uppercase());
+    text += &rendered(|page| Man::new(renamed.clone()).render_name_section(page))?;
     text.push_str(&parts(own)?);
     for below in visible(own) {
         let _ = writeln!(text, ".SH \"TFLOCK {} {}\"", own.get_name().to_uppercase(), below.get_name().to_uppercase());
@@ -72,6 +69,11 @@ fn of_command(own: &Command) -> std::io::Result<String> {
     text.push_str(&ends());
     text.push_str(".SH \"SEE ALSO\"\n\\fBtflock\\fR(1), which has the options of every command\n");
     Ok(text)
+}
+
+/// The head of a page, without a date: it is that of the program, not of a day.
+fn title(name: &str) -> String {
+    format!(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {name} 1 \"\" \"tflock {}\"\n", env!("CARGO_PKG_VERSION"))
 }
 
 /// Synopsis, description, options and examples of one command.
@@ -144,7 +146,9 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 fn rendered(render: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> std::io::Result<String> {
     let mut page = Vec::new();
     render(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).replace('…', "...").replace('→', "->"))
+    let text = String::from_utf8_lossy(&page).replace('…', "...").replace('→', "->");
+    // A break on either side of an empty line says nothing more.
+    Ok(text.replace(".br\n\n.br\n", ".sp\n"))
 }
 
 #[cfg(test)]

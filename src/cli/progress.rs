@@ -205,9 +205,10 @@ impl Screen {
         let Some(bars) = &self.bars else { return };
         let mut status = locked(&self.status);
         if status.as_ref().is_none_or(|(known, _)| *known != kind) {
+            // Not as wide as the terminal: what it echoes of Ctrl-C goes behind, and is cleared with it.
             let template = match kind {
-                Kind::Questions => "{wide_msg}",
-                Kind::Packages => "{wide_msg} {eta:>4} left",
+                Kind::Questions => "{msg}",
+                Kind::Packages => "{msg}, {eta} left",
             };
             let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             // A bar of its own, whose rate is that of what it counts.

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::paint::Paint;
+use super::wrap::flow;
 use super::{Style, printable, slashed};
 use crate::error::Error;
 use crate::finding::Position;
@@ -19,7 +20,8 @@ pub(super) fn human(error: &Error, style: Style) -> String {
 pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, here and below.
-    let _ = writeln!(text, "{} {}", style.paint(Paint::Bad, "error:"), printable(&error.message));
+    let message = flow("error: ".len(), &printable(&error.message), style);
+    let _ = writeln!(text, "{} {message}", style.paint(Paint::Bad, "error:"));
     // A path or an address that stands in the message already need not stand below it again.
     let mut words = error.message.split([' ', '"', '`']).map(|word| word.trim_end_matches([':', ',', ';']));
     let file = error.file.as_deref();
@@ -49,7 +51,8 @@ pub(super) fn place(text: &mut String, file: Option<&Path>, position: Option<Pos
 /// One line for each next step.
 pub(super) fn helps<'a>(text: &mut String, hints: impl IntoIterator<Item = &'a String>, style: Style) {
     for hint in hints {
-        let _ = writeln!(text, "  {} {}", style.paint(Paint::Aside, "help:"), printable(hint));
+        let hint = flow("  help: ".len(), &printable(hint), style);
+        let _ = writeln!(text, "  {} {hint}", style.paint(Paint::Aside, "help:"));
     }
 }
 

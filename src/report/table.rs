@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::paint::Paint;
-use super::wrap::width;
+use super::wrap::{width, wrap};
 
 /// Rows under headings. A column without any text in its cells is left out.
 pub(super) struct Table<const N: usize> {
@@ -13,12 +13,12 @@ pub(super) struct Table<const N: usize> {
 impl<const N: usize> Table<N> {
     /// For people: two spaces between columns, nothing at the ends of lines.
     pub(super) fn text(&self, style: Style) -> String {
-        let widths = widths(self.headings, &self.rows);
-        let mut text = style.paint(Paint::Strong, line(&self.headings, &widths).trim_end()).to_string();
+        let columns = Columns { widths: widths(self.headings, &self.rows), style };
+        let mut text = style.paint(Paint::Strong, columns.line(&self.headings)).to_string();
         text.push('\n');
         for row in &self.rows {
             let cells: [&str; N] = std::array::from_fn(|at| row[at].as_str());
-            text.push_str(line(&cells, &widths).trim_end());
+            text.push_str(&columns.line(&cells));
             text.push('\n');
         }
         text
@@ -46,12 +46,18 @@ impl<const N: usize> Table<N> {
 }
 
 /// Lays out rows without headings, each behind an indent.
-pub(super) fn rows<const N: usize>(indent: &str, rows: &[[String; N]]) -> String {
-    let widths = widths([""; N], rows);
+pub(super) fn rows<const N: usize>(indent: &str, rows: &[[String; N]], style: Style) -> String {
+    let mut columns = Columns { widths: widths([""; N], rows), style };
+    if let Some(first) = columns.widths.iter_mut().flatten().next() {
+        *first += indent.len();
+    }
     let mut text = String::new();
     for row in rows {
-        let cells: [&str; N] = std::array::from_fn(|at| row[at].as_str());
-        text.push_str(format!("{indent}{}", line(&cells, &widths)).trim_end());
+        let first = row.iter().zip(&columns.widths).position(|(_, width)| width.is_some());
+        let indented = first.map(|at| format!("{indent}{}", row[at])).unwrap_or_default();
+        let cells: [&str; N] =
+            std::array::from_fn(|at| if Some(at) == first { indented.as_str() } else { row[at].as_str() });
+        text.push_str(&columns.line(&cells));
         text.push('\n');
     }
     text
@@ -64,14 +70,41 @@ fn widths<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> [Option<
     })
 }
 
-fn line(cells: &[&str], widths: &[Option<usize>]) -> String {
-    let shown = cells.iter().zip(widths).filter_map(|(cell, width)| Some((cell, (*width)?)));
-    shown.fold(String::new(), |mut line, (cell, column)| {
-        line.push_str(cell);
-        line.extend(std::iter::repeat_n(' ', column - width(cell) + 2));
-        line
-    })
+/// The columns of a table on a page or a terminal.
+struct Columns<const N: usize> {
+    widths: [Option<usize>; N],
+    style: Style,
 }
+
+impl<const N: usize> Columns<N> {
+    /// One row. What does not fit into a terminal goes on below, in the last column if there is enough room.
+    fn line(&self, cells: &[&str; N]) -> String {
+        let shown = cells.iter().zip(&self.widths).filter_map(|(cell, width)| Some((*cell, (*width)?)));
+        let shown: Vec<(&str, usize)> = shown.collect();
+        let Some(((last, _), head)) = shown.split_last() else { return String::new() };
+        let mut line = head.iter().fold(String::new(), |mut line, (cell, column)| {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', column - width(cell) + 2));
+            line
+        });
+        let (start, room) = (width(&line), self.style.room());
+        if self.style.width.is_none() || start + width(last) <= room {
+            line.push_str(last);
+            return line.trim_end().to_owned();
+        }
+        let widest = last.split(' ').map(width).max().unwrap_or(0);
+        let indent = if start + widest <= room { start } else { BELOW };
+        let lines = wrap(last, room.saturating_sub(start), room - indent);
+        (line + &lines.join(&format!("\n{}", " ".repeat(indent))))
+            .lines()
+            .map(str::trim_end)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+/// How far what goes on below stands from the left, where there is no room in its column.
+const BELOW: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -80,8 +113,19 @@ mod tests {
     #[test]
     fn wide_letters_take_two_columns() {
         let cells = |row: [&str; 2]| row.map(str::to_owned);
-        let text = rows("", &[cells(["日本", "1"]), cells(["Köln", "2"])]);
+        let text = rows("", &[cells(["日本", "1"]), cells(["Köln", "2"])], Style::default());
         assert_eq!(text, "日本  1\nKöln  2\n");
+    }
+
+    #[test]
+    fn what_is_wider_than_the_terminal_goes_on_below() {
+        let cells = |row: [&str; 2]| row.map(str::to_owned);
+        let style = Style { width: Some(40), ..Style::default() };
+        let all = [cells(["one", "a b c"]), cells(["two", "some words that are too many for one line"])];
+        let text = rows("  ", &all, style);
+        assert_eq!(text, "  one  a b c\n  two  some words that are too many for\n       one line\n");
+        let long = [cells(["a first column that takes most of it", "long-word-itself and more"])];
+        assert_eq!(rows("", &long, style), "a first column that takes most of it\n    long-word-itself and more\n");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::Style;
+
 /// How many columns of a terminal a text takes; letters of East Asia take two.
 pub(super) fn width(text: &str) -> usize {
     text.width()
@@ -10,10 +12,11 @@ pub(super) fn width(text: &str) -> usize {
 /// Words that belong to the one behind them.
 const BEFORE: [&str; 8] = ["~>", ">=", "<=", ">", "<", "=", "!=", "->"];
 
-/// The words of a text, each with the operators before it.
+/// The words of a text, each with the operators before it; what stands between backticks, to be pasted, is one word.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let mut open = false;
+    let (mut open, mut quoted) = (false, false);
+    let is_paired = text.matches('`').count().is_multiple_of(2);
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match words.last_mut().filter(|_| open) {
             Some(last) => {
@@ -22,10 +25,23 @@ fn words(text: &str) -> Vec<String> {
             }
             None => words.push(word.to_owned()),
         }
-        open = BEFORE.contains(&word);
+        quoted ^= is_paired && !word.matches('`').count().is_multiple_of(2);
+        open = quoted || BEFORE.contains(&word);
     }
     words
 }
+
+/// A sentence behind so many columns, in lines as wide as the terminal; those below the first stand behind an indent.
+pub(super) fn flow(before: usize, text: &str, style: Style) -> String {
+    if style.width.is_none() {
+        return text.to_owned();
+    }
+    let room = style.room();
+    wrap(text, room.saturating_sub(before), room - INDENT.len()).join(&format!("\n{INDENT}"))
+}
+
+/// What stands before the lines of a sentence but the first.
+const INDENT: &str = "    ";
 
 /// The lines of a text, none wider than asked unless one word is; the first may have less room.
 pub(super) fn wrap(text: &str, first: usize, room: usize) -> Vec<String> {

@@ -29,6 +29,7 @@ mod lock_mirror;
 mod lock_network;
 mod lock_options;
 mod lock_trust;
+mod manual;
 mod merge;
 mod migrate;
 mod mirror;
@@ -58,6 +59,7 @@ mod typed;
 mod upgrade;
 mod verify;
 mod verify_base;
+mod walk;
 mod written;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.

@@ -13,7 +13,8 @@ const COLUMNS: usize = 96;
 const CELL: (usize, usize) = (8, 18);
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    // Viewers fold plain spaces, each by rules of its own.
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
 }
 
 /// The attributes of what the codes of a terminal ask for.
@@ -57,7 +58,7 @@ fn picture(text: &str) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"tflock in a terminal\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n\
          <g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"13\" \
-         fill=\"#e6edf3\" xml:space=\"preserve\">\n"
+         fill=\"#e6edf3\">\n"
     );
     for (at, text) in lines.iter().enumerate() {
         let y = 16 + 13 + at * CELL.1;

@@ -10,6 +10,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Need, TrustChange};
 use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};
+use crate::report::wrap::flow;
 use crate::report::{Detail, Style, printable, slashed};
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
@@ -231,7 +232,7 @@ fn counted(hashes: &[PackageHash]) -> String {
 
 fn signer(text: &mut String, change: &Change, style: Style) {
     let Some(signed) = signed(change) else { return };
-    let signed = printable(&signed);
+    let signed = flow(4, &printable(&signed), style);
     let _ = match &change.signer {
         Some(Signer::Unsigned) => writeln!(text, "    {}", style.paint(Paint::Careful, signed)),
         _ => writeln!(text, "    {signed}"),

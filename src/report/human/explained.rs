@@ -16,7 +16,7 @@ use crate::trust::words::by;
 
 pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
-        Explained::Index => index(),
+        Explained::Index => index(style),
         Explained::Topic(topic) => topic.text.to_owned(),
         Explained::Rule(rule) => self::rule(*rule),
         Explained::Hash(hash) => harmless(&self::hash(hash, style)),
@@ -58,14 +58,14 @@ fn together<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<
 }
 
 /// All rules and topics, one a line.
-fn index() -> String {
+fn index(style: Style) -> String {
     let topics: Vec<[String; 2]> =
         TOPICS.iter().map(|topic| [topic.name.to_owned(), topic.title().to_owned()]).collect();
     let rules: Vec<[String; 3]> = Rule::ALL
         .iter()
         .map(|rule| [rule.id().to_owned(), level(*rule).to_owned(), rule.summary().to_owned()])
         .collect();
-    format!("Topics:\n{}\nRules, with their levels:\n{}", rows("  ", &topics), rows("  ", &rules))
+    format!("Topics:\n{}\nRules, with their levels:\n{}", rows("  ", &topics, style), rows("  ", &rules, style))
 }
 
 fn level(rule: Rule) -> &'static str {

@@ -9,6 +9,7 @@ use crate::finding::{Finding, Level, Position, Rule};
 use crate::outcome::advice::with_recursion;
 use crate::report::failure::{helps, place};
 use crate::report::paint::Paint;
+use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable};
 
 /// Each finding with its rule and place, equal ones once; what to do is said once for each rule.
@@ -64,13 +65,15 @@ fn message(finding: &Finding, style: Style) -> String {
     }
 }
 
-fn label(finding: &Finding, style: Style) -> String {
+/// Level and rule, and how many columns they take.
+fn label(finding: &Finding, style: Style) -> (String, usize) {
     let (word, paint) = match finding.level {
         Level::Note => ("note", Paint::Aside),
         Level::Warn => ("warning", Paint::Careful),
         Level::Deny => ("denied", Paint::Bad),
     };
-    style.paint(paint, format!("{word}[{}]:", finding.rule.id())).to_string()
+    let label = format!("{word}[{}]:", finding.rule.id());
+    (style.paint(paint, &label).to_string(), width(&label))
 }
 
 fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
@@ -89,7 +92,8 @@ fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
     let mut text = String::new();
     for Group { message, first, paths } in &told {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{} {message}", label(first, style));
+        let (label, wide) = label(first, style);
+        let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
         place(&mut text, first.file.as_deref(), first.position);
         if let Some(whose) = whose.filter(|_| first.file.is_none() || paths.len() > 1) {
             let _ = writeln!(text, "  in {}", whose.cell(paths));

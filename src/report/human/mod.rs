@@ -18,6 +18,7 @@ use std::fmt::Write;
 
 use super::failure::helps;
 use super::paint::Paint;
+use super::wrap::flow;
 use super::{Detail, Style, failure, printable};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use many::Whose;
@@ -117,7 +118,8 @@ pub(super) fn notes(notes: &[String], style: Style) -> String {
         return String::new();
     }
     notes.iter().fold(String::new(), |mut text, note| {
-        let _ = writeln!(text, "{} {}", style.paint(Paint::Aside, "note:"), printable(note));
+        let note = flow("note: ".len(), &printable(note), style);
+        let _ = writeln!(text, "{} {note}", style.paint(Paint::Aside, "note:"));
         text
     })
 }

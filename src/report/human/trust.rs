@@ -22,7 +22,7 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
         let about = format!("{} {}", style.addr(&republication.address), republication.version);
         lines.push(line("republished", &about, &format!("accepted {}", republication.date), reason));
     }
-    let mut text = rows("", &lines);
+    let mut text = rows("", &lines, style);
     let path = slashed(&report.path);
     let path = printable(&path);
     // Writing to a string cannot fail.

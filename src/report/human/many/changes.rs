@@ -11,6 +11,7 @@ use crate::report::annotation::signed;
 use crate::report::failure::helps;
 use crate::report::human::changes as of_one;
 use crate::report::paint::Paint;
+use crate::report::wrap::flow;
 use crate::report::{Style, printable, slashed};
 use crate::trust::pins::Signer;
 
@@ -79,12 +80,9 @@ fn signers(changed: &[Changed<'_>], style: Style) -> String {
     signers.retain(|_, addrs| !addrs.is_empty());
     signers.into_iter().fold(String::new(), |mut text, ((is_signed, signed), addrs)| {
         let addrs: Vec<String> = addrs.into_iter().collect();
-        let signed = printable(&signed);
-        let _ = if is_signed {
-            writeln!(text, "{signed}: {}", addrs.join(", "))
-        } else {
-            writeln!(text, "{}: {}", style.paint(Paint::Careful, signed), addrs.join(", "))
-        };
+        let line = flow(0, &format!("{}: {}", printable(&signed), addrs.join(", ")), style);
+        let _ =
+            if is_signed { writeln!(text, "{line}") } else { writeln!(text, "{}", style.paint(Paint::Careful, line)) };
         text
     })
 }

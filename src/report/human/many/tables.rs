@@ -200,7 +200,7 @@ fn origins(asking: &[Item<'_, Required>], whose: Whose, style: Style) -> String 
         let [asks, constraint, asker] = key.clone();
         [place, asks, constraint, asker, whose.told(paths)]
     });
-    let mut text = rows("  ", &told.collect::<Vec<_>>());
+    let mut text = rows("  ", &told.collect::<Vec<_>>(), style);
     if items.len() > most {
         let _ = writeln!(text, "  and {} more; -v shows them", items.len() - most);
     }
