@@ -42,7 +42,8 @@ pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
         unlocked.lock().unwrap_or_else(PoisonError::into_inner).extend(others_without_entry(&root, settings));
         Ok(root)
     };
-    let asked = Locking { command: "add", fail_fast: false, options: options.clone(), prepare: &prepare, to: None };
+    let asked =
+        Locking { command: "add", fail_fast: false, options: options.clone(), prepare: Some(&prepare), to: None };
     let mut outcome = run(&asked, targets, services);
     outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)

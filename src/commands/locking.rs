@@ -46,12 +46,11 @@ pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let publishing = request.publish.as_ref().map(named).transpose()?;
     let targets = Targets::of(&services.scope, request.below.recursive, Unlocked::created(request.create))?;
     let directories = targets.directories();
-    let prepare = |root: Root, _: &RunSettings| Ok(root);
     let asked = Locking {
         command: "lock",
         fail_fast: request.below.fail_fast,
         options: request.options.clone(),
-        prepare: &prepare,
+        prepare: None,
         to: None,
     };
     let outcome = run(&asked, targets, services);
@@ -64,6 +63,8 @@ pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     })
 }
 
+type Prepare<'a> = &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync);
+
 /// What a command of this kind was asked.
 pub(super) struct Locking<'a> {
     /// As typed.
@@ -72,8 +73,8 @@ pub(super) struct Locking<'a> {
     pub(super) fail_fast: bool,
     /// What is wanted of each lock file.
     pub(super) options: LockOptions,
-    /// Changes what was read of a root module before anything is planned.
-    pub(super) prepare: &'a (dyn Fn(Root, &RunSettings) -> Result<Root, Error> + Sync),
+    /// Changes what was read of a root module before anything is planned, if the command does that.
+    pub(super) prepare: Option<Prepare<'a>>,
     /// The tool that all root modules are for from now on, whatever they were for. All of them are written, or none.
     pub(super) to: Option<Dialect>,
 }
@@ -117,14 +118,20 @@ impl Opening<'_> {
         let Seen { warnings, reselected } = &self.seen;
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
-        (asked.prepare)(root, &settings)
+        match asked.prepare {
+            Some(prepare) => prepare(root, &settings),
+            None => Ok(root),
+        }
     }
 
-    /// Asks about the providers that are known to be required, while more modules are fetched.
+    /// Asks about the providers that are known to be required, while more modules are fetched. Where the command changes what
+    /// is required, that is not known yet.
     fn foresee(&self, settings: &RunSettings, tree: &Arc<Tree>) {
+        if self.asked.prepare.is_some() {
+            return;
+        }
         let options = LockOptions { accept_missing_modules: true, ..self.options.clone() };
-        let root = Root::in_part(settings, tree, &options, self.run.cache);
-        if let Ok(root) = root.and_then(|root| (self.asked.prepare)(root, settings)) {
+        if let Ok(root) = Root::in_part(settings, tree, &options, self.run.cache) {
             lock::foresee(self.run, root, self.sources);
         }
     }

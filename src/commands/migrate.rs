@@ -48,8 +48,13 @@ pub fn migrate(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
         kept.lock().unwrap_or_else(PoisonError::into_inner).extend(remarks(settings));
         prepared(root, settings, *edit_config)
     };
-    let asked =
-        Locking { command: "migrate", fail_fast: false, options: options.clone(), prepare: &prepare, to: Some(*to) };
+    let asked = Locking {
+        command: "migrate",
+        fail_fast: false,
+        options: options.clone(),
+        prepare: Some(&prepare),
+        to: Some(*to),
+    };
     let mut outcome = run(&asked, targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
     if !options.check && !options.dry_run && outcome.roots.iter().any(held_up) {

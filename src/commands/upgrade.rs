@@ -49,9 +49,6 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
     let prepare = |root: Root, settings: &RunSettings| {
-        if !*bump {
-            return Ok(root);
-        }
         let offered = newest.get(&settings.path).cloned().unwrap_or_else(|| Ok(Arc::default()))?;
         let (wanted, prereleases) = (selection.precise.as_ref(), selection.prereleases);
         edit_requirements::bump(root, settings, Bump { wanted, prereleases, offered: &offered })
@@ -60,7 +57,7 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
         command: "upgrade",
         fail_fast: below.fail_fast,
         options: options.clone(),
-        prepare: &prepare,
+        prepare: if *bump { Some(&prepare) } else { None },
         to: None,
     };
     Ok(run(&asked, targets, services))
