@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use super::address::{AddressError, Method, RemoteAddress, join_subdirs};
-use super::archive::{self, Archive, ArchiveKind, Web};
-use super::git::Extent;
-use super::git_package::{self, GitAccess, GitPackage};
+use super::archive::{self, ArchiveKind, Web};
+use super::git_package::GitAccess;
 use super::netrc::Netrc;
 use super::registry::ModuleRegistry;
-use super::store::{PackageRecord, Store, StoredPackage};
+use super::store::{Store, StoredPackage};
 use super::wanted::Wanted;
 use crate::config::{
     ModuleConstraints, ModuleSource, ModuleVersion, RegistryModule, RemoteModule, newest_version, select_version,
@@ -36,8 +35,8 @@ pub struct Fetcher {
     client: Client,
     registry: ModuleRegistry,
     store: Arc<Store>,
-    options: FetcherOptions,
-    git_permits: Semaphore,
+    pub(super) options: FetcherOptions,
+    pub(super) git_permits: Semaphore,
     versions: Shared<String, Result<Arc<Vec<String>>, Error>>,
     releases: Shared<String, Result<Arc<Placed>, Error>>,
     packages: Shared<String, Result<Arc<Placed>, Error>>,
@@ -321,58 +320,6 @@ impl Fetcher {
         Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None }))
     }
 
-    pub(super) async fn archive(
-        &self,
-        address: &RemoteAddress,
-        kind: ArchiveKind,
-        wanted: &Wanted,
-    ) -> Result<StoredPackage, Error> {
-        let checksum = Box::pin(self.web().checksum(address, &wanted.hosts)).await?;
-        let archive = Box::pin(self.web().download(&address.plain_url(), checksum)).await?;
-        self.unpacked(archive, kind, address.package()).await
-    }
-
-    /// The package in an archive, unless the store has it.
-    pub(super) async fn unpacked(
-        &self,
-        archive: Archive,
-        kind: ArchiveKind,
-        source: String,
-    ) -> Result<StoredPackage, Error> {
-        let key = format!("archive {}", archive.digest);
-        if let Some(package) = self.store.package(&key) {
-            return Ok(package);
-        }
-        let store = Arc::clone(&self.store);
-        let work = move || {
-            let staging = store.staging()?;
-            let contents = archive.unpack(kind, &staging.path().join("tree"))?;
-            store.keep(&key, staging, PackageRecord::of(source, contents))
-        };
-        blocking(work).await
-    }
-
-    pub(super) async fn git(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
-        let extent = if wanted.whole { Extent::Whole } else { Extent::Configuration };
-        let access = self.git_access(wanted);
-        let (package, commit) = (GitPackage { address: address.clone(), extent }, wanted.commit().map(str::to_owned));
-        let fetched = self.by_git(move || git_package::fetch(&access, &package)).await;
-        fetched.map_err(|error| match commit {
-            Some(commit) if error.kind == ErrorKind::NotFound => vanished(address, &commit),
-            _ => error,
-        })
-    }
-
-    /// Does something that starts git, when its turn comes.
-    pub(super) async fn by_git<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        // The semaphore is never closed.
-        let _permit = self.git_permits.acquire().await;
-        blocking(work).await
-    }
-
     /// Refuses to ask where that is forbidden.
     pub(super) fn online(&self, what: &str) -> Result<(), Error> {
         if !self.options.offline {
@@ -381,22 +328,6 @@ impl Fetcher {
         let message = format!("the module {what} was not fetched before, and --offline does not allow fetching it");
         Err(Error::new(ErrorKind::Offline, message).hint("run once without --offline"))
     }
-}
-
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(Error::new(ErrorKind::Disk, format!("fetching a module failed: {error}"))))
-}
-
-/// A commit that is locked and that no source has any more.
-fn vanished(address: &RemoteAddress, commit: &str) -> Error {
-    let package = address.package();
-    let message = format!("the locked commit {commit} is no longer in the module's repository {package}");
-    Error::new(ErrorKind::Unavailable, message)
-        .about_url(package)
-        .hint("ask its publisher for the commit; `tflock upgrade --modules` locks what is served now")
 }
 
 fn no_version(module: &RegistryModule, constraints: Option<&ModuleConstraints>, listed: &[String]) -> Error {

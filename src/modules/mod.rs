@@ -19,6 +19,7 @@ mod layout;
 mod netrc;
 mod oci;
 mod offered;
+mod package;
 mod reference;
 mod registry;
 mod run;
