@@ -10,6 +10,8 @@ mod dispatch;
 mod environment;
 mod generated;
 mod manual;
+#[cfg(unix)]
+mod narrow;
 mod progress;
 mod reports;
 mod usage;

@@ -78,7 +78,7 @@ struct Fetched {
 impl Progress {
     /// Shows events on `lines`, and bars on the terminal behind standard error.
     pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
-        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
+        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(terminal()));
         Self((mode != Mode::Silent).then(|| {
             let verbose = detail == Detail::Verbose;
             let (packages, fetched, status) = (Mutex::default(), Mutex::default(), Mutex::default());
@@ -97,6 +97,17 @@ impl Progress {
             None => Events::ignored(),
         }
     }
+}
+
+/// Where bars are drawn: 20 times a second at most.
+#[cfg(unix)]
+fn terminal() -> ProgressDrawTarget {
+    ProgressDrawTarget::term_like_with_hz(Box::new(super::narrow::Narrow), 20)
+}
+
+#[cfg(not(unix))]
+fn terminal() -> ProgressDrawTarget {
+    ProgressDrawTarget::stderr()
 }
 
 impl Drop for Progress {
@@ -205,7 +216,6 @@ impl Screen {
         let Some(bars) = &self.bars else { return };
         let mut status = locked(&self.status);
         if status.as_ref().is_none_or(|(known, _)| *known != kind) {
-            // Not as wide as the terminal: what it echoes of Ctrl-C goes behind, and is cleared with it.
             let template = match kind {
                 Kind::Questions => "{msg}",
                 Kind::Packages => "{msg}, {eta} left",

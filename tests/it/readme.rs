@@ -101,6 +101,25 @@ fn the_table_of_commands_names_every_command_and_no_other() {
     assert_eq!(told, commands);
 }
 
+/// What newcomers run first, from the top of a clone, and what they see.
+#[test]
+fn the_example_prints_what_the_readme_shows() {
+    let readme = std::fs::read_to_string(README).unwrap();
+    let (_, rest) = readme.split_once("\ntflock -C testdata/example lock ").unwrap();
+    let (arguments, rest) = rest.split_once('\n').unwrap();
+    let shown = rest.split_once("```text\n").and_then(|(_, rest)| rest.split_once("```")).unwrap().0;
+    let (workspace, example) = (Workspace::with_files(&[("testdata/README.md", "")]), Workspace::from("example"));
+    std::fs::rename(example.path(""), workspace.path("testdata/example")).unwrap();
+    workspace.git(["init", "--quiet"]);
+    let args = ["-C", "testdata/example", "lock"].into_iter().chain(arguments.split(' '));
+    let run = workspace.tflock(None, args).ended_with(0);
+    assert_eq!(format!("{}{}", run.stdout, run.stderr), shown);
+    assert_eq!(
+        workspace.read("testdata/example/.terraform.lock.hcl"),
+        workspace.read("testdata/example/expected.lock.hcl")
+    );
+}
+
 #[test]
 fn the_readme_is_short_and_its_links_lead_somewhere() {
     let readme = std::fs::read_to_string(README).unwrap();
