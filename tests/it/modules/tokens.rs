@@ -73,3 +73,19 @@ fn a_registry_that_never_answers() {
         }
     });
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_asks_nothing_more() {
+    let registry = world().answers(Endpoint::ModuleArchive, Answer::slow(Duration::from_secs(3600)));
+    let workspace = Workspace::with_files(&[("main.tf", CALL)]);
+    let process = workspace.tflock_command(&registry, LOCK).spawn().unwrap();
+    crate::lock_network::wait_until(|| registry.count(Endpoint::ModuleArchive) > 0);
+    let id = process.id().to_string();
+    let kill = std::process::Command::new("/bin/sh").args(["-c", "kill -INT \"$1\"", "sh", &id]).status();
+    assert!(kill.unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), registry.count(Endpoint::Versions)), (Some(130), 0), "{told}");
+    assert!(!workspace.has(".terraform.lock.hcl"));
+}
