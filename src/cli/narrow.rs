@@ -1,6 +1,7 @@
 //! The terminal of the progress lines.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::TermLike;
 
@@ -8,8 +9,14 @@ use indicatif::TermLike;
 const FREE: u16 = 4;
 
 /// The terminal behind standard error, taken to be a little narrower than it is.
-#[derive(Debug)]
-pub(super) struct Narrow;
+///
+/// What draws the lines fills each with spaces to the last column and leaves it to the terminal to go on in the next one;
+/// here a line ends where its text does.
+#[derive(Debug, Default)]
+pub(super) struct Narrow {
+    /// True behind the text of a line, until another one begins.
+    ended: AtomicBool,
+}
 
 fn send(text: &str) -> io::Result<()> {
     io::stderr().write_all(text.as_bytes())
@@ -51,7 +58,14 @@ impl TermLike for Narrow {
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        send(text)
+        let text = if text.trim_matches(' ').is_empty() {
+            self.ended.store(true, Ordering::Relaxed);
+            "\x1b[K".to_owned()
+        } else {
+            let begins = if self.ended.swap(false, Ordering::Relaxed) { "\r\n" } else { "" };
+            format!("{begins}{text}")
+        };
+        send(&text)
     }
 
     fn clear_line(&self) -> io::Result<()> {
@@ -59,6 +73,7 @@ impl TermLike for Narrow {
     }
 
     fn flush(&self) -> io::Result<()> {
+        self.ended.store(false, Ordering::Relaxed);
         io::stderr().flush()
     }
 }

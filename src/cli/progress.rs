@@ -102,7 +102,7 @@ impl Progress {
 /// Where bars are drawn: 20 times a second at most.
 #[cfg(unix)]
 fn terminal() -> ProgressDrawTarget {
-    ProgressDrawTarget::term_like_with_hz(Box::new(super::narrow::Narrow), 20)
+    ProgressDrawTarget::term_like_with_hz(Box::new(super::narrow::Narrow::default()), 20)
 }
 
 #[cfg(not(unix))]
