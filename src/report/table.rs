@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::paint::Paint;
-use super::wrap::{width, wrap};
+use super::wrap::{narrowest, width, wrap};
 
 /// Rows under headings. A column without any text in its cells is left out.
 pub(super) struct Table<const N: usize> {
@@ -92,8 +92,7 @@ impl<const N: usize> Columns<N> {
             line.push_str(last);
             return line.trim_end().to_owned();
         }
-        let widest = last.split(' ').map(width).max().unwrap_or(0);
-        let indent = if start + widest <= room { start } else { BELOW };
+        let indent = if start + narrowest(last) <= room { start } else { BELOW };
         let lines = wrap(last, room.saturating_sub(start), room - indent);
         (line + &lines.join(&format!("\n{}", " ".repeat(indent))))
             .lines()
@@ -124,6 +123,11 @@ mod tests {
         let all = [cells(["one", "a b c"]), cells(["two", "some words that are too many for one line"])];
         let text = rows("  ", &all, style);
         assert_eq!(text, "  one  a b c\n  two  some words that are too many for\n       one line\n");
+        let operator = [cells(["a first column that takes most", "~> 1.0, != 1.2.0"])];
+        assert_eq!(
+            rows("", &operator, style),
+            "a first column that takes most  ~> 1.0,\n                                != 1.2.0\n"
+        );
         let long = [cells(["a first column that takes most of it", "long-word-itself and more"])];
         assert_eq!(rows("", &long, style), "a first column that takes most of it\n    long-word-itself and more\n");
     }

@@ -31,6 +31,11 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// How many columns a text takes at least: those of its widest word.
+pub(super) fn narrowest(text: &str) -> usize {
+    words(text).iter().map(|word| width(word)).max().unwrap_or(0)
+}
+
 /// A sentence behind so many columns, in lines as wide as the terminal; those below the first stand behind an indent.
 pub(super) fn flow(before: usize, text: &str, style: Style) -> String {
     if style.width.is_none() {
