@@ -7,8 +7,13 @@ use super::resolve::{refuse_not_literal, resolve};
 use crate::disk::atomic::{Mode, store};
 use crate::disk::worktree::boundary;
 use crate::error::{Error, ErrorKind};
-use crate::merge::{DEFAULT_MARKER_SIZE, Document, MergeOptions, MergedText, Three, merge_texts, textconv as short};
+use crate::finding::shell_word;
+use crate::merge::{
+    DEFAULT_MARKER_SIZE, Document, MergeOptions, MergedText, Reason, Remark, Side, Three, merge_texts,
+    textconv as short,
+};
 use crate::outcome::{Body, MergedFile, Outcome};
+use crate::workspace::{Reading, RootModule, root_settings};
 
 /// What `merge` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,19 +65,27 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     refuse_not_literal(shown, document, [&ours_text, &theirs], options)?;
     let merged = merge_texts(document, Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
-    Ok(outcome(vec![merged_file(shown, Some(merged))]))
+    let step = merged.conflicts.then(|| take_a_side(shown, None));
+    let mut outcome = outcome(vec![merged_file(shown, Some(merged))]);
+    outcome.notes.extend(step);
+    Ok(outcome)
 }
 
 fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
-    let (mut merged, mut errors) = (Vec::new(), Vec::new());
+    let (mut merged, mut errors, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for file in files {
         let file = in_directory(services, file);
         match resolve_one(&file, services) {
-            Ok(text) => merged.push(merged_file(&file, text)),
+            Ok(text) => {
+                steps.extend(text.as_ref().map(|text| next_step(&file, text, services)));
+                merged.push(merged_file(&file, text));
+            }
             Err(error) => errors.push(error),
         }
     }
-    outcome(merged).but(Error::all(errors))
+    let mut outcome = outcome(merged);
+    outcome.notes.extend(steps);
+    outcome.but(Error::all(errors))
 }
 
 fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<MergedText>, Error> {
@@ -93,6 +106,64 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
     let notes = files.iter().flat_map(note).collect();
     let conflicts = files.iter().any(|file| file.conflicts);
     Outcome { notes, ..Outcome::of_body("merge", Body::Merged(files)) }.differing(conflicts)
+}
+
+/// What to do with a file whose markers were looked at.
+fn next_step(file: &Path, merged: &MergedText, services: &Services<'_>) -> String {
+    if merged.conflicts {
+        take_a_side(file, allowed_side(file, &merged.remarks, services))
+    } else {
+        format!("{} is resolved: `git add {}`", file.display(), word(file))
+    }
+}
+
+/// How to decide a conflict; the side that the configuration allows, where it allows one only.
+fn take_a_side(file: &Path, allowed: Option<Side>) -> String {
+    let (shown, word) = (file.display(), word(file));
+    if Document::by_name(&file.file_name().unwrap_or_default().to_string_lossy()) != Document::LockFile {
+        return format!("{shown}: between the markers keep the block that is right, and delete the markers");
+    }
+    match allowed {
+        Some(side) => format!(
+            "the configuration allows the version of {side}: `git checkout --{side} -- {word}`, then `tflock lock`"
+        ),
+        None => format!(
+            "resolve the configuration first, then take the side that it allows: `git checkout --ours -- {word}` or \
+             `git checkout --theirs -- {word}`, and run `tflock lock`"
+        ),
+    }
+}
+
+fn word(file: &Path) -> String {
+    shell_word(&file.to_string_lossy())
+}
+
+/// The side whose version the configuration beside a lock file allows, for every provider where both cannot be right.
+fn allowed_side(file: &Path, remarks: &[Remark], services: &Services<'_>) -> Option<Side> {
+    let directory = directory_of(file);
+    // What cannot be read allows nothing.
+    let settings = root_settings(directory, directory, &services.scope).ok()?;
+    let mut module = RootModule::open(&settings).ok()?;
+    module.read_configuration(Reading::LENIENT).ok()?;
+    let requirements = module.requirements()?;
+    let side = |remark: &Remark| match remark {
+        Remark::Entry(addr, reason) => match &**reason {
+            Reason::NoVersionForBoth(ours, theirs) => {
+                let constraints = requirements.get(addr).map(|required| &required.constraints);
+                let allows = |version| constraints.is_some_and(|constraints| constraints.allows(version));
+                Some(match (allows(ours), allows(theirs)) {
+                    (true, false) => Some(Side::Ours),
+                    (false, true) => Some(Side::Theirs),
+                    _ => None,
+                })
+            }
+            other => other.is_conflict().then_some(None),
+        },
+        _ => None,
+    };
+    let mut sides = remarks.iter().filter_map(side);
+    let first = sides.next()??;
+    sides.all(|side| side == Some(first)).then_some(first)
 }
 
 fn merged_file(path: &Path, merged: Option<MergedText>) -> MergedFile {

@@ -123,7 +123,10 @@ impl Judged<'_> {
             let finding = words::republished(&self.entry.hashes, release, verdict)?;
             return Some(finding.at(self.version_at()));
         }
-        let message = format!("{new} packages of {} on offer are not recorded", self.name());
+        let message = match new {
+            1 => format!("1 package of {} on offer is not recorded", self.name()),
+            new => format!("{new} packages of {} on offer are not recorded", self.name()),
+        };
         Some(self.find(Rule::ZhMissing, message).at(self.hashes_at()))
     }
 

@@ -155,7 +155,7 @@ fn conflicts_that_git_left_are_resolved() {
         let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);
         assert_eq!(
             (workspace.lock_file(), run.stdout.as_str(), run.stderr.as_str()),
-            (expected.clone(), "", ""),
+            (expected.clone(), "", "note: .terraform.lock.hcl is resolved: `git add .terraform.lock.hcl`\n"),
             "{style}"
         );
         let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);

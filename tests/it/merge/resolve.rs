@@ -103,3 +103,26 @@ fn what_was_decided_by_hand_stays_decided() {
         assert_eq!((text.matches("<<<<<<<").count(), text.find(decided)), (1, ours.find(decided)), "{text}");
     }
 }
+
+#[test]
+fn a_conflict_names_the_side_that_the_configuration_allows() {
+    let workspace = workspace(&[]);
+    workspace.tflock(None, ["git", "install"]).ended_with(0);
+    let state = |version: &str| lock(&[("dns", version, version, &[&format!("zh:{version}")])]);
+    let [base, ours, theirs] = ["1.0.0", "1.1.0", "1.2.0"].map(state);
+    let run = merge(&workspace, &[(FILE, [&base, &ours, &theirs])]).ended_with(1);
+    let open = "resolve the configuration first, then take the side that it allows: `git checkout --ours -- \
+                .terraform.lock.hcl`";
+    assert!(run.stderr.contains(open), "{run}");
+    for (version, side) in [("1.1.0", "ours"), ("1.2.0", "theirs")] {
+        let source = "registry.example.com/acme/dns";
+        let dns = format!("dns = {{\n      source = \"{source}\"\n      version = \"{version}\"\n    }}");
+        workspace.write("main.tf", &format!("terraform {{\n  required_providers {{\n    {dns}\n  }}\n}}\n"));
+        let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
+        let step =
+            format!("allows the version of {side}: `git checkout --{side} -- .terraform.lock.hcl`, then `tflock lock`");
+        assert!(run.stderr.contains(&step), "{run}");
+    }
+    workspace.git(["checkout", "--theirs", "--", FILE]);
+    assert_eq!(workspace.lock_file(), theirs);
+}
