@@ -54,16 +54,16 @@ pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
 
 /// The last line: what to do now.
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
-    let mut path = printable(&slashed(&changes.path)).into_owned();
-    for edited in &changes.edited {
-        path = format!("{}, {path}", printable(&slashed(edited)));
-    }
+    let files = changes.edited.iter().rev().chain([&changes.path]);
+    let mut files: Vec<String> = files.map(|file| printable(&slashed(file)).into_owned()).collect();
+    let path = listed(&files);
     let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);
     let trust = changes.trust.as_ref().filter(|trust| trust.written).map(|trust| slashed(&trust.path));
     if let Some(trust) = trust {
         let trust = printable(&trust);
+        files.push(trust.to_string());
         return match (changes.written, refused) {
-            (true, _) => format!("review and commit {path} and {trust}\n"),
+            (true, _) => format!("review and commit {}\n", listed(&files)),
             (false, true) => format!("refused; {path} is as it was; review and commit {trust}\n"),
             (false, false) => format!("{path} is complete; review and commit {trust}\n"),
         };
@@ -81,6 +81,15 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
 }
 

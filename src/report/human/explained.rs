@@ -9,6 +9,7 @@ use crate::hash::PackageHash;
 use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt};
 use crate::platform::Platform;
 use crate::report::table::rows;
+use crate::report::wrap::flow;
 use crate::report::{Detail, Style, printable, slashed};
 use crate::topics::TOPICS;
 use crate::trust::pins::Signer;
@@ -18,7 +19,7 @@ pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
         Explained::Index => index(style),
         Explained::Topic(topic) => topic.text.to_owned(),
-        Explained::Rule(rule) => self::rule(*rule),
+        Explained::Rule(rule) => self::rule(*rule, style),
         Explained::Hash(hash) => harmless(&self::hash(hash, style)),
         Explained::Provider(provider) => harmless(&self::provider(provider, style)),
     }
@@ -77,21 +78,18 @@ fn level(rule: Rule) -> &'static str {
 }
 
 /// A rule: its meaning, what it does to the exit code, and the remedy.
-fn rule(rule: Rule) -> String {
+fn rule(rule: Rule, style: Style) -> String {
     let level = level(rule);
     let class = match rule.class() {
         Class::Trust => "trust",
         Class::Policy => "policy",
         Class::Other => "other",
     };
-    format!(
-        "{}\n\n{}\n\nlevel:  {level}, unless a `level` block in .tflock.hcl says otherwise\nclass:  {class}; exit code \
-         {} at level deny\nremedy: {}\n",
-        rule.id(),
-        rule.summary(),
-        ExitCode::of_class(rule.class()) as u8,
-        rule.help(),
-    )
+    let level = format!("{level}, unless a `level` block in .tflock.hcl says otherwise");
+    let class = format!("{class}; exit code {} at level deny", ExitCode::of_class(rule.class()) as u8);
+    let lines = [("level:  ", level.as_str()), ("class:  ", class.as_str()), ("remedy: ", rule.help())];
+    let lines = lines.map(|(label, text)| format!("{label}{}\n", flow(label.len(), text, style))).concat();
+    format!("{}\n\n{}\n\n{lines}", rule.id(), flow(0, rule.summary(), style))
 }
 
 // Writing to a string cannot fail, here and below.
