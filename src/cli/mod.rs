@@ -45,7 +45,7 @@ pub fn run(
     let arguments = args::double_dashes(arguments);
     match Arguments::parse(&arguments) {
         Ok(arguments) => answer(&arguments, environment, streams),
-        Err(refused) => usage::tell(&refused, &usage::Asked::of(&arguments), environment, streams),
+        Err(refused) => usage::tell(&refused, &arguments, environment, streams),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
 }
 
 /// What arguments that do not parse still tell.
-pub(super) struct Asked {
+struct Asked {
     json: bool,
     command: Option<String>,
     /// The same, and the one below it that was named.
@@ -40,7 +40,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Reads the arguments, the program's name first, without parsing them.
-    pub(super) fn of(arguments: &[OsString]) -> Self {
+    fn of(arguments: &[OsString]) -> Self {
         let known = command();
         let words =
             arguments.iter().skip(1).take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
@@ -58,16 +58,21 @@ impl Asked {
     }
 }
 
-/// Tells what clap has to say: help and version as the result, everything else as a usage error.
+/// Tells what clap has to say to arguments, the program's name first: help and version as the result, everything else as a
+/// usage error.
 pub(super) fn tell(
     refused: &clap::Error,
-    asked: &Asked,
+    arguments: &[OsString],
     environment: &Environment,
     streams: &mut Streams<'_>,
 ) -> ExitCode {
     let rendered = refused.render();
     let coloured = |terminal: bool| terminal && !environment.no_color();
     let text = |terminal: bool| if coloured(terminal) { rendered.ansi().to_string() } else { rendered.to_string() };
+    if refused.kind() == ClapKind::DisplayVersion {
+        return result(streams, &text(streams.stdout_is_terminal));
+    }
+    let asked = &Asked::of(arguments);
     // An address among the arguments may hold a secret.
     let shown = |terminal: bool| {
         let text = plainly(&redact::words(&text(terminal)));
@@ -75,10 +80,8 @@ pub(super) fn tell(
         let line = |line: &str| [report::printable(line).into_owned(), "\n".to_owned()];
         if coloured(terminal) { text } else { text.lines().flat_map(line).collect() }
     };
-    if matches!(refused.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
-        let page = (refused.kind() == ClapKind::DisplayHelp && !asked.names.is_empty())
-            .then(|| generated::help(&asked.names, asked.length).ok())
-            .flatten();
+    if refused.kind() == ClapKind::DisplayHelp {
+        let page = (!asked.names.is_empty()).then(|| generated::help(&asked.names, asked.length).ok()).flatten();
         let told = match page {
             Some(page) if coloured(streams.stdout_is_terminal) => page.ansi().to_string(),
             Some(page) => page.to_string(),

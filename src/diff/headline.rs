@@ -11,10 +11,12 @@ use crate::version::Constraints;
 /// What happened to an entry, in a few words each; the worst first.
 pub fn headline(change: &Change) -> Vec<String> {
     let replaced = change.kind == ChangeKind::HashesReplaced;
+    let known = known(change);
+    let alarming = known.iter().any(|verdict| verdict.is_alarming());
     let empty = pins_nothing(change).then(|| "no usable checksum is recorded".to_owned());
     let mut parts: Vec<(bool, String)> = vec![(replaced, what(change))];
     parts.extend(signer(change).map(|told| (change.standing == Standing::Refused, told)));
-    parts.extend(verdicts(change).map(|told| (is_alarming(change), told)));
+    parts.extend(verdicts(change, &known).map(|told| (alarming, told)));
     parts.extend(coverage(change).map(|told| (false, told)));
     parts.extend(empty.map(|told| (loses_all_hashes(change), told)));
     parts.extend(constraints(change).map(|told| (false, told)));
@@ -23,9 +25,12 @@ pub fn headline(change: &Change) -> Vec<String> {
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// True if a hash came that must not be believed.
-fn is_alarming(change: &Change) -> bool {
-    change.hashes_added.iter().any(|added| verdict(change, &added.hash).is_some_and(Verdict::is_alarming))
+/// What is known of the new hashes, each looked up once.
+fn known(change: &Change) -> Vec<Verdict> {
+    if change.judged.is_empty() {
+        return Vec::new();
+    }
+    change.hashes_added.iter().filter_map(|added| verdict(change, &added.hash)).collect()
 }
 
 fn what(change: &Change) -> String {
@@ -122,12 +127,11 @@ pub(super) fn kept(change: &Change) -> usize {
 }
 
 /// What is known of the new hashes, if it is alarming, or worth a word.
-fn verdicts(change: &Change) -> Option<String> {
+fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
     if change.kind == ChangeKind::Removed || change.hashes_added.is_empty() || change.judged.is_empty() {
         return None;
     }
-    let count =
-        |wanted| change.hashes_added.iter().filter(|added| verdict(change, &added.hash) == Some(wanted)).count();
+    let count = |wanted| known.iter().filter(|verdict| **verdict == wanted).count();
     let all = change.hashes_added.len();
     let of = |count: usize| if count == all { "all".to_owned() } else { count.to_string() };
     let told = [
@@ -138,7 +142,7 @@ fn verdicts(change: &Change) -> Option<String> {
     ];
     let counted = told.into_iter().map(|(verdict, words)| (count(verdict), words)).filter(|(count, _)| *count > 0);
     // At the beginning of a line it must be said what is counted.
-    let alone = is_alarming(change) && change.kind != ChangeKind::HashesReplaced;
+    let alone = known.iter().any(|verdict| verdict.is_alarming()) && change.kind != ChangeKind::HashesReplaced;
     let told: Vec<String> = counted
         .enumerate()
         .map(|(at, (count, words))| match (at, count) {
