@@ -69,6 +69,9 @@ impl ErrorKind {
     }
 }
 
+/// How many bytes a line has at most that is shown.
+const QUOTED: usize = 160;
+
 /// What could not be done, to what, why, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
@@ -80,6 +83,8 @@ pub struct Error {
     pub file: Option<PathBuf>,
     /// The place in the file.
     pub position: Option<Position>,
+    /// The line at that place, as it is written in the file; people find it faster so.
+    pub line: Option<Box<str>>,
     /// The provider that it is about, where that is known.
     pub address: Option<Box<ProviderAddr>>,
     /// The address that was asked, without secrets.
@@ -100,6 +105,7 @@ impl Error {
             message: message.into(),
             file: None,
             position: None,
+            line: None,
             address: None,
             url: None,
             hints: Vec::new(),
@@ -112,6 +118,14 @@ impl Error {
     #[must_use]
     pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
+        self
+    }
+
+    /// The same error with the line at its place, unless that is empty or too long to be read.
+    #[must_use]
+    pub fn quoting(mut self, line: &str) -> Self {
+        let line = line.trim_end();
+        self.line = (!line.is_empty() && line.len() <= QUOTED).then(|| line.into());
         self
     }
 

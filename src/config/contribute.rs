@@ -133,6 +133,11 @@ impl Needs {
     }
 
     fn fail(&mut self, place: &Place, kind: ConfigErrorKind) {
-        self.errors.push(ConfigError { file: place.file.to_path_buf(), position: place.position, kind });
+        self.errors.push(ConfigError {
+            file: place.file.to_path_buf(),
+            position: place.position,
+            line: String::new(),
+            kind,
+        });
     }
 }

@@ -20,6 +20,8 @@ pub struct ConfigError {
     pub file: PathBuf,
     /// The place in the file.
     pub position: Position,
+    /// The line as it is written, for people; empty where the text is not at hand.
+    pub line: String,
     /// What is wrong.
     #[source]
     pub kind: ConfigErrorKind,
@@ -165,7 +167,8 @@ pub enum ConfigErrorKind {
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        let mapped = Error::new(ErrorKind::Configuration, error.to_string()).in_file(error.file).at(error.position);
+        let told = Error::new(ErrorKind::Configuration, error.to_string()).in_file(error.file).at(error.position);
+        let mapped = told.quoting(&error.line);
         match error.kind {
             ConfigErrorKind::Constraint { .. } => {
                 mapped.hint("a constraint looks like \"~> 1.2\" or \">= 1.0.0, < 2.0.0\"")

@@ -168,7 +168,12 @@ impl Assembly<'_> {
     }
 
     fn fail(&mut self, place: &Place, kind: ConfigErrorKind) {
-        self.errors.push(ConfigError { file: place.file.to_path_buf(), position: place.position, kind });
+        self.errors.push(ConfigError {
+            file: place.file.to_path_buf(),
+            position: place.position,
+            line: String::new(),
+            kind,
+        });
     }
 }
 

@@ -31,6 +31,13 @@ impl<'a> LineIndex<'a> {
         Self { text, starts: std::iter::once(first).chain(later).collect(), last: Cell::new((first, 0)) }
     }
 
+    /// The line that holds a byte, without its end.
+    pub fn line(&self, byte_offset: usize) -> &'a str {
+        let line = self.starts.partition_point(|start| *start <= byte_offset).max(1);
+        let end = self.starts.get(line).copied().unwrap_or(self.text.len());
+        self.text[self.starts[line - 1]..end].trim_end_matches(['\r', '\n'])
+    }
+
     /// The position of a byte.
     ///
     /// An offset inside a grapheme cluster has the column of the cluster; one beyond the end of the text stands for the

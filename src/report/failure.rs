@@ -10,6 +10,7 @@ use super::wrap::flow;
 use super::{Style, printable, slashed};
 use crate::error::Error;
 use crate::finding::Position;
+use crate::redact;
 
 /// All errors of a run for people, each with its place and its next steps.
 pub(super) fn human(error: &Error, style: Style) -> String {
@@ -27,6 +28,10 @@ pub(super) fn of(error: &Error, whose: Option<&str>, style: Style) -> String {
     let file = error.file.as_deref();
     let told = file.is_some_and(|file| words.any(|word| word == slashed(file)));
     place(&mut text, file.filter(|_| error.position.is_some() || !told), error.position);
+    if let (Some(line), Some(position)) = (&error.line, error.position) {
+        // The line of a module's source may hold a password.
+        let _ = writeln!(text, "{:>5} | {}", position.line, printable(&redact::words(line)));
+    }
     if let Some(url) = error.url.as_deref().filter(|url| !error.message.contains(url)) {
         let _ = writeln!(text, "  url: {}", printable(url));
     }

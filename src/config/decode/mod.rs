@@ -113,6 +113,7 @@ pub(super) fn read_file<T>(
     let errors = reader.errors.iter().map(|(at, kind)| ConfigError {
         file: path.to_owned(),
         position: place(*at),
+        line: reader.lines.line(*at).to_owned(),
         kind: kind.clone(),
     });
     (decoded, errors.collect())
