@@ -22,6 +22,18 @@ fn published(registry: &Registry) -> (tempfile::TempDir, String) {
     (index, workspace_lock(registry))
 }
 
+/// A registry that serves such an index too, below `/index`, and the lock file.
+fn published_on_the_web() -> (Registry, String) {
+    let registry = widget();
+    let (index, lock) = published(&registry);
+    let serving = PLATFORMS.iter().fold(registry, |registry, platform| {
+        let file = entry(&index, &registry, platform);
+        let path = format!("/index/{}", file.strip_prefix(index.path()).unwrap().display());
+        registry.document(&path, "text/plain", std::fs::read(&file).unwrap())
+    });
+    (serving, lock)
+}
+
 fn workspace_lock(registry: &Registry) -> String {
     let workspace = Workspace::from("modules/one-root");
     workspace.tflock(registry, LOCK_BOTH).ended_with(0);
@@ -88,13 +100,7 @@ fn one_that_is_trusted_counts_as_if_it_were_computed_here() {
 
 #[test]
 fn a_web_server_spares_downloads_too() {
-    let mut registry = widget();
-    let (index, lock) = published(&registry);
-    for platform in PLATFORMS {
-        let file = entry(&index, &registry, platform);
-        let path = format!("/index/{}", file.strip_prefix(index.path()).unwrap().display());
-        registry = registry.document(&path, "text/plain", std::fs::read(&file).unwrap());
-    }
+    let (registry, lock) = published_on_the_web();
     let workspace = machine("https://{{registry}}/index", "");
     let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
     assert_eq!((registry.downloads("acme/widget"), workspace.lock_file()), (0, lock), "{run}");
@@ -119,13 +125,7 @@ fn a_dead_index_costs_a_note() {
 
 #[test]
 fn an_index_that_hangs_is_not_waited_for() {
-    let mut registry = widget();
-    let (index, lock) = published(&registry);
-    for platform in PLATFORMS {
-        let file = entry(&index, &registry, platform);
-        let path = format!("/index/{}", file.strip_prefix(index.path()).unwrap().display());
-        registry = registry.document(&path, "text/plain", std::fs::read(&file).unwrap());
-    }
+    let (registry, lock) = published_on_the_web();
     // What it would say is right, but comes too late.
     let registry = registry.answers(Endpoint::Other, Answer::slow(Duration::from_secs(5)));
     let workspace = machine("https://{{registry}}/index", "");
