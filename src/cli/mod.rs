@@ -59,6 +59,12 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
         width: if terminal { streams.columns } else { environment.columns().filter(|_| global.color.is_forced()) },
     };
     let [out, err] = [streams.stdout_is_terminal, streams.stderr_is_terminal].map(style);
+    if let Err(error) = usage::formats(arguments) {
+        // Nothing was done: no report takes the place of a file.
+        write(&mut streams.stderr, &report::failure_remark(&error, format, err));
+        return result(streams, &report::failure(Some(arguments.command.name()), &error, format))
+            .and(ExitCode::of_error(&error));
+    }
     match outcome(arguments, environment, streams) {
         Ok(outcome) => {
             let (code, dialect) = (outcome.code, outcome.dialect);
@@ -81,7 +87,6 @@ fn answer(arguments: &Arguments, environment: &Environment, streams: &mut Stream
 
 /// Runs the command, with progress on standard error while it runs.
 fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Streams<'_>) -> Result<Outcome, Error> {
-    usage::formats(arguments)?;
     let detail = arguments.global.detail();
     let mode = Mode::choose(detail, streams.stderr_is_terminal, environment.ci());
     let progress = Progress::new(mode, detail, Box::new(std::io::stderr()));

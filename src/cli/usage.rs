@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue, ErrorKind as ClapKind};
 
 use super::args::{Arguments, command, wants_json};
@@ -11,19 +12,28 @@ use crate::error::{Error, ErrorKind};
 use crate::redact;
 use crate::report::{self, Format};
 
-/// Refuses forms of the result that a command does not have.
+/// The commands whose results are findings and changes, which is all that formats for annotations tell.
+const ANNOTATED: [&str; 9] = ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "trust"];
+
+/// Refuses forms of the result that a command does not have: in them it would seem that all is well.
 ///
 /// # Errors
 ///
 /// A usage error.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     let name = arguments.command.name();
-    let reports = arguments.global.report.iter().map(|(format, _)| format.format());
-    if name != "diff"
-        && std::iter::once(arguments.global.format()).chain(reports).any(|format| format == Format::Commit)
-    {
-        return Err(Error::new(ErrorKind::Usage, format!("{name} has no result as a commit message"))
-            .hint("the format commit is for `tflock diff` only"));
+    let reports = arguments.global.report.iter().map(|(format, _)| *format);
+    for asked in std::iter::once(arguments.global.format).chain(reports) {
+        let (has, whose) = match asked.format() {
+            Format::Human | Format::Json | Format::Markdown => (true, String::new()),
+            Format::Github | Format::Gitlab | Format::Sarif => (ANNOTATED.contains(&name), ANNOTATED.join(", ")),
+            Format::Commit => (name == "diff", "diff".to_owned()),
+        };
+        if !has {
+            let format = asked.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let error = Error::new(ErrorKind::Usage, format!("{name} has no result in the format {format}"));
+            return Err(error.hint(format!("these have: {whose}; human, json and markdown are for every command")));
+        }
     }
     Ok(())
 }

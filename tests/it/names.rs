@@ -99,7 +99,7 @@ fn above_root_modules_the_option_is_named() {
 fn nothing_is_up_to_date_that_nobody_could_be_asked_about() {
     let registry = registry();
     let workspace = Workspace::with_files(&[("main.tf", &MAIN.replace("acme/widget", "acme/gone"))]);
-    for format in ["human", "markdown", "json", "github"] {
+    for format in ["human", "markdown", "json"] {
         let run = workspace.tflock(&registry, ["outdated", "--format", format]).ended_with(2);
         assert!(!run.stdout.contains("up to date"), "{run}");
     }

@@ -50,7 +50,7 @@ pub(in crate::cli) struct Global {
     /// The format of the result on standard output.
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = FormatName::Human)]
     pub(in crate::cli) format: FormatName,
-    /// Also write the result to a file in another format; may be repeated.
+    /// Also write the result to a file in another format; may be repeated. Arguments that are refused write none.
     #[arg(long, global = true, value_name = "FORMAT=FILE", value_parser = report)]
     pub(in crate::cli) report: Vec<(FormatName, PathBuf)>,
     /// Colours.
@@ -103,7 +103,7 @@ pub(in crate::cli) enum FormatName {
     Json,
     /// A comment on a pull request, or a step summary.
     Markdown,
-    /// Annotations of GitHub Actions.
+    /// Annotations of GitHub Actions; this and the next two for commands that judge or change lock files.
     Github,
     /// A Code Quality report of GitLab.
     Gitlab,

@@ -122,6 +122,34 @@ fn usage_errors_as_documents() {
     assert_eq!(document["error"]["message"], "a command is missing");
 }
 
+/// A command that has no result in a format does nothing, and above all writes no file.
+#[test]
+fn formats_that_a_command_does_not_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kept");
+    std::fs::write(&file, "precious\n").unwrap();
+    for (format, command) in [
+        ("commit", "verify"),
+        ("commit", "version"),
+        ("github", "fmt"),
+        ("gitlab", "list"),
+        ("sarif", "outdated"),
+        ("github", "get"),
+    ] {
+        let report = format!("{format}={}", file.display());
+        let told = told(&[command, "--report", &report]);
+        assert_eq!((told.code, std::fs::read_to_string(&file).unwrap()), (ExitCode::Failed, "precious\n".to_owned()));
+        assert!(
+            told.err.starts_with(&format!("error: {command} has no result in the format {format}")),
+            "{}",
+            told.err
+        );
+        let told = super::tests::told(&[command, "--format", format]);
+        assert!(told.code == ExitCode::Failed && told.err.contains("these have: "), "{}", told.err);
+        assert_eq!(super::tests::told(&["-json", command, "--report", &report]).json()["error"]["kind"], "usage");
+    }
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let closed = |kind| Run { stdout: Page { closed: Some(kind), ..Page::default() }, ..Run::default() };
