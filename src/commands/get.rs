@@ -48,6 +48,11 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
         let errors = errors.into_iter().map(|error| settings.tree_error(error));
         Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Configuration, "the configuration cannot be read"))
     })?;
+    let path = settings.path.join(&data_dir).join("modules");
+    if tree.remote_modules.is_empty() && tree.local_calls.is_empty() {
+        // Neither does `init` write a list of no modules.
+        return Ok(InstalledModules { path, modules: Vec::new() });
+    }
     locked(&tree, &settings)?;
     let _lock = DirectoryLock::acquire(&settings.root)?;
     let directory = ModulesDir::open(&settings.root.join(&data_dir))?;
@@ -74,11 +79,14 @@ fn install(settings: &RunSettings) -> Result<InstalledModules, Error> {
         version: call.version.as_ref().map(crate::config::ModuleVersion::canonical),
         changed,
     });
-    Ok(InstalledModules { path: settings.path.join(data_dir).join("modules"), modules: modules.collect() })
+    Ok(InstalledModules { path, modules: modules.collect() })
 }
 
 /// Makes sure that all calls are locked.
 fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
+    if tree.remote_modules.is_empty() {
+        return Ok(());
+    }
     let Some(read) = &tree.module_lock else {
         let message = "there is no module lock file, so that no module is known to be the right one";
         let hint = "`tflock lock --lock-modules` writes one";

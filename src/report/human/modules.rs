@@ -82,6 +82,7 @@ pub(super) fn installed(installed: &InstalledModules) -> String {
     let place = slashed(&installed.path);
     let place = printable(&place);
     match new {
+        0 if count == 0 => "no module from elsewhere is called; nothing to do\n".to_owned(),
         0 => format!("{count} {modules} in {place}, all as locked; nothing to do\n"),
         _ => format!("{count} {modules} in {place}, all as locked; {new} installed now\n"),
     }

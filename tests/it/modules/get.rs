@@ -21,6 +21,32 @@ fn without_a_lock_nothing_is_installed() {
     assert!(!workspace.has(".terraform"));
 }
 
+/// So that `get -r` can stand before `init` in a repository where only some root modules call modules from elsewhere.
+#[test]
+fn where_no_module_comes_from_elsewhere_there_is_nothing_to_lock() {
+    let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    let lock = workspace.lock_file();
+    for (root, main) in [("none", "locals {}\n"), ("local", "module \"here\" {\n  source = \"./here\"\n}\n")] {
+        workspace.write(&format!("{root}/main.tf"), main);
+        workspace.write(&format!("{root}/here/main.tf"), "locals {}\n");
+        workspace.write(&format!("{root}/.terraform.lock.hcl"), &lock);
+    }
+    workspace.tflock(&registry, ["get", "-r"]).ended_with(0);
+    assert!(workspace.has(LIST) && !workspace.has("none/.terraform"));
+    let here = workspace.tflock(&registry, ["-C", "local", "get"]).ended_with(0);
+    assert_eq!(here.stdout, "no module from elsewhere is called; nothing to do\n");
+    let none = workspace.tflock(&registry, ["-C", "none", "get", "--format", "json"]).ended_with(0);
+    assert_eq!(none.json()["modules"], serde_json::json!([]));
+    // As `init` writes it.
+    let list = workspace.read("local/.terraform/modules/modules.json");
+    std::fs::remove_dir_all(workspace.path("local/.terraform")).unwrap();
+    let init = ["-chdir=local", "init", "-input=false", "-backend=false"];
+    let Some(init) = workspace.terraform(&registry, init) else { return };
+    init.ended_with(0);
+    assert_eq!(workspace.read("local/.terraform/modules/modules.json"), list);
+}
+
 /// A tree with modules of each kind: of a registry, of git with a directory and parameters, local ones within both.
 fn tree() -> (Registry, Workspace) {
     let (registry, repository) = (widget(), Repository::new());
