@@ -7,7 +7,7 @@ mod position;
 mod rule;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use position::LineIndex;
 pub use rule::{Class, Level, Rule};
@@ -63,7 +63,10 @@ pub struct Finding {
 
 /// What to do about a finding, in words for this very run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice(String);
+pub struct Advice {
+    own: String,
+    of_rule: String,
+}
 
 impl Finding {
     /// A finding at the level of its rule, without a place.
@@ -119,21 +122,26 @@ impl Finding {
         self
     }
 
-    /// Puts what to do about it into other words.
-    pub fn advise(&mut self, words: impl Fn(&str) -> String) {
+    /// Puts what to do about it into other words, given its file.
+    pub fn advise(&mut self, words: impl Fn(&str, Option<&Path>) -> String) {
         let help = self.general_help();
-        let told = words(&help);
-        if told != help {
-            self.advice = Some(Box::new(Advice(told)));
+        let advice = Advice { own: words(&help, self.file.as_deref()), of_rule: words(self.rule.help(), None) };
+        if advice.own != help || advice.of_rule != self.rule.help() {
+            self.advice = Some(Box::new(advice));
         }
     }
 
     /// What to do about it: its remedy, else the help of the rule, about this very provider.
     pub fn help(&self) -> String {
         if let Some(advice) = &self.advice {
-            return advice.0.clone();
+            return advice.own.clone();
         }
         self.general_help()
+    }
+
+    /// What to do about all findings of its rule, where that is too much to be told one by one.
+    pub fn help_of_rule(&self) -> &str {
+        self.advice.as_ref().map_or(self.rule.help(), |advice| &advice.of_rule)
     }
 
     /// The same wherever the run was started.

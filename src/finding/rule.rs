@@ -62,6 +62,17 @@ macro_rules! rules {
     };
 }
 
+impl Rule {
+    /// What to do about it in many root modules at once, where it is not the same commands with `-r`.
+    pub fn help_for_many(self) -> Option<&'static str> {
+        // Without --create only those that have a lock file are worked on.
+        (self == Rule::LockFileMissing).then_some(
+            "Run `tflock lock -r --create`, which writes one wherever there is configuration that no module calls, and \
+             commit the files.",
+        )
+    }
+}
+
 rules! {
     LockSyntax, "lock-syntax", Deny, Other, "The lock file is not valid HCL, or holds something that a lock file cannot.", "Restore the file from version control, or resolve its conflict markers.";
     LockNotLiteral, "lock-not-literal", Deny, Trust, "A value of the lock file is not one plain quoted string: no tool writes such a value, and two tools may read it differently.", "Find out who wrote it (`git log --patch -- PATH`), and restore the file from an earlier revision: `git checkout REV -- PATH`.";

@@ -86,8 +86,7 @@ impl Outcome {
         for root in &mut self.roots {
             let RootOutcome { path, body, findings } = root;
             for finding in findings {
-                let file = finding.file.clone();
-                finding.advise(|text| stand.for_root(text, path, file.as_deref()));
+                finding.advise(|text, file| stand.for_root(text, path, file));
             }
             if let Ok(Body::Changes(changes)) = body {
                 for step in &mut changes.advice {

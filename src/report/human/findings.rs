@@ -88,9 +88,10 @@ fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
         group.first.level > Level::Note || style.detail == Detail::Verbose || begun.insert(group.first.rule)
     };
     let told: Vec<&Group<'_>> = found.iter().filter(is_told).filter(is_new).collect();
-    let mut helped = HashSet::new();
+    let mut helped: HashSet<(Rule, String)> = HashSet::new();
     let mut text = String::new();
-    for Group { message, first, paths } in &told {
+    for group in &told {
+        let Group { message, first, paths } = group;
         // Writing to a string cannot fail.
         let (label, wide) = label(first, style);
         let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
@@ -102,23 +103,116 @@ fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
         if first.level == Level::Note && others > 0 && style.detail < Detail::Verbose {
             let _ = writeln!(text, "  and {others} more of this kind; -v lists them");
         }
-        if first.level > Level::Note && first.remedy.is_some() {
-            let help = if paths.len() == 1 { first.help() } else { for_all(first.general_help(), whose) };
-            helps(&mut text, [&help], style);
-        } else if first.level > Level::Note && helped.insert(first.rule) {
-            let of_rule = told.iter().filter(|it| it.first.rule == first.rule && it.first.level > Level::Note);
-            let help = match (of_rule.count() == 1, paths.len() == 1) {
-                (true, true) => first.help(),
-                (true, false) => for_all(first.general_help(), whose),
-                (false, _) => for_all(first.rule.help().to_owned(), whose),
-            };
+        if first.level == Level::Note {
+            continue;
+        }
+        if first.remedy.is_some() {
+            helps(&mut text, [&own_help(group, whose)], style);
+            continue;
+        }
+        let of_rule = told.iter().filter(|it| it.first.rule == first.rule && it.first.level > Level::Note);
+        let of_rule: Vec<&Group<'_>> = of_rule.copied().collect();
+        let help = help(group, &of_rule, whose);
+        if helped.insert((first.rule, help.clone())) {
             helps(&mut text, [&help], style);
         }
     }
     text
 }
 
-/// What to do in many root modules.
-fn for_all(help: String, whose: Option<Whose>) -> String {
-    if whose.is_some_and(|whose| whose.recursive) { with_recursion(&help) } else { help }
+/// The most different words of one rule about what to do.
+const MOST_HELPS: usize = 3;
+
+/// What to do about a finding among all by its rule: words with which all of them can be settled, if there are any; else
+/// its own, unless they are too many to be read.
+fn help(group: &Group<'_>, of_rule: &[&Group<'_>], whose: Option<Whose>) -> String {
+    let own: HashSet<String> = of_rule.iter().map(|group| own_help(group, whose)).collect();
+    if own.len() > 1 && whose.is_some_and(|whose| whose.recursive) {
+        let shared = for_all(group.first, whose);
+        // Each has a file of its own.
+        if !shared.contains(" PATH`") && of_rule.iter().all(|other| for_all(other.first, whose) == shared) {
+            return shared;
+        }
+    }
+    match own.len() {
+        ..=MOST_HELPS => own_help(group, whose),
+        _ if whose.is_some_and(|whose| whose.recursive) => with_recursion(group.first.rule.help()),
+        _ => group.first.help_of_rule().to_owned(),
+    }
+}
+
+fn own_help(group: &Group<'_>, whose: Option<Whose>) -> String {
+    if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, whose) }
+}
+
+/// What to do about a finding in many root modules.
+fn for_all(finding: &Finding, whose: Option<Whose>) -> String {
+    let help = finding.general_help();
+    if !whose.is_some_and(|whose| whose.recursive) {
+        return help;
+    }
+    let for_many = finding.rule.help_for_many().filter(|_| finding.remedy.is_none());
+    for_many.map_or_else(|| with_recursion(&help), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::outcome::advice::Stand;
+    use crate::outcome::{Body, Outcome, RootOutcome, Verified};
+
+    /// The lines of help below findings, given with their root modules, of a run in `-C named` or with `-r`.
+    fn told(found: Vec<(&str, Finding)>, named: Option<&str>) -> Vec<String> {
+        let roots = found.into_iter().map(|(path, finding)| {
+            let body = Ok(Body::Verified(Verified::default()));
+            RootOutcome { path: path.into(), body, findings: vec![finding.in_file(Path::new(path).join("x.hcl"))] }
+        });
+        let mut outcome = Outcome { many: named.is_none(), ..Outcome::of_roots("verify", roots.collect()) };
+        if named.is_some() {
+            let findings = outcome.roots.drain(1..).flat_map(|root| root.findings).collect::<Vec<_>>();
+            outcome.roots[0].findings.extend(findings);
+        }
+        let named: Vec<PathBuf> = named.into_iter().map(PathBuf::from).collect();
+        let stand = Stand { recursive: named.is_empty(), files_from_top: true, named, ..Stand::default() };
+        let text = crate::report::render(&outcome.advised(&stand), crate::report::Format::Human, Style::default());
+        text.lines().filter_map(|line| line.strip_prefix("  help: ")).map(str::to_owned).collect()
+    }
+
+    fn finding(rule: Rule, name: &str) -> Finding {
+        Finding::new(rule, name).about(&ProviderAddr::parse(&format!("acme/{name}"), Dialect::Terraform).unwrap())
+    }
+
+    #[test]
+    fn what_is_advised_can_be_typed_where_the_user_stands() {
+        let rotate = |name| finding(Rule::SignerChanged, name).filled("FINGERPRINT", "F1");
+        let help = told(vec![("a", rotate("x")), ("a", rotate("y"))], Some("a"));
+        let own = ["x", "y"].map(|name| {
+            format!(
+                "Ask its publisher whether the key is theirs; then `tflock -C a trust rotate \
+                 registry.terraform.io/acme/{name} F1 --reason TEXT`."
+            )
+        });
+        assert_eq!(help, own);
+        let stale = |name| finding(Rule::ConstraintsStale, name);
+        assert_eq!(told(vec![("a", stale("x")), ("a", stale("y"))], Some("a")), ["Run `tflock -C a lock`."]);
+        assert_eq!(told(vec![("a", stale("x")), ("a", stale("y"))], None), ["Run `tflock -C a lock`."]);
+        assert_eq!(told(vec![("a", stale("x")), ("b", stale("y"))], None), ["Run `tflock lock -r`."]);
+        let strange = || Finding::new(Rule::LockNotLiteral, "x");
+        let help = told(vec![("a", strange()), ("b", Finding::new(Rule::LockNotLiteral, "y"))], None);
+        assert!(help.len() == 2 && help[0].contains("-- a/x.hcl`") && help[1].contains("-- b/x.hcl`"), "{help:?}");
+        // Too many to be told one by one.
+        let many = ["p", "q", "r", "s"].map(|name| ("a", rotate(name)));
+        let help = told(many.to_vec(), Some("a"));
+        assert!(help.len() == 1 && help[0].contains("`tflock -C a trust rotate ADDR FINGERPRINT"), "{help:?}");
+    }
+
+    #[test]
+    fn missing_lock_files_are_created() {
+        let missing = || Finding::new(Rule::LockFileMissing, "there is none");
+        let help = told(vec![("a", missing()), ("b", missing())], None);
+        assert!(help.len() == 1 && help[0].starts_with("Run `tflock lock -r --create`"), "{help:?}");
+        assert_eq!(told(vec![("a", missing())], None), ["Run `tflock -C a lock` and commit the file."]);
+    }
 }
