@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::workspace::Workspace;
+use crate::support::yaml::document;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -49,6 +50,50 @@ fn commands_that_are_shown_exist() {
         }
     }
     assert!(checked > 20);
+}
+
+/// What a hook or a bot leaves out is neither judged nor committed.
+#[cfg(unix)]
+#[test]
+fn hooks_and_recipes_name_our_files() {
+    let [lock, modules] = [".terraform.lock.hcl", ".tflock.modules.hcl"];
+    let names = format!("a/{lock}\na/{modules}\n.tflock.hcl\n.tflock.trust.hcl\na/terraform.lock\n");
+    let workspace = Workspace::with_files(&[("names", &names)]);
+    for hook in document(".pre-commit-hooks.yaml").as_array().unwrap() {
+        let found = workspace.program(Path::new("/bin/grep"), None, ["-E", hook["files"].as_str().unwrap(), "names"]);
+        let wanted = if hook["id"] == "tflock-fmt" { 2 } else { 4 };
+        let wanted: String = names.split_inclusive('\n').take(wanted).collect();
+        assert_eq!(found.stdout, wanted, "{}", hook["id"]);
+    }
+    for recipe in ["github-bots.yml", "renovate.json"] {
+        let text = std::fs::read_to_string(Path::new(TOP).join("docs/ci").join(recipe)).unwrap();
+        assert!([lock, modules].iter().all(|file| text.contains(&format!("**/{file}"))), "{recipe}");
+    }
+}
+
+/// The step of the recipe that adds what changed, run where there is a module lock and where there is none.
+#[cfg(unix)]
+#[test]
+fn the_bot_adds_what_was_completed() {
+    let recipe = document("docs/ci/github-bots.yml");
+    let steps = recipe["jobs"]["lock"]["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["name"] == "Push what was added").unwrap()["run"].as_str().unwrap();
+    let add = step.split("git diff --cached").next().unwrap();
+    let workspace = Workspace::with_files(&[("a/.terraform.lock.hcl", "old"), ("a/other", "old")]);
+    workspace.git(["init", "--quiet"]);
+    let added = |files: &[&str]| {
+        workspace.git(["add", "--all"]);
+        workspace.git(["commit", "--quiet", "--allow-empty", "--message", "x"]);
+        for file in files {
+            workspace.write(file, "new");
+        }
+        workspace.program(Path::new("/bin/bash"), None, ["-eo", "pipefail", "-c", add]).ended_with(0);
+        workspace.git(["diff", "--cached", "--name-only"]).stdout
+    };
+    assert_eq!(added(&[]), "");
+    assert_eq!(added(&["a/.terraform.lock.hcl", "a/other"]), "a/.terraform.lock.hcl\n");
+    workspace.write("b/.tflock.modules.hcl", "old");
+    assert_eq!(added(&["b/.tflock.modules.hcl"]), "b/.tflock.modules.hcl\n");
 }
 
 /// The map names folders and files of `src/`, each by its path there or from the top; `NAME` stands for one to be made.
