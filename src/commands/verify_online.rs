@@ -19,6 +19,7 @@ pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Que
     let mut questions = Questions::new(depth, false);
     for root in roots {
         questions.add(root.settings(), root.lock());
+        questions.add_gone(root);
     }
     questions
 }
@@ -59,6 +60,18 @@ impl Questions {
                 }
                 Entry::Occupied(mut occupied) => occupied.get_mut().join(inquiry),
             }
+        }
+    }
+
+    /// Adds the `h1:` that a change removed from entries of the same version: what no package has may be removed, and
+    /// without looking at the packages nobody knows which that is.
+    fn add_gone(&mut self, root: &Root) {
+        let Some((_, before)) = root.base() else { return };
+        for (addr, entry) in root.lock().iter() {
+            let old = before.get(addr).filter(|old| old.version == entry.version);
+            let Some(inquiry) = self.inquiries.get_mut(&(addr.clone(), entry.version.clone())) else { continue };
+            let recorded = old.into_iter().flat_map(|old| old.hashes.of(HashScheme::H1));
+            inquiry.h1.extend(recorded.filter(|hash| hash.is_well_formed()).cloned());
         }
     }
 

@@ -3,12 +3,12 @@
 //! Hashes that only came are no matter here: they are verified as all others are.
 
 use super::Judged;
-use super::hashes::status;
 use crate::diff;
-use crate::finding::{Finding, Level, Position, Rule};
+use crate::evidence::Evidence;
+use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::{LockEntry, LockFile};
-use crate::release::hashes::Status;
+use crate::release::hashes::{Judge, Status};
 
 /// What happened to the hashes of one version, as far as they can match a package.
 struct Shift<'a> {
@@ -41,7 +41,29 @@ impl Judged<'_> {
             (false, false) => self.replaced(&shift),
             (false, true) => self.dropped(old, &shift),
         };
+        if self.is_remedy(old, &shift) {
+            let message = format!("{}; no package of the release has what is gone", finding.message);
+            return Some(Finding { level: Level::Note, message, ..finding });
+        }
         Some(self.accepted(finding))
+    }
+
+    /// True if the change does what the remedy of a refuted hash says: nothing went but what was refuted, and what came in
+    /// its place was computed from packages of a release all of whose archives were recorded at the base.
+    ///
+    /// A release that was published again refutes what was recorded, too; but its archives were not recorded.
+    fn is_remedy(&self, old: &LockEntry, shift: &Shift<'_>) -> bool {
+        let Some(release) = self.knowledge.release() else { return false };
+        let judge = |hash: &PackageHash| Judge::of(Some(release)).judge(hash);
+        let is_proven = |hash: &PackageHash| matches!(judge(hash).status, Status::Proven(_));
+        let is_shown = |hash: &PackageHash| {
+            is_proven(hash) && (hash.scheme() == HashScheme::Zh || judge(hash).evidence.contains(&Evidence::Computed))
+        };
+        let mut archives = release.archives().copied().map(PackageHash::zh);
+        shift.went.iter().all(|hash| judge(hash).status.is_refuted())
+            && shift.came.iter().all(|hash| is_shown(hash))
+            && (shift.came.is_empty() || archives.all(|zh| old.hashes.contains(&zh)))
+            && self.entry.hashes.iter().any(is_proven)
     }
 
     fn replaced(&self, shift: &Shift<'_>) -> Finding {
@@ -71,19 +93,11 @@ impl Judged<'_> {
                 shift.went[0].abridged()
             )
         };
-        let finding = self.find(Rule::HashesDropped, message).at(self.hashes_at());
-        // Whoever takes out what a verification refuted does what its remedy says.
-        let status = |hash: &PackageHash| status(self.knowledge, hash);
-        let is_remedy = shift.went.iter().all(|hash| status(hash).is_refuted())
-            && self.entry.hashes.iter().any(|hash| matches!(status(hash), Status::Proven(_)));
-        if !is_remedy {
-            return finding;
-        }
-        let message = format!("{}; no package of the release has them", finding.message);
-        Finding { level: Level::Note, message, ..finding }
+        self.find(Rule::HashesDropped, message).at(self.hashes_at())
     }
 
-    /// The finding as a warning, if those whose trust file is believed accepted that the release was published again.
+    /// The finding as a warning, if those whose trust file is believed accepted since the base that the release was
+    /// published again.
     fn accepted(&self, finding: Finding) -> Finding {
         let records = self.subject.pins.into_iter().flat_map(|pins| &pins.republished);
         let mut of_release =
@@ -95,12 +109,6 @@ impl Judged<'_> {
             format!("{}; that it was published again was accepted on {}: {reason}", finding.message, record.date);
         let told = Finding { level: Level::Warn, message, ..finding };
         told.remedied_by("Nothing, if the reason given there is right: the trust file accepts the new hashes.")
-    }
-
-    /// Where a hash is written.
-    pub(super) fn place_of(&self, hash: &PackageHash) -> Position {
-        let written = self.spans.each_hash.iter().find(|(written, _)| written == hash);
-        written.map_or_else(|| self.hashes_at(), |(_, position)| *position)
     }
 }
 

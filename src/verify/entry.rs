@@ -5,13 +5,21 @@ use std::collections::BTreeSet;
 use super::{Judged, Subject, init_changes, policy};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::HashScheme;
+use crate::lockfile::LockFile;
 use crate::platform::Platform;
 use crate::release::Knowledge;
-use crate::requirements::Requirement;
+use crate::requirements::{Requirement, Requirements};
 
-/// Providers that are required and have no entry.
-pub(super) fn required(subject: &Subject<'_>) -> Vec<Finding> {
-    let Some(requirements) = subject.requirements else { return Vec::new() };
+/// Providers that have no entry: those that are required, or where no configuration tells, those that had one at the base.
+pub(super) fn missing(subject: &Subject<'_>) -> Vec<Finding> {
+    let findings = match subject.requirements {
+        Some(requirements) => required(subject, requirements),
+        None => gone(subject),
+    };
+    findings.into_iter().map(|finding| subject.leveled(finding, None)).collect()
+}
+
+fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> {
     let missing = requirements.iter().filter(|(addr, _)| subject.lock.get(addr).is_none());
     let findings = missing.map(|(addr, requirement)| {
         let message = format!("the lock file has no entry for {addr}, which the configuration requires");
@@ -21,8 +29,30 @@ pub(super) fn required(subject: &Subject<'_>) -> Vec<Finding> {
             None => finding.at(Position::default()),
         }
     });
-    findings.map(|finding| subject.leveled(finding, None)).collect()
+    findings.collect()
 }
+
+/// Entries that are gone since the base; where none is left, the lock file counts as removed.
+fn gone(subject: &Subject<'_>) -> Vec<Finding> {
+    let before = subject.before.into_iter().flat_map(LockFile::iter);
+    let gone: Vec<_> = before.filter(|(addr, _)| subject.lock.get(addr).is_none()).collect();
+    if subject.lock.is_empty() && !gone.is_empty() {
+        let message = "the dependency lock file had entries at the base, and has none any more";
+        return vec![Finding::new(Rule::LockFileRemoved, message).at(Position::default())];
+    }
+    let dropped = gone.into_iter().map(|(addr, entry)| {
+        let message = format!(
+            "the entry of {addr} {} was removed, and there is no configuration that would tell whether it is needed",
+            entry.version
+        );
+        Finding::new(Rule::HashesDropped, message).about(addr).at(Position::default()).remedied_by(REMOVED)
+    });
+    dropped.collect()
+}
+
+/// What to do about an entry that was removed.
+const REMOVED: &str = "Restore the entry from the base. If the provider is not used any more, let the owner of \
+                       `.tflock.hcl` approve an `exempt \"hashes-dropped\"` block for it.";
 
 impl Judged<'_> {
     /// Requirement, policy, and what the entry itself says.
@@ -81,30 +111,22 @@ impl Judged<'_> {
         placed.chain(of_release.map(|finding| finding.at(self.version_at()))).collect()
     }
 
-    /// An entry that any package would satisfy, or nearly any.
+    /// An entry that any package would satisfy, or any that was not packed.
     fn pins_nothing(&self) -> Option<Finding> {
         let has = |scheme| self.entry.hashes.of(scheme).next().is_some();
         let why = match (has(HashScheme::H1), has(HashScheme::Zh)) {
             (true, _) => return None,
-            (false, true) if self.all_archives_known() => {
+            (false, true) => {
                 let message = format!("{} records the checksums of archives only, and no h1", self.name());
                 let finding = self.find(Rule::H1Missing, message).at(self.hashes_at());
                 // What a change brings can have one.
                 return Some(if self.is_new() { Finding { level: Level::Deny, ..finding } } else { finding });
             }
-            (false, true) => "only checksums of archives, which no installed package is checked against",
             (false, false) if self.entry.hashes.is_empty() => "no hashes",
             (false, false) => "only hashes of unknown schemes, which match no package",
         };
         let message = format!("the entry of {} records {why}", self.name());
         Some(self.find(Rule::PinsNothing, message).at(self.hashes_at()))
-    }
-
-    /// True if each recorded `zh:` is shown to be one of the release.
-    fn all_archives_known(&self) -> bool {
-        let Knowledge::Known(release) = self.knowledge else { return false };
-        let listed = |digest| release.lines.contains_key(&digest);
-        self.entry.hashes.of(HashScheme::Zh).all(|hash| hash.zh_digest().is_some_and(listed))
     }
 
     /// Wanted platforms without an `h1:`. What cannot be attributed is never held against an entry.

@@ -26,18 +26,20 @@ mod release;
 mod tests;
 mod weakened;
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
 pub use facts::Facts;
 pub use init::init_changes;
 pub use levels::leveled;
-pub use pinned::{PinChange, believed, pin_changes};
+pub use pinned::{Counted, PinChange, believed, pin_changes};
 pub use weakened::{Weakening, weakenings};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::finding::Finding;
+use crate::finding::{Finding, Position};
+use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
 use crate::outcome::Verified;
 use crate::release::Knowledge;
@@ -76,10 +78,11 @@ pub struct Subject<'a> {
 /// The findings name no file, unless it is one of the configuration; they have the levels of the settings.
 pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Finding>) {
     let mut verified = Verified::default();
-    let mut findings = entry::required(subject);
+    let mut findings = entry::missing(subject);
     for (addr, entry) in subject.lock.iter() {
         let spans = subject.spans.entries.get(addr).cloned().unwrap_or_default();
-        let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge: facts.of(addr) };
+        let (knowledge, places) = (facts.of(addr), OnceCell::new());
+        let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge, places };
         let mut found = judged.entry();
         found.extend(judged.release());
         let of_hashes = judged.hashes(&mut verified);
@@ -118,6 +121,8 @@ struct Judged<'a> {
     entry: &'a crate::lockfile::LockEntry,
     spans: &'a crate::lockfile::EntrySpans,
     knowledge: &'a Knowledge,
+    /// Where each hash is written; many of one entry may be asked for.
+    places: OnceCell<HashMap<&'a PackageHash, Position>>,
 }
 
 impl Judged<'_> {
@@ -131,12 +136,18 @@ impl Judged<'_> {
     }
 
     /// Where the version stands, or the entry.
-    fn version_at(&self) -> crate::finding::Position {
+    fn version_at(&self) -> Position {
         self.spans.version.unwrap_or(self.spans.block)
     }
 
     /// Where the hashes begin, or the entry.
-    fn hashes_at(&self) -> crate::finding::Position {
+    fn hashes_at(&self) -> Position {
         self.spans.hashes.unwrap_or(self.spans.block)
+    }
+
+    /// Where a hash is written first.
+    fn place_of(&self, hash: &PackageHash) -> Position {
+        let written = || self.spans.each_hash.iter().rev().map(|(hash, position)| (hash, *position)).collect();
+        self.places.get_or_init(written).get(hash).copied().unwrap_or_else(|| self.hashes_at())
     }
 }

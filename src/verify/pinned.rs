@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Rule;
-use crate::trust::pins::{BlockKey, Pin, Pins, Signer};
+use crate::trust::pins::{BlockKey, Pin, Pins, Republication, Signer};
 use crate::trust::words::all;
 use crate::version::Version;
 
@@ -16,6 +16,31 @@ pub struct PinChange {
     pub message: String,
     /// The block of the new file that says it; none if none does.
     pub block: Option<BlockKey>,
+}
+
+/// The pins that count while a lock file is judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Who is accepted. Of republications only what was accepted since the base: what was accepted before explains the
+    /// hashes that the base records, and no others.
+    pub pins: Pins,
+    /// The republications that were accepted at the base.
+    pub settled: BTreeSet<Republication>,
+}
+
+impl Counted {
+    /// The pins that count for a change, by those at its base.
+    pub fn since(before: &Pins, mut pins: Pins) -> Self {
+        pins.republished.retain(|record, _| !before.republished.contains_key(record));
+        Self { pins, settled: before.republished.keys().cloned().collect() }
+    }
+}
+
+impl From<Pins> for Counted {
+    /// The pins that count where no change is judged.
+    fn from(pins: Pins) -> Self {
+        Self { pins, settled: BTreeSet::new() }
+    }
 }
 
 /// What the new pins let pass that the old ones did not, and what they forget.
@@ -152,6 +177,22 @@ mod tests {
         let record = "republished \"registry.terraform.io/a/b\" {\n version = \"1.0.0\"\n date = \"2026-01-01\"\n reason = \"x\"\n}\n";
         assert_eq!(rules("", record), [Rule::RepublicationAccepted]);
         assert_eq!(rules(record, ""), []);
+    }
+
+    #[test]
+    fn a_republication_that_was_accepted_before_accepts_nothing_of_a_change() {
+        let record = |day: &str| {
+            format!(
+                "republished \"registry.terraform.io/a/b\" {{\n version = \"1.0.0\"\n date = \"{day}\"\n reason = \"x\"\n}}\n"
+            )
+        };
+        let before = pins(&record("2026-01-01"));
+        let now = pins(&(record("2026-01-01") + &record("2026-02-01")));
+        let counted = Counted::since(&before, now.clone());
+        let days: Vec<String> = counted.pins.republished.keys().map(|record| record.date.to_string()).collect();
+        assert_eq!(days, ["2026-02-01"]);
+        assert_eq!(counted.settled, before.republished.keys().cloned().collect());
+        assert_eq!(Counted::from(now.clone()).pins, now);
     }
 
     #[test]

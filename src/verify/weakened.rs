@@ -3,7 +3,7 @@
 //! Compared is what holds in the end, defaults included: a policy that is merely written otherwise is none the weaker.
 //! Which platforms and which tool a project wants is no policy; that hashes were dropped is found where they stood.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -61,17 +61,20 @@ fn hosts(name: &str, old: &Hosts, new: &Hosts) -> Option<Weakening> {
     Some(weakening(name, message))
 }
 
+/// What holds for registries that have no `host` block. The default is one for registry.opentofu.org and another for all
+/// others; those that are named are told by themselves.
 fn signature(old: &Settings, new: &Settings) -> Option<Weakening> {
-    let default_hosts = [Dialect::Terraform, Dialect::OpenTofu].map(Dialect::default_registry_host);
-    // The default rule is one for registry.opentofu.org and another for all others.
-    let of_host = |host: Hostname| {
+    let any = [old, new].map(|settings| Settings { hosts: BTreeMap::new(), ..settings.clone() });
+    let of_host = |dialect: Dialect, [old, new]: [&Settings; 2]| {
+        let host = Hostname::parse(dialect.default_registry_host()).ok()?;
         let [was, is] = [old, new].map(|settings| settings.signature_for(&host));
         (is < was).then(|| {
             let [was, is] = [was, is].map(|rule| word(&SIGNATURES, &rule).unwrap_or_default());
             weakening("signature", format!("policy.signature is {is:?}; before, {was:?}"))
         })
     };
-    default_hosts.into_iter().filter_map(|host| Hostname::parse(host).ok()).find_map(of_host)
+    let of_others = of_host(Dialect::Terraform, [&any[0], &any[1]]);
+    of_others.or_else(|| of_host(Dialect::OpenTofu, [old, new]))
 }
 
 fn expired_key(old: &Settings, new: &Settings) -> Option<Weakening> {
@@ -190,7 +193,7 @@ fn is_range_within(one: &Constraints, other: &Constraints) -> bool {
     around.into_iter().all(|version| !contains(one, &version) || contains(other, &version))
 }
 
-/// A version, and the first pre-release and the release of each number that follows it.
+/// A version, and the first pre-release and the release of each number that follows it; behind a pre-release the next one.
 fn neighbours(version: &Version) -> Vec<Version> {
     let (major, minor, patch) = (version.major(), version.minor(), version.patch());
     let next = [
@@ -201,7 +204,19 @@ fn neighbours(version: &Version) -> Vec<Version> {
     ];
     let first = next.iter().filter_map(|(major, minor, patch)| format!("{major}.{minor}.{patch}-0").parse().ok());
     let releases = next.iter().map(|(major, minor, patch)| Version::new(*major, *minor, *patch));
-    first.chain(releases).chain([version.clone()]).collect()
+    let later = following(version.pre()).and_then(|pre| format!("{major}.{minor}.{patch}-{pre}").parse().ok());
+    first.chain(releases).chain([version.clone()]).chain(later).collect()
+}
+
+/// The pre-release that comes next: digits are counted, and behind other text comes the least sign that it may have.
+fn following(pre: &str) -> Option<String> {
+    let start = pre.rfind('.').map_or(0, |dot| dot + 1);
+    let (before, last) = pre.split_at(start);
+    if !last.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(format!("{pre}-"));
+    }
+    let next: u128 = last.parse::<u128>().ok()?.checked_add(1)?;
+    Some(format!("{before}{next:0width$}", width = last.len()))
 }
 
 #[cfg(test)]
@@ -276,6 +291,17 @@ mod tests {
     }
 
     #[test]
+    fn rules_of_both_default_registries_do_not_hide_those_of_all_others() {
+        let own = |host: &str| format!("host \"{host}\" {{\n signature = \"always\"\n}}\n");
+        let own = own("registry.terraform.io") + &own("registry.opentofu.org");
+        let [always, never] = ["always", "never"].map(|rule| own.clone() + &policy(&format!("signature = \"{rule}\"")));
+        assert_eq!(lines(&own, &never), ["signature"]);
+        assert_eq!(lines(&always, &never), ["signature"]);
+        assert_eq!(lines(&always, &own), [""; 0]);
+        assert_eq!(lines(&never, &own), [""; 0]);
+    }
+
+    #[test]
     fn what_is_no_policy_is_not_compared() {
         let some = "platforms = [\"linux_amd64\"]\ntool = \"tofu\"\noptional_platforms = {\n \"a/b\" = [\"x_y\"]\n}\n";
         assert_eq!(lines(some, ""), [""; 0]);
@@ -297,6 +323,9 @@ mod tests {
             ("= 1.4.1", ">= 1.4.0, < 1.5.0"),
             (">= 1.0.0, < 1.2.0", "~> 1.0"),
             ("1.4.1-rc1", "< 1.4.1"),
+            (">= 1.0.0-beta", "> 1.0.0-alpha"),
+            (">= 1.0.0-rc.12", "> 1.0.0-rc.9"),
+            (">= 1.0.0-9", "> 1.0.0-1"),
         ] {
             assert_eq!(lines(&ban(old), &ban(new)), [""; 0], "{old} -> {new}");
             assert_eq!(lines(&ban(new), &ban(old)).len(), 1, "{new} -> {old}");

@@ -157,6 +157,21 @@ fn the_tree_under_attack_does_not_vouch_for_itself() {
     let run = gate(&workspace, &registry, &["--allow-trust-change"]).ended_with(0);
     assert_eq!(rules(&run, "warn"), ["hash-replaced".to_owned()].into(), "{run}");
     gate(&workspace, &registry, &[]).ended_with(3);
+
+    // Once that is merged, it accepts no other hashes.
+    commit(&workspace, "accepted");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    edit(&workspace, &path, |text| {
+        let other = "    \"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\",\n";
+        let rest = without_last_line_with(text, "h1:");
+        let end = rest.rfind("  ]\n").unwrap();
+        format!("{}{other}{}", &rest[..end], &rest[end..])
+    });
+    for more in [&["--offline"][..], &["--offline", "--allow-trust-change"]] {
+        let run = gate(&workspace, &registry, more).ended_with(3);
+        assert!(rules(&run, "deny").contains("hash-replaced"), "{run}");
+        assert!(!run.stdout.contains("accepts it already"), "{run}");
+    }
 }
 
 #[test]
@@ -248,6 +263,16 @@ fn root_modules_come_and_go_and_move() {
     workspace.write("live/terragrunt.hcl", "");
     commit(&workspace, "live");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    // Taking out what it says is no better than taking it away.
+    let lock = workspace.read(&format!("live/{LOCK}"));
+    for (left, rule) in [
+        ("", "lock-file-removed"),
+        (&lock[..lock.find("\nprovider").unwrap()], "lock-file-removed"),
+        (&lock[..=lock.rfind("\nprovider").unwrap()], "hashes-dropped"),
+    ] {
+        workspace.write(&format!("live/{LOCK}"), left);
+        assert_eq!(denied(&all().ended_with(3)), [format!("{rule} live/{LOCK}")], "{left}");
+    }
     std::fs::remove_file(workspace.path(&format!("live/{LOCK}"))).unwrap();
     assert_eq!(denied(&all().ended_with(3)), [format!("lock-file-removed live/{LOCK}")]);
     let one = ["-C", "live", "verify", "--base", "origin/main", "--offline"];

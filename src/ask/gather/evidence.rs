@@ -290,10 +290,14 @@ impl<'a> Search<'a> {
 
     fn vouch(&mut self, platform: &Platform, h1: PackageHash, evidence: Evidence) {
         self.known.insert(platform.clone());
-        if evidence == Evidence::Computed {
+        let vouched = Vouched { platform: Some(platform.clone()), evidence };
+        if vouched.evidence == Evidence::Computed {
             self.computed.insert(platform.clone());
+            // That counts more than a report of the same.
+            self.release.h1.insert(h1, vouched);
+        } else {
+            self.release.h1.entry(h1).or_insert(vouched);
         }
-        self.release.h1.entry(h1).or_insert(Vouched { platform: Some(platform.clone()), evidence });
     }
 
     /// Takes in what the origin reports, as far as it fits the checksums and what was computed here.

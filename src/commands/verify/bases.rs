@@ -12,8 +12,8 @@ use crate::finding::Finding;
 use crate::git::Git;
 use crate::outcome::{Body, RootOutcome, Verified};
 use crate::parallel;
-use crate::trust::pins::{FILE_NAME, Pins};
-use crate::verify;
+use crate::trust::pins::FILE_NAME;
+use crate::verify::{self, Counted};
 use crate::workspace::{RunSettings, Scope, ToolChoice, under};
 
 /// The bases of the work trees that a run is about; none if the work trees vouch for themselves.
@@ -88,12 +88,12 @@ impl Bases {
     /// # Errors
     ///
     /// All that is wrong with the trust file.
-    pub fn pins(&self, root: &Path, place: &TrustPlace) -> Result<(Option<Pins>, Vec<Finding>), Error> {
+    pub fn pins(&self, root: &Path, place: &TrustPlace) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         if let Some(base) = self.of(root) {
             return base.pins(place);
         }
         let store = TrustStore::load(place)?;
-        Ok((store.exists().then(|| store.pins().clone()), Vec::new()))
+        Ok((store.exists().then(|| store.pins().clone().into()), Vec::new()))
     }
 
     /// Adds root modules that lost their lock file, which no search finds; gives those that are told without looking.

@@ -23,7 +23,7 @@ use super::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::error::Error;
-use crate::finding::Finding;
+use crate::finding::{Finding, Rule};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
 use crate::release::altered::{self, Witness};
@@ -162,7 +162,12 @@ fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     let witnesses = root.lock().iter().map(|(addr, _)| (addr.clone(), by.witnesses(root, addr)));
     let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
     let facts = Facts { releases: root.lock().iter().map(of).collect(), others: by.others, witnesses };
-    let (mut verified, mut findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
+    let (mut verified, findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
+    let named = |finding: Finding| match root.compared() {
+        Some(base) if finding.rule == Rule::LockFileRemoved => finding.filled("REV", base.short()),
+        _ => finding,
+    };
+    let mut findings: Vec<Finding> = findings.into_iter().map(named).collect();
     verified.inconclusive.extend(root.unknown_tree().inconclusive);
     let mut beside = root.text_findings();
     if by.options.installed {

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::finding::Finding;
 use crate::git::TrackedPackages;
 use crate::parallel;
-use crate::trust::pins::Pins;
+use crate::verify::Counted;
 use crate::workspace::{RunSettings, Scope};
 
 /// What was read before anybody is asked.
@@ -33,7 +33,7 @@ pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Openi
     let settings: Vec<Result<RunSettings, Error>> = parallel::each(count, parallel::cores(), |at| {
         targets.settings(at).and_then(|root| bases.settings(root, scope))
     });
-    let mut pins: BTreeMap<TrustPlace, Option<Arc<Pins>>> = BTreeMap::new();
+    let mut pins: BTreeMap<TrustPlace, Option<Arc<Counted>>> = BTreeMap::new();
     let mut trust = Vec::new();
     for root in settings.iter().flatten() {
         if !pins.contains_key(&root.trust) {

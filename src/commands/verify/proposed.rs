@@ -41,6 +41,9 @@ fn accepts(pins: &Pins, finding: &Finding, root: &Root, known: &Known) -> bool {
         Rule::SignerChanged | Rule::UnsignedAfterSigned => {
             signer(finding, root, known).is_some_and(|signer| judge(pins, addr, &entry.version, signer).accepts())
         }
-        _ => pins.republished.keys().any(|record| record.address == *addr && record.version == entry.version),
+        _ => {
+            let mut records = pins.republished.keys().filter(|record| !root.is_settled(record));
+            records.any(|record| record.address == *addr && record.version == entry.version)
+        }
     }
 }

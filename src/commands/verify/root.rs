@@ -17,8 +17,8 @@ use crate::git::TrackedPackages;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::modulelock;
 use crate::outcome::{Compared, Unanswered, Verified};
-use crate::trust::pins::Pins;
-use crate::verify::Subject;
+use crate::trust::pins::{Pins, Republication};
+use crate::verify::{Counted, Subject};
 use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 
 /// One root module with all that was read for it.
@@ -35,7 +35,7 @@ pub struct Root {
     /// The configuration; none if there is none.
     tree: Option<Arc<Tree>>,
     /// The remembered signers, if there is a trust file.
-    pins: Option<Arc<Pins>>,
+    pins: Option<Arc<Counted>>,
     /// What the change is judged by, and what the lock file said before it.
     change: Option<Change>,
     /// What is known of locked modules beside the tree.
@@ -61,7 +61,7 @@ impl Root {
     /// # Errors
     ///
     /// All that is wrong with the configuration; and if there is neither configuration nor lock file.
-    pub fn open(settings: &RunSettings, pins: Option<Arc<Pins>>, packages: &TrackedPackages) -> Result<Self, Error> {
+    pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &TrackedPackages) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         module.read_configuration(Reading::LENIENT)?;
         let RootModule { settings, lock, tree, .. } = module;
@@ -171,7 +171,7 @@ impl Root {
     }
 
     /// What the change is judged by, and what the lock file said before it.
-    pub(super) fn base(&self) -> Option<(&Compared, &LockFile)> {
+    pub(in crate::commands) fn base(&self) -> Option<(&Compared, &LockFile)> {
         self.change.as_ref().map(|change| (&change.base, &change.before))
     }
 
@@ -194,7 +194,12 @@ impl Root {
 
     /// The remembered signers, if there is a trust file.
     pub(super) fn pins(&self) -> Option<&Pins> {
-        self.pins.as_deref()
+        self.pins.as_deref().map(|counted| &counted.pins)
+    }
+
+    /// True if a republication was accepted at the base already.
+    pub(super) fn is_settled(&self, record: &Republication) -> bool {
+        self.pins.as_deref().is_some_and(|counted| counted.settled.contains(record))
     }
 
     pub(in crate::commands) fn spans(&self) -> Option<&Spans> {
@@ -216,7 +221,7 @@ impl Root {
             complete: self.tree.as_ref().is_none_or(|tree| tree.complete),
             settings: &self.settings.settings,
             dialect: self.settings.dialect,
-            pins: self.pins.as_deref(),
+            pins: self.pins(),
             now: self.settings.now,
         }
     }

@@ -224,7 +224,13 @@ impl Base {
                 Some(left) => left,
                 None => left.insert(self.moved_away()),
             };
-            locks.push(gone::predecessor(root.lock(), left).cloned().unwrap_or_default());
+            let old = gone::predecessor(root.lock(), left);
+            let mut before = LockFile::new();
+            // What else was recorded there need not be needed here.
+            for (addr, _) in root.lock().iter() {
+                old.and_then(|old| old.get(addr)).map(|entry| before.insert(addr.clone(), entry.clone()));
+            }
+            locks.push(before);
         }
         locks
     }

@@ -8,7 +8,7 @@ use crate::disk::worktree;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::trust::pins::{Pins, TrustFile};
-use crate::verify;
+use crate::verify::{self, Counted};
 
 impl Base {
     /// The pins that count for a change, and what it did to the trust file. One outside of the work tree is out of its
@@ -17,10 +17,10 @@ impl Base {
     /// # Errors
     ///
     /// All that is wrong with the trust file, at the revision or in the work tree.
-    pub fn pins(&self, place: &TrustPlace) -> Result<(Option<Pins>, Vec<Finding>), Error> {
+    pub fn pins(&self, place: &TrustPlace) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         let now = TrustStore::load(place)?;
         let known = |store: &TrustStore| store.exists().then(|| store.pins().clone());
-        let Some(path) = self.trust_path(place) else { return Ok((known(&now), Vec::new())) };
+        let Some(path) = self.trust_path(place) else { return Ok((known(&now).map(Counted::from), Vec::new())) };
         let sides = [(&self.revision, &self.believed), (&self.parted, &self.before)];
         let [believed, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
             let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
@@ -31,10 +31,12 @@ impl Base {
         // If what stood there cannot be read, what is believed now is the measure.
         let before = before.unwrap_or_else(|_| believed.clone());
         let findings = self.lifted(findings(before.pins(), now.file(), &PathBuf::from(path)));
-        if self.asked.trust_change_allowed {
-            return Ok((known(&now), findings));
-        }
-        Ok((verify::believed(known(&believed).as_ref(), before.pins(), known(&now).as_ref()), findings))
+        let counting = if self.asked.trust_change_allowed {
+            known(&now)
+        } else {
+            verify::believed(known(&believed).as_ref(), before.pins(), known(&now).as_ref())
+        };
+        Ok((counting.map(|pins| Counted::since(before.pins(), pins)), findings))
     }
 
     /// The trust file from the top; none if it is not in the work tree.
