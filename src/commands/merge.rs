@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::resolve::{refuse_not_literal, resolve};
+use super::resolve::{checkout, document_of, has_sides, refuse_not_literal, resolve, taking};
 use crate::disk::atomic::{Mode, store};
+use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::worktree::boundary;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
@@ -56,16 +57,15 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     let paths = [&driven.base, &driven.ours, &driven.theirs];
     let [base, ours, theirs] = paths.map(|path| in_directory(services, path));
     let shown = driven.path.as_ref().unwrap_or(&driven.ours);
-    let document = shown.file_name().map_or(Document::LockFile, |name| Document::by_name(&name.to_string_lossy()));
     let options =
         MergeOptions { marker_size: driven.marker_size.map_or(DEFAULT_MARKER_SIZE, usize::from), ..options(services) };
     let texts = [&base, &ours, &theirs].map(|path| read(path));
     let [base, ours_text, theirs] = texts;
     let (base, ours_text, theirs) = (base?, ours_text?, theirs?);
-    refuse_not_literal(shown, document, [&ours_text, &theirs], options)?;
-    let merged = merge_texts(document, Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
+    refuse_not_literal(shown, [&ours_text, &theirs], options)?;
+    let merged = merge_texts(document_of(shown), Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
-    let step = merged.conflicts.then(|| take_a_side(shown, None));
+    let step = merged.conflicts.then(|| take_a_side(shown, None, true));
     let mut outcome = outcome(vec![merged_file(shown, Some(merged))]);
     outcome.notes.extend(step);
     Ok(outcome)
@@ -89,9 +89,13 @@ fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
 }
 
 fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<MergedText>, Error> {
+    let directory = directory_of(file);
+    read(file)?;
+    // What another run wrote before the lock was had counts.
+    let _lock = DirectoryLock::acquire(directory)?;
     let merged = resolve(file, &read(file)?, options(services))?;
     if let Some(merged) = &merged {
-        store(file, &merged.text, Mode::KeepOr(0o644), &boundary(directory_of(file)))?;
+        store(file, &merged.text, Mode::KeepOr(0o644), &boundary(directory))?;
     }
     Ok(merged)
 }
@@ -111,31 +115,35 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
 /// What to do with a file whose markers were looked at.
 fn next_step(file: &Path, merged: &MergedText, services: &Services<'_>) -> String {
     if merged.conflicts {
-        take_a_side(file, allowed_side(file, &merged.remarks, services))
+        take_a_side(file, allowed_side(file, &merged.remarks, services), has_sides(file))
     } else {
-        format!("{} is resolved: `git add {}`", file.display(), word(file))
+        format!("{} is resolved: `git add {}`", file.display(), shell_word(&file.to_string_lossy()))
     }
 }
 
-/// How to decide a conflict; the side that the configuration allows, where it allows one only.
-fn take_a_side(file: &Path, allowed: Option<Side>) -> String {
-    let (shown, word) = (file.display(), word(file));
-    if Document::by_name(&file.file_name().unwrap_or_default().to_string_lossy()) != Document::LockFile {
+/// How to decide a conflict; the side that the configuration allows, where it allows one only. Git may have both sides.
+fn take_a_side(file: &Path, allowed: Option<Side>, in_git: bool) -> String {
+    let shown = file.display();
+    if document_of(file) != Document::LockFile {
         return format!("{shown}: between the markers keep the block that is right, and delete the markers");
     }
     match allowed {
-        Some(side) => format!(
-            "the configuration allows the version of {side}: `git checkout --{side} -- {word}`, then `tflock lock`"
+        Some(side) if in_git => {
+            format!("the configuration allows the version of {side}: `{}`, then `tflock lock`", checkout(side, file))
+        }
+        Some(side) => {
+            format!("the configuration allows the version of {side}: {}, then run `tflock lock`", taking(side, file))
+        }
+        None if in_git => format!(
+            "resolve the configuration first, then take the side that it allows: `{}` or `{}`, and run `tflock lock`",
+            checkout(Side::Ours, file),
+            checkout(Side::Theirs, file),
         ),
         None => format!(
-            "resolve the configuration first, then take the side that it allows: `git checkout --ours -- {word}` or \
-             `git checkout --theirs -- {word}`, and run `tflock lock`"
+            "{shown}: resolve the configuration first, then keep the side that it allows between the markers, delete \
+             the other one and the markers, and run `tflock lock`"
         ),
     }
-}
-
-fn word(file: &Path) -> String {
-    shell_word(&file.to_string_lossy())
 }
 
 /// The side whose version the configuration beside a lock file allows, for every provider where both cannot be right.
@@ -200,7 +208,8 @@ fn directory_of(file: &Path) -> &Path {
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
     if path.is_dir() {
-        return Err(Error::new(ErrorKind::Disk, format!("cannot read {}: it is a directory", path.display())));
+        let error = Error::new(ErrorKind::Disk, format!("cannot read {}: it is a directory", path.display()));
+        return Err(error.hint("name the file in it"));
     }
     let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
     crate::disk::text::read(path)?.ok_or_else(absent)

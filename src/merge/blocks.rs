@@ -12,7 +12,7 @@ use hcl::edit::structure::{Block, Structure};
 
 use super::markers::Markers;
 use super::remark::{Remark, Side};
-use super::{MergeOptions, MergedText, Three};
+use super::{MergeOptions, MergedText, Three, both};
 
 /// The order of the types in the file; unknown ones come last.
 const TYPES: [&str; 3] = ["provider", "denied_signer", "republished"];
@@ -23,8 +23,8 @@ struct Key {
     rank: usize,
     kind: String,
     labels: Vec<String>,
-    /// One release of a provider may be accepted as republished beside another.
-    version: Option<String>,
+    /// The version and the date of a release that was accepted as republished: one may be so beside another, and again.
+    republished: Vec<String>,
 }
 
 /// A block and the comments above it, without line ends around them.
@@ -74,7 +74,7 @@ pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, opti
             let base = Pieces::read(base);
             let no_base = base.is_err().then_some(Remark::NoBase);
             let base = base.unwrap_or_default();
-            let decided = sides.map(|sides| sides.map(|side| Pieces::read(side).unwrap_or_default()));
+            let decided = both(sides, |side| Pieces::read(side).ok());
             let mut merged =
                 merge_pieces(&Three { base, ours: our_pieces, theirs: their_pieces }, decided.as_ref(), markers);
             merged.remarks.extend(no_base);
@@ -150,11 +150,12 @@ impl Pieces {
 impl Key {
     fn of(block: &Block) -> Self {
         let kind = block.ident.as_str().to_owned();
-        let version = || block.body.get_attribute("version").and_then(|version| version.value.as_str());
+        let names: &[&str] = if kind == "republished" { &["version", "date"] } else { &[] };
+        let text = |name: &&str| Some(block.body.get_attribute(name)?.value.as_str()?.to_owned());
         Self {
             rank: TYPES.iter().position(|known| *known == kind).unwrap_or(TYPES.len()),
             labels: block.labels.iter().map(|label| label.as_str().to_lowercase()).collect(),
-            version: version().filter(|_| kind == "republished").map(str::to_owned),
+            republished: names.iter().filter_map(text).collect(),
             kind,
         }
     }
@@ -162,8 +163,8 @@ impl Key {
     /// The block as people know it.
     fn name(&self) -> String {
         let labels = self.labels.iter().map(|label| format!("{label:?}"));
-        let version = self.version.iter().map(|version| format!("({version})"));
-        let words: Vec<String> = std::iter::once(self.kind.clone()).chain(labels).chain(version).collect();
+        let which = (!self.republished.is_empty()).then(|| format!("({})", self.republished.join(", ")));
+        let words: Vec<String> = std::iter::once(self.kind.clone()).chain(labels).chain(which).collect();
         words.join(" ")
     }
 }

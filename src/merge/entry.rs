@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Three;
 use super::remark::{Reason, Side};
-use crate::hash::{HashScheme, PackageHashes};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::version::Constraints;
 
@@ -37,8 +37,14 @@ pub(super) fn settle(entry: Three<Option<&LockEntry>>, reasons: &mut Vec<Reason>
     match (ours, theirs) {
         (Some(ours), Some(theirs)) if ours.version == theirs.version => same_version(base, ours, theirs, reasons),
         (Some(ours), Some(theirs)) => match base {
-            Some(base) if base.version == theirs.version => instead(ours, theirs, Side::Theirs, reasons),
-            Some(base) if base.version == ours.version => instead(theirs, ours, Side::Ours, reasons),
+            Some(base) if base.version == theirs.version => {
+                reasons.extend(dropped(base, theirs, ours).map(|it| Reason::ConstraintsDropped(Side::Theirs, it)));
+                Some(ours).into()
+            }
+            Some(base) if base.version == ours.version => {
+                reasons.extend(dropped(base, ours, theirs).map(|it| Reason::ConstraintsDropped(Side::Ours, it)));
+                Some(theirs).into()
+            }
             _ => newer_for_both(base, ours, theirs, reasons),
         },
         (None, kept) => {
@@ -52,12 +58,11 @@ pub(super) fn settle(entry: Three<Option<&LockEntry>>, reasons: &mut Vec<Reason>
     }
 }
 
-/// One side has another version: its entry, whole. What the other side did was done to a version that is gone.
-fn instead(taken: &LockEntry, dropped: &LockEntry, of: Side, reasons: &mut Vec<Reason>) -> Settled {
-    if !dropped.constraints.allows(&taken.version) {
-        reasons.push(Reason::ConstraintsDropped(of, dropped.constraints.clone()));
-    }
-    Settled::Entry(taken.clone())
+/// Where one side has another version its entry is taken whole: what the other did was done to a version that is gone. The
+/// constraints of the other, if it changed them and they do not allow what is taken.
+fn dropped(base: &LockEntry, dropped: &LockEntry, taken: &LockEntry) -> Option<Constraints> {
+    let is_told = dropped.constraints != base.constraints && !dropped.constraints.allows(&taken.version);
+    is_told.then(|| dropped.constraints.clone())
 }
 
 /// Both sides have another version: the higher that the constraints of both allow, with its hashes.
@@ -88,9 +93,9 @@ fn same_version(base: Option<&LockEntry>, ours: &LockEntry, theirs: &LockEntry, 
         reasons.push(Reason::NoHashLeft);
         return Settled::Conflict;
     }
-    if nothing_in_common(&ours.hashes, &theirs.hashes) {
+    if may_be_two_releases(before, &ours.hashes, &theirs.hashes) {
         // Any one recorded hash lets a package pass, so that both together would let pass what neither side recorded.
-        reasons.push(Reason::NothingInCommon(ours.version.clone()));
+        reasons.push(Reason::TwoReleases(ours.version.clone()));
         return Settled::Conflict;
     }
     Settled::Entry(LockEntry { hashes, constraints: constraints(base, ours, theirs), ..ours.clone() })
@@ -105,26 +110,39 @@ fn hashes(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &Package
     vouched(ours, theirs).into_iter().chain(vouched(theirs, ours)).collect()
 }
 
-fn nothing_in_common(ours: &PackageHashes, theirs: &PackageHashes) -> bool {
-    let both_have = ours.of(HashScheme::Zh).next().is_some() && theirs.of(HashScheme::Zh).next().is_some();
-    both_have && !ours.of(HashScheme::Zh).any(|hash| theirs.contains(hash))
+/// Whether the two sides of an entry of one version may have recorded two releases, so that one of them was published
+/// again. Not if only one side changed hashes, or both have added to what is recorded.
+fn may_be_two_releases(before: Option<&PackageHashes>, ours: &PackageHashes, theirs: &PackageHashes) -> bool {
+    let [our_zh, their_zh] = [ours, theirs].map(zh);
+    if our_zh.is_empty() || their_zh.is_empty() || [ours, theirs].map(Some).contains(&before) {
+        return false;
+    }
+    let recorded = before.map(zh).unwrap_or_default();
+    let both_add = !recorded.is_empty() && recorded.is_subset(&our_zh) && recorded.is_subset(&their_zh);
+    !both_add && !is_one_list(&our_zh, &their_zh)
+}
+
+fn zh(hashes: &PackageHashes) -> BTreeSet<&PackageHash> {
+    hashes.of(HashScheme::Zh).collect()
+}
+
+/// Whether two lists of `zh:` can be of one release, which has one list that may have grown in between: then one holds the
+/// other. A common `zh:` alone shows nothing, since the manifest of many releases is the same file.
+fn is_one_list(one: &BTreeSet<&PackageHash>, other: &BTreeSet<&PackageHash>) -> bool {
+    !one.is_disjoint(other) && (one.is_subset(other) || other.is_subset(one))
 }
 
 /// Whether the sides of an entry, as they stand between conflict markers, may hold hashes of two releases.
 ///
-/// One release has one list of `zh:`, which may have grown in between, so that of two sides of one release one holds the
-/// list of the other. A common `zh:` alone shows nothing, since the manifest of many releases is the same file; and git
-/// merges by itself what stands around such a line, so that each scheme must show it. Lists of two versions have nothing
-/// in common.
+/// Git merges by itself what stands around a common line, so that each scheme must show that they are of one release.
+/// Lists of two versions have nothing in common.
 pub(super) fn is_mixture(ours: &LockEntry, theirs: &LockEntry) -> bool {
-    let of = |scheme| [ours, theirs].map(|side| side.hashes.of(scheme).collect::<BTreeSet<_>>());
-    let ([our_h1, their_h1], [our_zh, their_zh]) = (of(HashScheme::H1), of(HashScheme::Zh));
-    let have_common = !our_zh.is_disjoint(&their_zh);
+    let [our_h1, their_h1] = [ours, theirs].map(|side| side.hashes.of(HashScheme::H1).collect::<BTreeSet<_>>());
+    let [our_zh, their_zh] = [ours, theirs].map(|side| zh(&side.hashes));
     if ours.version != theirs.version {
-        return have_common;
+        return !our_zh.is_disjoint(&their_zh);
     }
-    let one_list = have_common && (our_zh.is_subset(&their_zh) || their_zh.is_subset(&our_zh));
-    let one_release = one_list && (our_h1 == their_h1 || !our_h1.is_disjoint(&their_h1));
+    let one_release = is_one_list(&our_zh, &their_zh) && (our_h1 == their_h1 || !our_h1.is_disjoint(&their_h1));
     ours.hashes != theirs.hashes && !one_release
 }
 

@@ -6,7 +6,7 @@ use super::base::{agreed, base_lock};
 use super::entry::{Settled, is_mixture, settle};
 use super::markers::Markers;
 use super::remark::{Reason, Remark, Side};
-use super::{MergeOptions, MergedText, Three};
+use super::{MergeOptions, MergedText, Three, both};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level};
@@ -125,7 +125,7 @@ pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
     merge
 }
 
-/// Merges the texts of lock files. The result is canonical but for its conflicts, in the dialect of ours.
+/// Merges the texts of lock files. The result is canonical but for its conflicts.
 pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
     merge_decided(texts, None, options)
 }
@@ -133,7 +133,7 @@ pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
 /// The same, with what two sides agree about as the decision of a conflict.
 pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
     let Three { base, ours, theirs } = texts;
-    let dialect = detect_dialect(ours).or_else(|| detect_dialect(theirs)).unwrap_or(options.dialect);
+    let (dialect, differing) = tool(texts, sides, options.dialect);
     let markers = Markers { size: options.marker_size };
     let read = |side, text| {
         decode(text, detect_dialect(text).unwrap_or(dialect)).map_err(|found| Box::new(unreadable(side, &found)))
@@ -146,20 +146,35 @@ pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, opti
             if options.from_markers {
                 merge.distrust_mixtures(ours, theirs);
             }
-            if let Some([Some(one), Some(other)]) = sides.map(|sides| sides.map(|side| base_lock(side, dialect))) {
+            if let Some([one, other]) = both(sides, |side| base_lock(side, dialect)) {
                 merge.decide(&agreed(&one, &other));
             }
             let no_base = base.is_none().then_some(Remark::NoBase);
             MergedText {
                 text: merge.encode(dialect, markers),
                 conflicts: merge.conflicts() > 0,
-                remarks: no_base.into_iter().chain(merge.remarks).collect(),
+                remarks: no_base.into_iter().chain(differing).chain(merge.remarks).collect(),
             }
         }
         (ours_read, theirs_read) => {
             let remarks = ours_read.err().into_iter().chain(theirs_read.err()).map(|remark| *remark).collect();
             markers.whole_file(ours, theirs, remarks)
         }
+    }
+}
+
+/// The tool that the merged file names: that of the side that moved to another one. Where only that of ours is a choice
+/// between two, it is told.
+fn tool(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, otherwise: Dialect) -> (Dialect, Option<Remark>) {
+    let base = detect_dialect(texts.base);
+    match (detect_dialect(texts.ours), detect_dialect(texts.theirs)) {
+        (Some(ours), Some(theirs)) if ours != theirs => match both(sides, detect_dialect) {
+            _ if base == Some(ours) => (theirs, None),
+            _ if base == Some(theirs) => (ours, None),
+            Some([one, other]) if one == other => (one, None),
+            _ => (ours, Some(Remark::ToolsDiffer(ours, theirs))),
+        },
+        (ours, theirs) => (ours.or(theirs).unwrap_or(otherwise), None),
     }
 }
 

@@ -22,9 +22,6 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
 
-/// The name of the trust file.
-pub const TRUST_FILE_NAME: &str = crate::trust::pins::FILE_NAME;
-
 /// The common ancestor and the two versions made from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Three<T> {
@@ -105,6 +102,12 @@ pub fn merge_decided(document: Document, texts: Three<&[u8]>, sides: [&[u8]; 2],
         Document::TrustFile => blocks::merge_decided(texts, Some(sides), options),
         Document::ModuleLock => modules::merge_decided(texts, Some(sides), options),
     }
+}
+
+/// Both sides of a text with markers; none if one of them cannot be read, which shows nothing of what was decided.
+fn both<T>(sides: Option<[&[u8]; 2]>, read: impl Fn(&[u8]) -> Option<T>) -> Option<[T; 2]> {
+    let [ours, theirs] = sides?;
+    Some([read(ours)?, read(theirs)?])
 }
 
 /// The first value of a side that is none, because no tool writes it: such a side is not merged.

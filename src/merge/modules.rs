@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::markers::Markers;
 use super::remark::{Remark, Side};
-use super::{MergeOptions, MergedText, Three};
+use super::{MergeOptions, MergedText, Three, both};
 use crate::modulelock::{FILE_NAME, LockedModule, ModuleKey, ModuleLockFile, decode};
 
 /// Merges the texts of module lock files.
@@ -18,7 +18,7 @@ pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
 
 /// The same where the two sides of a text with markers may agree on what a conflict is about.
 pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
-    let decided = sides.and_then(|[ours, theirs]| Some([read(ours).ok()?, read(theirs).ok()?]));
+    let decided = both(sides, |side| read(side).ok());
     let markers = Markers { size: options.marker_size };
     let Three { base, ours, theirs } = texts;
     match (read(ours), read(theirs)) {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::version::{Constraints, Version};
 
 /// One of the two that are merged.
@@ -45,6 +46,10 @@ pub enum Remark {
     Unreadable(Side, String),
     /// The common ancestor is not known: what one side removed comes back.
     NoBase,
+    /// The sides are of two tools, and it is not known which one moved to the other: that of ours is kept.
+    ToolsDiffer(Dialect, Dialect),
+    /// What stands between the markers cannot be read: nothing of it counts as decided.
+    NothingDecided,
 }
 
 /// What happened to an entry.
@@ -54,8 +59,8 @@ pub enum Reason {
     KeptThoughRemoved(Side),
     /// The constraints of this side were dropped with its version, though they do not allow the one that was taken.
     ConstraintsDropped(Side, Constraints),
-    /// Conflict: both sides have the version, and no `zh:` in common: they recorded two releases under one name.
-    NothingInCommon(Version),
+    /// Conflict: both sides have the version, with lists of `zh:` that are not of one release.
+    TwoReleases(Version),
     /// Conflict: neither version is allowed by the constraints of both sides.
     NoVersionForBoth(Version, Version),
     /// Conflict: each side removed the hashes that the other kept.
@@ -69,7 +74,7 @@ impl Reason {
     pub fn is_conflict(&self) -> bool {
         match self {
             Reason::KeptThoughRemoved(_) | Reason::ConstraintsDropped(..) => false,
-            Reason::NothingInCommon(_) | Reason::NoVersionForBoth(..) | Reason::NoHashLeft | Reason::Mixture => true,
+            Reason::TwoReleases(_) | Reason::NoVersionForBoth(..) | Reason::NoHashLeft | Reason::Mixture => true,
         }
     }
 }
@@ -87,8 +92,8 @@ impl fmt::Display for Reason {
                     side.other()
                 )
             }
-            Reason::NothingInCommon(version) => {
-                write!(f, "conflict: both sides lock {version}, but have no zh: hash in common")
+            Reason::TwoReleases(version) => {
+                write!(f, "conflict: both sides lock {version}, each with zh: hashes of its own, as of two releases")
             }
             Reason::NoVersionForBoth(ours, theirs) => {
                 write!(f, "conflict: ours locks {ours}, theirs {theirs}, and the constraints of both allow neither")
@@ -114,6 +119,13 @@ impl fmt::Display for Remark {
             Remark::NoBase => f.write_str(
                 "the common ancestor is not known: what only one side has is kept, even if the other removed it",
             ),
+            Remark::ToolsDiffer(ours, theirs) => {
+                let (ours, theirs) = (ours.program(), theirs.program());
+                write!(f, "ours is a file of {ours}, theirs one of {theirs}: the result is one of {ours}")
+            }
+            Remark::NothingDecided => {
+                f.write_str("what stood between the markers cannot be read, so nothing of it counts as decided")
+            }
         }
     }
 }

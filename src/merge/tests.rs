@@ -74,6 +74,10 @@ fn a_version_changed_on_one_side_is_taken_whole() {
     let base = entry("1.0.0", "~> 1.0", &["zh:a"]);
     let ours = entry("1.1.0", "~> 1.1", &["zh:b"]);
     let theirs = entry("1.0.0", ">= 1.0.0, ~> 1.0", &["h1:x", "zh:a"]);
+    // Constraints that a side left as they were are none that it wants.
+    let next = entry("2.0.0", "~> 2.0", &["zh:c"]);
+    let platform = entry("1.0.0", "~> 1.0", &["h1:x", "zh:a"]);
+    assert_eq!(merged(Some(base.clone()), Some(next.clone()), Some(platform)), (Some(next), vec![]));
     assert_eq!(merged(Some(base.clone()), Some(ours.clone()), Some(theirs)), (Some(ours.clone()), vec![]));
     let exact = entry("1.0.0", "1.0.0", &["zh:a"]);
     let dropped = Reason::ConstraintsDropped(Side::Theirs, exact.constraints.clone());
@@ -110,9 +114,95 @@ fn hashes_of_equal_versions() {
     // Hashes of another version say nothing of this one.
     let other = Some(entry("0.9.0", "", &["zh:manifest"]));
     assert_eq!(hashes(&other, &["zh:a", "zh:manifest"], &["zh:a"]).0, taken("zh:a zh:manifest"));
-    assert_eq!(hashes(&None, &["zh:a"], &["zh:b"]), (None, vec![Reason::NothingInCommon("1.0.0".parse().unwrap())]));
-    let replaced = hashes(&before, &["zh:a", "zh:b", "zh:gone", "h1:o"], &["h1:t", "zh:new"]);
-    assert_eq!(replaced, (None, vec![Reason::NothingInCommon("1.0.0".parse().unwrap())]));
+}
+
+#[test]
+fn hashes_of_two_releases_are_not_mixed() {
+    let side = |version: &str, zh: &str| {
+        let hashes: Vec<String> = zh.split_whitespace().map(|hash| format!("zh:{hash}")).collect();
+        entry(version, "", &hashes.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let merged = |base: &str, ours: &str, theirs: &str| {
+        let base = (!base.is_empty()).then(|| side("1.0.0", base));
+        let (merged, reasons) = merged(base, Some(side("1.0.0", ours)), Some(side("1.0.0", theirs)));
+        assert_eq!(reasons.iter().any(Reason::is_conflict), merged.is_none());
+        merged.map(|entry| entry.hashes.iter().map(|hash| hash.as_str()[3..].to_owned()).collect::<Vec<_>>().join(" "))
+    };
+    // The manifest (m) of many releases is the same file.
+    for (base, ours, theirs, expected) in [
+        ("", "a", "b", None),
+        ("", "a b m", "x y m", None),
+        ("a b m", "a b c m", "x y m", None),
+        ("a b m", "a b c", "x m", None),
+        ("a b gone", "a b gone", "new", Some("new")),
+        ("a b m", "a b m", "x y m", Some("m x y")),
+        // Lists of one release: one that has grown, and a mirror's, of which each side has added a platform.
+        ("", "a b m", "a b c m", Some("a b c m")),
+        ("a b m", "a b c m", "a b m", Some("a b c m")),
+        ("a", "a b", "a c", Some("a b c")),
+        ("a b m x", "a b m", "a b c m x", Some("a b c m")),
+    ] {
+        assert_eq!(merged(base, ours, theirs).as_deref(), expected, "{base}, {ours}, {theirs}");
+        assert_eq!(merged(base, theirs, ours).as_deref(), expected, "{base}, {theirs}, {ours}");
+    }
+    // What one side added to the release that the other replaced goes with neither.
+    let [base, ours, theirs] = [&["zh:a", "zh:m"][..], &["h1:o", "zh:a", "zh:m"], &["zh:m", "zh:x"]]
+        .map(|hashes| Some(entry("1.0.0", "", hashes)));
+    assert_eq!(self::merged(base, ours, theirs), (None, vec![Reason::TwoReleases("1.0.0".parse().unwrap())]));
+}
+
+#[test]
+fn the_header_is_that_of_the_side_that_moved() {
+    let text = |dialect: Dialect, version: &str| one(Some(entry(version, "", &["zh:a"]))).encode(dialect);
+    let merged = |dialects: [Dialect; 3], sides: Option<[Dialect; 2]>| {
+        let [base, ours, theirs] = [(0, "1.0.0"), (1, "1.1.0"), (2, "1.0.0")].map(|(at, it)| text(dialects[at], it));
+        let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+        let sides = sides.map(|sides| sides.map(|dialect| text(dialect, "1.1.0")));
+        let merged = match &sides {
+            None => merge_texts(Document::LockFile, texts, MergeOptions::default()),
+            Some([one, other]) => {
+                let texts = Three { base: b"".as_slice(), ..texts };
+                merge_decided(Document::LockFile, texts, [one.as_bytes(), other.as_bytes()], MergeOptions::default())
+            }
+        };
+        (lockfile::detect_dialect(&merged.text).unwrap(), merged.remarks)
+    };
+    let (terraform, tofu) = (Dialect::Terraform, Dialect::OpenTofu);
+    assert_eq!(merged([terraform, terraform, tofu], None), (tofu, vec![]));
+    assert_eq!(merged([terraform, tofu, terraform], None), (tofu, vec![]));
+    assert_eq!(merged([tofu, terraform, tofu], None), (terraform, vec![]));
+    // Without an ancestor nobody knows which one moved, unless somebody has decided.
+    let differ = Remark::ToolsDiffer(terraform, tofu);
+    assert!(merged([terraform, terraform, tofu], Some([terraform, tofu])).1.contains(&differ));
+    let (dialect, remarks) = merged([terraform, terraform, tofu], Some([tofu, tofu]));
+    assert!(dialect == tofu && !remarks.contains(&differ), "{remarks:?}");
+}
+
+#[test]
+fn a_release_is_accepted_as_republished_again() {
+    let block = |date: &str| {
+        let fields = format!("  version = \"1.0.0\"\n  date    = \"{date}\"\n  reason  = \"x\"\n");
+        format!("republished \"registry.example.com/acme/x\" {{\n{fields}}}\n")
+    };
+    let [one, two, three] = ["2026-01-01", "2026-02-01", "2026-03-01"].map(block);
+    let base = format!("{one}\n{two}");
+    let (ours, theirs) = (format!("{base}\n{three}"), one.clone());
+    let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
+    let merged = merge_texts(Document::TrustFile, texts, MergeOptions::default());
+    assert_eq!((String::from_utf8(merged.text).unwrap(), merged.remarks), (format!("{one}\n{three}"), vec![]));
+}
+
+#[test]
+fn a_side_that_cannot_be_read_decides_nothing() {
+    let block = |reason: &str| format!("denied_signer \"AA\" {{\n  reason = \"{reason}\"\n}}\n");
+    let (base, theirs) = (block("old"), block("new"));
+    let texts = Three { base: base.as_bytes(), ours: b"".as_slice(), theirs: theirs.as_bytes() };
+    let broken = theirs.replace("\"new\"", "\"new");
+    for (sides, conflicts) in [(["", ""], false), (["", &broken], true), ([&broken, &broken], true)] {
+        let sides = sides.map(str::as_bytes);
+        let merged = merge_decided(Document::TrustFile, texts, sides, MergeOptions::default());
+        assert_eq!(merged.conflicts, conflicts, "{sides:?}");
+    }
 }
 
 #[test]
