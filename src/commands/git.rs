@@ -4,10 +4,8 @@ use super::Services;
 use crate::disk::atomic::Stored;
 use crate::disk::attributes_file;
 use crate::error::Error;
-use crate::git::attributes::{with_lines, without_lines};
+use crate::git::attributes::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError};
-use crate::lockfile;
-use crate::merge::TRUST_FILE_NAME;
 use crate::outcome::{Body, GitReport, GitSetting, Outcome};
 
 /// What `git` is asked.
@@ -61,16 +59,13 @@ const CONFIG: [(&str, &str); 3] = [
     ("diff.tflock.textconv", "tflock textconv"),
 ];
 
-/// What git must know of our files: attribute and value. `linguist-generated` may also be unset.
-const ATTRIBUTES: [(&str, &str); 3] = [("merge", "tflock"), ("diff", "tflock"), ("linguist-generated", "false")];
-
 /// Writes the attributes and the configuration. Tells what became of the attributes file.
 ///
 /// # Errors
 ///
 /// Those of git and of the disk.
 fn install(repository: &Git) -> Result<Stored, Error> {
-    let stored = attributes_file::write(repository.top(), &with_lines(&attributes_file::read(repository.top())?))?;
+    let stored = attributes_file::update(repository.top(), with_lines)?;
     for (key, value) in CONFIG {
         repository.set_config(key, value)?;
     }
@@ -83,9 +78,7 @@ fn install(repository: &Git) -> Result<Stored, Error> {
 ///
 /// Those of git and of the disk.
 fn uninstall(repository: &Git) -> Result<GitReport, Error> {
-    let text = attributes_file::read(repository.top())?;
-    let left = without_lines(&text);
-    let stored = if left == text { Stored::Unchanged } else { attributes_file::write(repository.top(), &left)? };
+    let stored = attributes_file::update(repository.top(), without_lines)?;
     let mut clone = false;
     for (key, _) in CONFIG {
         clone |= repository.unset_config(key)?;
@@ -103,8 +96,8 @@ fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {
     for (key, wanted) in CONFIG {
         settings.push(GitSetting { name: key.to_owned(), found: repository.config(key)?, wanted });
     }
-    for file in [lockfile::FILE_NAME, TRUST_FILE_NAME] {
-        for (name, wanted) in ATTRIBUTES {
+    for (file, attributes) in wanted() {
+        for (name, wanted) in attributes {
             let found = repository.attribute(name, file)?;
             let found = (found != "unspecified").then_some(found);
             settings.push(GitSetting { name: format!("{name} of {file}"), found, wanted });

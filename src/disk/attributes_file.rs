@@ -4,28 +4,27 @@ use std::io;
 use std::path::Path;
 
 use super::atomic::{Mode, Stored, store};
+use super::directory_lock::DirectoryLock;
 use super::text;
 use crate::error::{Error, ErrorKind};
 use crate::git::attributes::FILE_NAME;
 
-/// The text of the attributes file; empty if there is none.
+/// Writes what `change` makes of the attributes file, with the lock on its directory; the text of a file that is not there
+/// is empty. With nothing to say there is none.
 ///
 /// # Errors
 ///
 /// Those of the system.
-pub fn read(top: &Path) -> Result<Vec<u8>, Error> {
-    Ok(text::read(&top.join(FILE_NAME))?.unwrap_or_default())
-}
-
-/// Writes the attributes file. With nothing to say there is none.
-///
-/// # Errors
-///
-/// Those of the system.
-pub fn write(top: &Path, text: &[u8]) -> Result<Stored, Error> {
+pub fn update(top: &Path, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<Stored, Error> {
     let path = top.join(FILE_NAME);
-    if !text.is_empty() {
-        return Ok(store(&path, text, Mode::KeepOr(0o644), top)?);
+    let _lock = DirectoryLock::acquire(top)?;
+    let old = text::read(&path)?.unwrap_or_default();
+    let new = change(&old);
+    if new == old {
+        return Ok(Stored::Unchanged);
+    }
+    if !new.is_empty() {
+        return Ok(store(&path, &new, Mode::KeepOr(0o644), top)?);
     }
     match std::fs::remove_file(&path) {
         Ok(()) => Ok(Stored::Written),
@@ -34,5 +33,31 @@ pub fn write(top: &Path, text: &[u8]) -> Result<Stored, Error> {
             let message = format!("cannot remove {}: {reason}", path.display());
             Err(Error::new(ErrorKind::Disk, message).in_file(path))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_at_the_same_time_are_all_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let add = |by: u8| {
+            for _ in 0..20 {
+                update(directory.path(), |text| [text, &[by, b'\n']].concat()).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            for by in b"abcd" {
+                scope.spawn(move || add(*by));
+            }
+        });
+        let text = std::fs::read_to_string(directory.path().join(FILE_NAME)).unwrap();
+        assert_eq!(["a", "b", "c", "d"].map(|by| text.matches(by).count()), [20; 4]);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+        update(directory.path(), |_| Vec::new()).unwrap();
+        assert_eq!(update(directory.path(), |_| Vec::new()).unwrap(), Stored::Unchanged);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

@@ -10,6 +10,14 @@ pub const LINES: [&str; 3] = [
     ".tflock.modules.hcl merge=tflock linguist-generated=false",
 ];
 
+/// The files that our lines are about, each with the attributes that its line sets, and their values.
+pub fn wanted() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
+    LINES.into_iter().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some((words.next()?, words.filter_map(|word| word.split_once('=')).collect()))
+    })
+}
+
 /// The text with our lines; those that are there stay where they are.
 ///
 /// New ones go to the end, since the last line about an attribute decides. They get the line ends of the text, and a
