@@ -11,6 +11,7 @@ use crate::config::SourceFile;
 use crate::config::edit::{self, AddRequest, EditError, FileEdit};
 use crate::disk::{roots, text};
 use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
 use crate::lock::held_back;
 use crate::lock::plan::Reselect;
 use crate::requirements::{Origin, Requirement};
@@ -74,6 +75,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], histo
                 Err(error) => return Err(error.into()),
             }
         }
+        keep_locked(&root, &addr, addition)?;
         // A requirement that stays may turn out to be what is asked for; until then it counts.
         if !required || addition.replace || addition.lock_only || addition.constraint.is_some() {
             let constraint = addition.constraint.clone();
@@ -94,6 +96,29 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], histo
     } else {
         root.editing(edits)
     })
+}
+
+/// Makes sure that the version that is locked may stay, where none is newly selected.
+///
+/// # Errors
+///
+/// A constraint that does not allow it.
+fn keep_locked(root: &Root, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
+    let (Some(text), Some(entry)) = (&addition.constraint, root.lock().get(addr)) else { return Ok(()) };
+    let is_against = Constraints::parse_config(text).is_ok_and(|terms| !terms.allows(&entry.version));
+    if addition.replace || addition.pin || !is_against {
+        return Ok(());
+    }
+    let source = &addition.source;
+    let message =
+        format!("the constraint {text:?} does not allow the locked version {} of provider {source}", entry.version);
+    let hint = if addition.lock_only {
+        format!("`tflock remove --lock-only {}` takes the entry out; then add it again", shell_word(source))
+    } else {
+        let wanted = shell_word(&format!("{source}@{text}"));
+        format!("`tflock add {wanted} --replace` selects a version that it allows")
+    };
+    Err(Error::new(ErrorKind::NotFound, message).about(addr.clone()).hint(hint))
 }
 
 /// The edits, if the files that they are for are text.

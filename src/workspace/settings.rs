@@ -1,5 +1,6 @@
 //! Flags, settings files and clues become one value for each root module.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::clues::{dialect_by_clues, lock_text};
@@ -16,10 +17,11 @@ use crate::settings::{self, Settings};
 ///
 /// All that is wrong with directories and settings files, as one error.
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
-    let (mut roots, mut errors) = (Vec::new(), Vec::new());
+    let (mut roots, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
     for directory in scope.directories() {
         match of_root(&directory, scope) {
-            Ok(root) => roots.push(root),
+            // One that is named twice is worked on once.
+            Ok(root) => roots.extend(places.insert(worktree::absolute(&root.root)).then_some(root)),
             Err(error) => errors.push(error),
         }
     }

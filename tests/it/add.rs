@@ -38,6 +38,17 @@ fn run(workspace: &Workspace, registry: &Registry, command: &str, what: &str, mo
 }
 
 #[test]
+fn a_dry_run_names_files_from_the_top() {
+    let (registry, workspace) = (registry(), Workspace::with_files(&[("prod/main.tf", MAIN)]));
+    let add = format!("{}/acme/gadget", registry.host());
+    let args = ["-C", "prod", "add", &add, "--platform", "linux_amd64", "--dry-run"];
+    let dry = workspace.tflock(&registry, args).ended_with(0);
+    for file in ["prod/main.tf", "prod/.terraform.lock.hcl"] {
+        assert!(dry.stdout.contains(&format!("--- a/{file}\n+++ b/{file}\n")), "{dry}");
+    }
+}
+
+#[test]
 fn a_requirement_and_its_entry() {
     let registry = registry();
     let workspace = workspace(&registry);
@@ -79,6 +90,22 @@ fn constraints_names_and_pins() {
     assert!(workspace.lock_file().contains("constraints = \"2.3.1\""));
 }
 
+/// What is locked already, since another module asks for it or nothing does any more.
+#[test]
+fn a_constraint_against_the_locked_version() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("main.tf", "# none yet\n")]);
+    run(&workspace, &registry, "add", "gadget", &["--lock-only"]).ended_with(0);
+    let refused = run(&workspace, &registry, "add", "gadget@~> 2.0.0", &[]).ended_with(2);
+    let address = format!("{}/acme/gadget", registry.host());
+    let message =
+        format!("the constraint \"~> 2.0.0\" does not allow the locked version 2.3.1 of provider {address}\n");
+    let help = format!("  help: `tflock add '{address}@~> 2.0.0' --replace` selects a version that it allows\n");
+    assert!(refused.stderr.ends_with(&format!("{message}{help}")) && refused.touched().is_empty(), "{refused}");
+    run(&workspace, &registry, "add", "gadget@~> 2.0.0", &["--replace"]).ended_with(0);
+    assert!(workspace.lock_file().contains("\"2.0.0\"") && workspace.read("versions.tf").contains("~> 2.0.0"));
+}
+
 #[test]
 fn on_any_error_neither_file_changes() {
     let registry = registry();
@@ -117,6 +144,10 @@ fn the_lock_file_alone() {
     let before = workspace.read("main.tf");
     run(&workspace, &registry, "add", "gadget", &["--lock-only"]).ended_with(0);
     assert!(workspace.lock_file().contains("\"2.3.1\""));
+    let other = run(&workspace, &registry, "add", "gadget@2.0.0", &["--lock-only"]).ended_with(2);
+    assert!(other.stderr.contains("does not allow the locked version 2.3.1"), "{other}");
+    let host = registry.host();
+    assert!(other.stderr.contains(&format!("`tflock remove --lock-only {host}/acme/gadget` takes")), "{other}");
     run(&workspace, &registry, "remove", "gadget", &["--lock-only"]).ended_with(0);
     assert!(!workspace.lock_file().contains("gadget"));
     assert_eq!(workspace.read("main.tf"), before);
@@ -232,18 +263,16 @@ fn several_root_modules_that_are_named() {
     let registry = registry();
     let workspace =
         Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tofu", "# empty\n"), ("b/main.tf", "# none\n")]);
-    let both = |command: &str, code| {
-        let address = format!("{}/acme/gadget", registry.host());
-        let platform: &[&str] = if command == "add" { &["--platform", "linux_amd64"] } else { &[] };
-        let args = [&["-C", "a", "-C", "b", command, &address], platform].concat();
-        workspace.tflock(&registry, args).ended_with(code)
-    };
-    let added = both("add", 0);
+    let address = format!("{}/acme/gadget", registry.host());
+    let add = ["-C", "a", "-C", "b", "add", &address, "--platform", "linux_amd64"];
+    let added = workspace.tflock(&registry, add).ended_with(0);
     assert!(added.stdout.contains("2 root modules: 2 changed"), "{added}");
     assert!(workspace.read("a/main.tf").contains("acme/gadget") && workspace.has("b/versions.tofu"));
     // Each tool has a CLI configuration, and so credentials, of its own: the list is asked for both, the package once.
     assert_eq!((registry.count(Endpoint::Versions), registry.downloads("acme/gadget")), (2, 1));
-    both("remove", 0);
+    // One that is named twice is worked on once.
+    let remove = ["-C", "a", "-C", "./a", "-C", "b", "remove", &address];
+    workspace.tflock(&registry, remove).ended_with(0);
     assert_eq!(workspace.read("a/main.tf"), MAIN.replace("{{registry}}", &registry.host()));
 }
 

@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::config::body::Contents;
-use crate::config::decode::{Reader, Role, read_file};
+use crate::config::decode::{Reader, Role, implied_local_name, read_file};
 use crate::config::value::{Node, Step, Value};
 use crate::config::{Module, Place, SourceFile};
 use crate::dialect::Dialect;
 use crate::finding::LineIndex;
+use crate::hcl::scan::outline;
 
 /// Something that uses a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +40,8 @@ pub(super) fn uses(module: &Module, files: &[&SourceFile], dialect: Dialect, nam
         found.push(Use { what, place: resource.place.clone() });
     }
     for import in &module.imports {
-        let implied = import.target.0.split('_').next();
-        let name = import.provider.as_deref().or(implied.filter(|_| !import.in_child));
-        if name.is_some_and(|name| names.contains(name)) {
+        let implied = || implied_local_name(&import.target.0, 0).ok().filter(|_| !import.in_child);
+        if import.provider.clone().or_else(implied).is_some_and(|name| names.contains(&name)) {
             let what = format!("import of {}.{}", import.target.0, import.target.1);
             found.push(Use { what, place: import.place.clone() });
         }
@@ -93,18 +93,17 @@ fn metadata(reader: &mut Reader<'_>, contents: &Contents<'_>, names: &BTreeSet<S
     found
 }
 
-/// Calls of a provider's functions, wherever an expression may stand: found by their text, except behind the mark of a
-/// comment.
+/// Calls of a provider's functions, wherever an expression may stand: found by their text, except in comments, of which
+/// JSON has none.
 fn functions(file: &SourceFile, name: &str) -> Vec<Use> {
-    let text = &file.text;
-    let (call, lines) = (format!("provider::{name}::"), LineIndex::new(text));
-    let in_comment = |at: usize| {
-        let line = text[..at].rsplit('\n').next().unwrap_or_default();
-        // What stands between an even number of quotation marks is no string.
-        let outside = line.split('"').step_by(2);
-        outside.into_iter().any(|code| code.contains('#') || code.contains("//"))
+    let (text, lines) = (&file.text, LineIndex::new(&file.text));
+    let is_call = |at: &usize| {
+        let parts = ["provider", "::", name, "::"];
+        parts.iter().try_fold(&text[*at..], |rest, part| rest.trim_start().strip_prefix(part)).is_some()
     };
-    let calls = text.match_indices(&call).map(|(at, _)| at).filter(|at| !in_comment(*at));
+    let comments = outline(text, 0..text.len()).map(|outline| outline.comments).unwrap_or_default();
+    let in_comment = |at: &usize| comments.iter().any(|comment| comment.contains(at));
+    let calls = text.match_indices("provider").map(|(at, _)| at).filter(is_call).filter(|at| !in_comment(at));
     let place = |at| Place { file: Arc::from(&*file.path), position: lines.position(at) };
     calls.map(|at| Use { what: format!("a function of provider {name:?}"), place: place(at) }).collect()
 }
@@ -121,5 +120,30 @@ fn first_name(node: &Node) -> String {
             _ => String::new(),
         },
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_wherever_an_expression_may_stand() {
+        let lines = |text: &str| -> Vec<usize> {
+            let file = SourceFile { path: "main.tf".into(), text: text.to_owned() };
+            functions(&file, "dns").iter().map(|found| found.place.position.line).collect()
+        };
+        for (text, expected) in [
+            ("a = provider::dns::host(1)\n", &[1][..]),
+            ("a = provider :: dns :: host(1)\n", &[1]),
+            ("a = provider::dnss::host(1) + provider::dns\n", &[]),
+            ("# provider::dns::host(1)\na = 1 // provider::dns::host(1)\n/* provider::dns::host(1) */\n", &[]),
+            ("/* a */ a = provider::dns::host(1) /* b\n provider::dns::host(1) */\n", &[1]),
+            ("a = \"# ${provider::dns::host(1)}\"\n", &[1]),
+            ("a = <<-E\n  https://${provider::dns::host(1)}/\n  # ${provider::dns::host(2)}\n  E\n", &[2, 3]),
+            ("{\"locals\": {\"a\": \"# ${provider::dns::host(1)}\"}}\n", &[1]),
+        ] {
+            assert_eq!(lines(text), expected, "{text}");
+        }
     }
 }
