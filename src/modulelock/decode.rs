@@ -7,7 +7,8 @@ use hcl::edit::structure::{Block, Body};
 
 use super::error::{ModuleLockError, ModuleLockProblem};
 use super::{FILE_NAME, LockedModule, ModuleContent, ModuleKey, ModuleLockFile};
-use crate::config::ModuleVersion;
+use crate::config::{ModuleSource, ModuleVersion};
+use crate::dialect::Dialect;
 use crate::hash::{HashScheme, PackageHash};
 use crate::hcl::document::{self, Literal, Place, last_byte, start};
 use crate::hcl::{Anchor, Comments, Shape};
@@ -62,9 +63,14 @@ fn module(reader: &mut Reader<'_>, block: &Block) -> Option<(ModuleKey, LockedMo
     reader.check_names(body, &MODULE);
     let label = reader.label(block, "module", "one label, the source of a package");
     let text = |reader: &mut Reader<'_>, name| reader.text(body, name).map(|literal| literal.text.to_owned());
-    let version = body.has_attribute("version").then(|| {
-        let literal = reader.text(body, "version")?;
-        reader.keep(&literal, version(&literal))
+    // Only a registry has versions, and without one a block would hold for all of them.
+    let source = label.as_ref().map(|label| ModuleSource::parse(label.text, false, Dialect::Terraform));
+    let has_versions = matches!(source, Some(Ok(ModuleSource::Registry(_)))) || body.has_attribute("version");
+    let version = has_versions.then(|| {
+        reader.needed(block, "module", "version", |reader, body| {
+            let literal = reader.text(body, "version")?;
+            reader.keep(&literal, version(&literal))
+        })
     });
     let (constraints, location) = (text(reader, "constraints"), text(reader, "location"));
     let calls = reader.needed(block, "module", "calls", |reader, body| {

@@ -66,6 +66,7 @@ fn what_is_wrong_has_a_place() {
         ("\"1.10.0\"", "\"1.9.0\"", "module \"registry.terraform.io/acme/vpc/aws 1.9.0\" stands twice"),
         ("[\"net\"]", "[]", "calls must not be empty"),
         ("  calls   = [\"old\"]\n", "", "a module block needs calls"),
+        ("  version = \"1.10.0\"\n", "", "a module block needs version"),
         ("  commit =", "  comit =", "did you mean \"commit\"?"),
         ("module \"git", "modul \"git", "did you mean \"module\"?"),
         ("<<<<<<<", "", ""),
