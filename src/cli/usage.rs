@@ -11,6 +11,7 @@ use super::{Environment, ExitCode, Streams, result, write};
 use crate::error::{Error, ErrorKind};
 use crate::redact;
 use crate::report::{self, Format};
+use crate::workspace::directory;
 
 /// The commands whose results are findings and changes, which is all that formats for annotations tell.
 const ANNOTATED: [&str; 9] = ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "trust"];
@@ -159,8 +160,8 @@ fn unknown_command(refused: &clap::Error) -> Option<Error> {
     let all = command();
     let parent = words.iter().find_map(|word| all.find_subcommand(word)).unwrap_or(&all);
     let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
-    if std::path::Path::new(name).is_dir() {
-        return Some(error.hint(format!("{name} is a directory; to work there, pass it as -C {name}")));
+    if let Some(hint) = directory(name) {
+        return Some(error.hint(hint));
     }
     let help = if parent.get_name() == "tflock" {
         "tflock help".to_owned()

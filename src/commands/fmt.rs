@@ -12,7 +12,7 @@ use crate::disk::roots::ReadModuleLock;
 use crate::disk::text::is_there;
 use crate::disk::worktree::boundary;
 use crate::error::{Error, ErrorKind};
-use crate::finding::Finding;
+use crate::finding::{Finding, shell_word};
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
 use crate::modulelock;
@@ -123,6 +123,12 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
         let formatted = canonical(Path::new("."), &text, Path::new("<stdin>"), &services.scope)?;
         let text = (!check).then_some(formatted.text);
         return Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written: false, text });
+    }
+    if path.is_dir() && path.file_name().is_none_or(|name| name != FILE_NAME) {
+        let message = format!("{} is a directory, not a lock file", path.display());
+        let place = shell_word(&path.to_string_lossy());
+        let hint = format!("`tflock -C {place} fmt` formats the lock file of the root module there");
+        return Err(Error::new(ErrorKind::Usage, message).hint(hint));
     }
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let read = || lock_file::read(path)?.ok_or_else(|| absent(path.to_owned(), directory));

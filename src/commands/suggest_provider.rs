@@ -9,7 +9,7 @@ use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
-use crate::workspace::{RunSettings, one_dialect};
+use crate::workspace::{RunSettings, directory, one_dialect};
 
 /// Providers that many configurations require, as both default registries have them.
 const WELL_KNOWN: [&str; 48] = [
@@ -116,9 +116,7 @@ impl Meant<'_> {
     fn tell(&mut self, error: &mut Error) {
         error.others.iter_mut().for_each(|error| self.one(error));
         self.one(error);
-        let directories = self.typed.iter().filter(|text| Path::new(text).is_dir());
-        for text in directories {
-            let hint = format!("{text} is a directory; to work there, pass it as -C {text}");
+        for hint in self.typed.iter().filter_map(|text| directory(text)) {
             if !error.each().any(|error| error.hints.contains(&hint)) {
                 error.hints.insert(0, hint);
             }

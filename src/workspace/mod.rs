@@ -12,7 +12,7 @@ mod scope;
 mod settings;
 
 pub use environment::Environment;
-pub use names::{Named, Names};
+pub use names::{Named, Names, directory};
 pub use readings::Readings;
 pub use restore::{git_in, refused};
 pub use root_module::{Reading, RootModule, absent};

@@ -10,6 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
 use crate::lockfile::LockFile;
 use crate::requirements::Requirements;
 
@@ -83,9 +84,10 @@ impl Names<'_> {
     }
 }
 
-/// What to say to a text that names a directory where a provider is wanted.
-fn directory(text: &str) -> Option<String> {
-    Path::new(text).is_dir().then(|| format!("{text} is a directory; to work there, pass it as -C {text}"))
+/// What to say to a text that names a directory where something else is wanted.
+pub fn directory(text: &str) -> Option<String> {
+    let told = || format!("{text} is a directory; to work there, pass it as -C {}", shell_word(text));
+    Path::new(text).is_dir().then(told)
 }
 
 /// Which of the providers that were named some root module of the run knows.

@@ -10,6 +10,7 @@ fn what_was_probably_meant_is_named() {
     let workspace = locked(&registry);
     workspace.write("notes.txt", "no archive\n");
     workspace.write("below/notes.txt", "");
+    workspace.write("be low/notes.txt", "");
     workspace.git(["init", "--quiet", "--initial-branch", "master"]);
     workspace.git(["add", "--all"]);
     workspace.git(["commit", "--quiet", "--message", "lock"]);
@@ -24,7 +25,7 @@ fn what_was_probably_meant_is_named() {
     workspace.write(TRUST, &workspace.read(TRUST).replace("acme/gadget", "acme/random"));
     let near = |name: &str| format!("{}/acme/{name}", registry.host());
     let (wigdet, randm) = (near("wigdet"), near("randm"));
-    let rows: [(&[&str], &str); 26] = [
+    let rows: [(&[&str], &str); 29] = [
         (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
         (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
@@ -38,6 +39,9 @@ fn what_was_probably_meant_is_named() {
         (&["trust", "forget", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["lock", "below"], "help: below is a directory; to work there, pass it as -C below"),
         (&["below", "lock"], "help: below is a directory; to work there, pass it as -C below"),
+        (&["lock", "be low"], "help: be low is a directory; to work there, pass it as -C 'be low'"),
+        (&["fmt", "be low"], "be low is a directory, not a lock file\n  help: `tflock -C 'be low' fmt` formats"),
+        (&["mirror", "a b", "--offline"], "`tflock mirror --check 'a b'` needs no network"),
         (&["-C", "belwo", "lock"], "help: did you mean below?"),
         (&["diff", "nope"], "help: `git branch --all` lists the branches, `git tag` the tags"),
         (&["add", "acme/x@1.x"], "error: \"1.x\" is not a version constraint"),

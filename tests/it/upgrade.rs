@@ -132,6 +132,11 @@ fn the_constraint_that_holds_back_is_rewritten() {
     let widget = format!("{}/acme/widget", registry.host());
     let run = upgrade(&workspace, &registry, &[&widget, "--bump", "--dry-run"]).ended_with(0);
     assert!(run.touched().is_empty() && run.stdout.contains("+      version = \"~> 2.0\""), "{run}");
+    let run = upgrade(&workspace, &registry, &[&widget, "-r", "--bump", "--dry-run"]).ended_with(0);
+    assert!(
+        ["main.tf", ".terraform.lock.hcl"].iter().all(|file| run.stdout.contains(&format!("--- a/{file}\n"))),
+        "{run}"
+    );
     let run = upgrade(&workspace, &registry, &[&widget, "--bump"]).ended_with(0);
     assert_eq!(run.touched(), [".terraform.lock.hcl", "main.tf"]);
     assert_eq!(versions(&workspace), ["1.0.0", "2.0.0"]);

@@ -15,9 +15,10 @@ use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::lock::commit::{self, Write};
 use crate::lock::settle::EntryDecision;
-use crate::lockfile::{self, LockEntry};
+use crate::lockfile::LockEntry;
 use crate::outcome::{AddedHash, Changes, Need, Standing};
 use crate::report::diff::unified;
+use crate::report::slashed;
 use crate::trust::pins::Signer;
 
 impl Job {
@@ -81,10 +82,10 @@ impl Job {
     fn diff(&self, text: &str, edits: &[Edit]) -> String {
         let mut diff = String::new();
         for Edit { shown, texts, .. } in edits {
-            diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &shown.to_string_lossy());
+            diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &slashed(shown));
         }
         let old = String::from_utf8_lossy(self.root.file.bytes.as_deref().unwrap_or_default());
-        diff + &unified(&old, text, lockfile::FILE_NAME)
+        diff + &unified(&old, text, &slashed(&self.root.file.shown))
     }
 
     /// Writes the lock file and the configuration with it, if both are still what was read.

@@ -16,7 +16,7 @@ use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
 use crate::disk::cache::Cache;
 use crate::disk::mirror_writer::{MirrorRelease, MirrorWriter, directory_in};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Rule};
+use crate::finding::{Finding, Rule, shell_word};
 use crate::hash::PackageHashes;
 use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
 use crate::release::{Knowledge, Known, ReleaseKey};
@@ -85,7 +85,8 @@ pub(super) fn copy(
 
 fn offline(request: &Request) -> Error {
     let message = "mirror asks the sources of packages for them, which --offline forbids";
-    let hint = format!("`tflock mirror --check {}` needs no network", request.directory.display());
+    let directory = shell_word(&request.directory.to_string_lossy());
+    let hint = format!("`tflock mirror --check {directory}` needs no network");
     Error::new(ErrorKind::Offline, message).hint(hint)
 }
 

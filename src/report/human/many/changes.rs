@@ -34,7 +34,8 @@ pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> Stri
             }
         }
         if let Some(diff) = changes.diff.as_deref().filter(|diff| !diff.is_empty()) {
-            diffs.add(&root.path, without_names(diff));
+            // Of several files each must be named.
+            diffs.add(&root.path, if changes.edited.is_empty() { without_names(diff) } else { diff });
         }
     }
     let mut lines = lines.into_items();
