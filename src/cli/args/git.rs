@@ -70,9 +70,9 @@ pub(in crate::cli) struct GitArgs {
 pub(in crate::cli) enum GitCommand {
     /// Write .gitattributes and the repository's configuration.
     ///
-    /// Adds two lines to the .gitattributes at the top of the work tree, which is committed, and the commands to run to
-    /// the configuration of this clone, which is not: everybody who merges runs this once. Code hosts do not run merge
-    /// drivers.
+    /// Adds a line for each kind of file to the .gitattributes at the top of the work tree, which is committed, and the
+    /// commands to run to the configuration of this clone, which is not: everybody who merges runs this once. Code hosts do
+    /// not run merge drivers.
     Install,
     /// Remove what install wrote.
     Uninstall,
