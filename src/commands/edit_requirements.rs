@@ -72,7 +72,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], histo
             match edit::add(&edited, settings.dialect, &addition.request(&addr, trial.as_deref())) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 Err(EditError::AlreadyRequired { .. }) if addition.wants_version() => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(settings.placed(error.into())),
             }
         }
         keep_locked(&root, &addr, addition)?;
@@ -182,7 +182,7 @@ pub fn remove(mut root: Root, settings: &RunSettings, asked: &Removal) -> Result
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 // Whoever took the entry out by hand has the lock file left.
                 Err(EditError::NotRequired { uses, .. }) if uses.is_empty() && root.lock().get(&addr).is_some() => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(settings.placed(error.into())),
             }
             root.requirements_mut()
                 .remove_origins(&addr, |origin| is_entry(origin) || force && origin.module.is_empty());
@@ -225,7 +225,8 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
                 constraint: Some(constraint.clone()),
                 replace: true,
             };
-            let edits = edit::add(&edited, settings.dialect, &request).map_err(Error::from)?;
+            let edits =
+                edit::add(&edited, settings.dialect, &request).map_err(|error| settings.placed(error.into()))?;
             edited = edit::apply(&edited, &edits);
             let terms = Constraints::parse_config(&constraint).unwrap_or_default();
             let requirements = root.requirements_mut();

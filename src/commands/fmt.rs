@@ -10,7 +10,7 @@ use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::disk::roots::ReadModuleLock;
 use crate::disk::text::is_there;
-use crate::disk::worktree::boundary;
+use crate::disk::worktree::{boundary, place};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, shell_word};
 use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
@@ -135,13 +135,15 @@ fn one(path: &Path, check: bool, services: &Services<'_>) -> Result<FormattedFil
     let (text, lock) = (read()?, DirectoryLock::acquire(directory)?);
     // What another run wrote before the lock was had counts.
     let text = if check { text } else { read()? };
-    let formatted = canonical(directory, &text, path, &services.scope)?;
+    // As all files in reports; outside of git as it was named.
+    let shown = place(directory).zip(path.file_name()).map_or(path.to_owned(), |(within, name)| within.join(name));
+    let formatted = canonical(directory, &text, &shown, &services.scope)?;
     let written = formatted.changed && !check;
     if written {
         store(path, formatted.text.as_bytes(), Mode::KeepOr(0o644), &boundary(directory))?;
     }
     drop(lock);
-    Ok(FormattedFile { path: path.to_owned(), changed: formatted.changed, written, text: None })
+    Ok(FormattedFile { path: shown, changed: formatted.changed, written, text: None })
 }
 
 fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Result<Formatted, Error> {

@@ -9,7 +9,7 @@ use super::discover::below;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::roots::{
-    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeOptions, file_from,
+    MissingModule, MissingModules, ModuleAccess, ModuleTerms, Tree, TreeError, TreeOptions, file_from, placed,
 };
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
@@ -152,14 +152,21 @@ impl RunSettings {
         let below = matches!(error, TreeError::NoConfiguration(_)).then(|| below(&self.root)).flatten();
         let mut error = below.into_iter().fold(Error::from(error), Error::hint);
         if within {
-            error.file = error.file.map(|file| file_from(&self.path, &file));
+            error = self.placed(error);
         }
         error
     }
 
+    /// An error about configuration whose files are named from the root module, with its files as reports name them.
+    pub fn placed(&self, error: Error) -> Error {
+        placed(error, &self.path)
+    }
+
     /// A module that is not installed, where that leaves a question open.
     pub fn not_installed(&self, module: &MissingModule) -> Error {
-        let known = format!("module {} from {:?}", module.key, module.source);
+        // The source of some depends on what is not known.
+        let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
+        let known = format!("module {}{from}", module.key);
         let error = if let Some(reason) = &module.reason {
             let message = format!("{known}: {}, so that it is not known what it requires", reason.message);
             Error { message, ..reason.clone() }

@@ -49,6 +49,17 @@ fn a_dry_run_names_files_from_the_top() {
 }
 
 #[test]
+fn configuration_is_named_as_every_file() {
+    let registry = registry();
+    let workspace = Workspace::with_files(&[("app/main.tf", MAIN)]);
+    let gadget = format!("{}/acme/gadget", registry.host());
+    for args in [&["add", &gadget, "--name", "widget"][..], &["remove", "widget"]] {
+        let run = workspace.tflock(&registry, ["-C", "app", "--format", "json"].iter().chain(args)).ended_with(2);
+        assert_eq!(run.json()["error"]["file"], "app/main.tf", "{run}");
+    }
+}
+
+#[test]
 fn a_requirement_and_its_entry() {
     let registry = registry();
     let workspace = workspace(&registry);

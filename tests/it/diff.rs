@@ -146,18 +146,22 @@ fn who_asks_is_told_where_the_configuration_of_both_sides_is_at_hand() {
             "terraform {{\n  required_providers {{\n    widget = {{\n      source  = \"acme/widget\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"
         )
     };
-    let workspace = Workspace::with_files(&[(LOCK, &text("constraints", "old")), ("main.tf", &main("~> 1.4"))]);
+    let lock = format!("app/{LOCK}");
+    let workspace = Workspace::with_files(&[(&*lock, &*text("constraints", "old")), ("app/main.tf", &main("~> 1.4"))]);
     workspace.git(["init", "--quiet"]);
     commit(&workspace, "old");
-    workspace.write(LOCK, &text("constraints", "new"));
-    workspace.write("main.tf", &main(">= 1.2, ~> 1.4"));
-    let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
+    workspace.write(&lock, &text("constraints", "new"));
+    workspace.write("app/main.tf", &main(">= 1.2, ~> 1.4"));
+    let run = workspace.tflock(None, ["-C", "app", "diff", "--format", "json"]).ended_with(0);
     let ask = &run.json()["changes"][0]["asks"][0];
-    assert_eq!((ask["was"].as_str(), ask["origin"]["file"].as_str()), (Some("~> 1.4"), Some("main.tf")), "{run}");
+    assert_eq!((ask["was"].as_str(), ask["origin"]["file"].as_str()), (Some("~> 1.4"), Some("app/main.tf")), "{run}");
     assert_eq!(ask["origin"]["line"], 3);
-    let run = workspace.tflock(None, ["diff", "-v"]).ended_with(0);
+    let run = workspace.tflock(None, ["-C", "app", "diff", "-v"]).ended_with(0);
     let words: Vec<&str> = run.stdout.split_whitespace().collect();
-    assert!(words.join(" ").contains("than before: the root module (main.tf:3) asks for `>= 1.2, ~> 1.4`"), "{run}");
+    assert!(
+        words.join(" ").contains("than before: the root module (app/main.tf:3) asks for `>= 1.2, ~> 1.4`"),
+        "{run}"
+    );
 }
 
 #[test]

@@ -31,6 +31,12 @@ fn fmt_of_every_lock_file_below() {
     let run = workspace.tflock(None, ["-C", "b", "fmt", "--recursive"]).ended_with(0);
     assert_eq!(run.touched(), ["b/c/.terraform.lock.hcl"]);
     workspace.tflock(None, ["fmt", "-r", "a/.terraform.lock.hcl"]).ended_with(2);
+    // In git they are named from the top, wherever the run is started.
+    workspace.git(["init", "--quiet"]);
+    let a = workspace.path("a").display().to_string();
+    let check = workspace.tflock(None, ["-C", &a, "fmt", "--check", "--format", "json"]).ended_with(1);
+    assert_eq!(check.json()["files"][0]["path"], "a/.terraform.lock.hcl");
+    assert_eq!(workspace.tflock(None, ["-C", &a, "fmt"]).ended_with(0).stdout, "a/.terraform.lock.hcl\n");
 }
 
 #[test]

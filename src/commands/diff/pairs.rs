@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use super::super::diff_signers::{Trust, sign};
 use crate::dialect::Dialect;
 use crate::diff::{self, Packages};
-use crate::disk::roots::ReadModuleLock;
+use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
-use crate::outcome::{Body, Change, Changes, RootOutcome, TextChange};
+use crate::outcome::{Ask, Body, Change, Changes, RootOutcome, TextChange};
 use crate::release;
 use crate::release::altered::Witness;
 use crate::requirements::Requirements;
@@ -116,6 +116,9 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         }
         if let Some([old, new]) = requirements.as_ref().filter(|_| is_asked_otherwise(change)) {
             diff::ask(change, old, new);
+            for origin in change.asks.iter_mut().map(Ask::origin_mut) {
+                origin.file = file_from(pair.path.parent().unwrap_or(Path::new("")), &origin.file);
+            }
         }
     }
     diff::loudest_first(&mut list);

@@ -16,6 +16,7 @@ use crate::ask::answer::Answer;
 use crate::ask::question::Step;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
+use crate::disk::roots::placed;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lock::plan::{self, Given, Plan};
@@ -208,7 +209,7 @@ impl Job {
                 of_modules.chain(edits.into_iter().map(|texts| self.root.placed(texts))).collect()
             }
             Err(error) => {
-                decision.errors.push(error);
+                decision.errors.push(placed(error, &self.path));
                 Vec::new()
             }
         }

@@ -107,6 +107,26 @@ pub enum ModuleProblem {
     Cycle,
 }
 
+impl ModuleProblem {
+    /// What to do about it.
+    pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<String> {
+        let install = format!("install the modules with `{} get`", dialect.program());
+        match self {
+            // Terraform knows no variables there.
+            Self::NotStatic(Some(_)) | Self::VersionNotStatic(Some(_)) if dialect == Dialect::OpenTofu => {
+                let set = "set a variable that it depends on with `--var NAME=VALUE`, `--var-file FILE` or TF_VAR_NAME";
+                vec![set.to_owned(), install]
+            }
+            Self::NotInstalled(_)
+            | Self::SourceChanged { .. }
+            | Self::VersionChanged { .. }
+            | Self::NotStatic(_)
+            | Self::VersionNotStatic(_) => vec![install],
+            _ => Vec::new(),
+        }
+    }
+}
+
 fn because(reference: Option<&str>) -> String {
     reference.map(|reference| format!(", because it depends on {reference}")).unwrap_or_default()
 }
@@ -132,16 +152,7 @@ impl From<TreeError> for Error {
             TreeError::Module { place, dialect, problem, .. } => {
                 let error =
                     Error::new(ErrorKind::Configuration, message).in_file(place.file.to_path_buf()).at(place.position);
-                match problem {
-                    ModuleProblem::NotInstalled(_)
-                    | ModuleProblem::SourceChanged { .. }
-                    | ModuleProblem::VersionChanged { .. }
-                    | ModuleProblem::VersionNotStatic(_)
-                    | ModuleProblem::NotStatic(_) => {
-                        error.hint(format!("install the modules with `{} get`", dialect.program()))
-                    }
-                    _ => error,
-                }
+                problem.next_steps(dialect).into_iter().fold(error, Error::hint)
             }
         }
     }

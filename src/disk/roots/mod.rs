@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use error::{ModuleProblem, TreeError};
 pub use fetched::{
     Assigned, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking, ModuleRequest,
-    ModuleTerms, Reselected, file_from,
+    ModuleTerms, Reselected, file_from, placed,
 };
 pub use module_lock::ReadModuleLock;
 pub use read::join;

@@ -89,13 +89,15 @@ impl Walk<'_> {
             return Err(problem);
         }
         let place = call.source.as_ref().map_or(&call.place, |source| &source.place).clone();
+        let next_steps = problem.next_steps(self.options.dialect).into_iter();
+        let reason = next_steps.fold(Error::new(ErrorKind::NotInstalled, problem.to_string()), Error::hint);
         self.missing.push(MissingModule {
             key: key.to_owned(),
             source: String::new(),
             version: None,
             place,
             request: None,
-            reason: Some(Error::new(ErrorKind::NotInstalled, problem.to_string())),
+            reason: Some(reason),
         });
         Ok(None)
     }
