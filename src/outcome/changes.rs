@@ -38,6 +38,8 @@ pub struct Changes {
     pub changed: bool,
     /// True if it was written.
     pub written: bool,
+    /// True if the lock file itself stays as it is: what changes stands beside it.
+    pub lock_stays: bool,
     /// Whether there has to be a file.
     pub need: Need,
     /// True if newer versions were looked for.
@@ -170,6 +172,15 @@ pub enum Ask {
     },
 }
 
+impl Ask {
+    /// Who asks, or asked.
+    pub fn origin_mut(&mut self) -> &mut Origin {
+        match self {
+            Self::Came(origin) | Self::Went(origin) | Self::Changed { now: origin, .. } => origin,
+        }
+    }
+}
+
 /// A new hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedHash {
@@ -203,6 +214,18 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Added,
+        Self::Removed,
+        Self::Upgraded,
+        Self::Downgraded,
+        Self::ConstraintsChanged,
+        Self::HashesChanged,
+        Self::HashesReplaced,
+        Self::Moved,
+    ];
+
     /// The word for machines.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -110,6 +110,20 @@ fn paths_are_those_of_the_work_tree_and_gitignore_counts() {
     assert_eq!(paths, ["env/a", "env/c"]);
 }
 
+/// Neither does `init` write one there. Who names the root module gets what `providers lock` writes.
+#[test]
+fn where_nothing_is_required_no_lock_file_is_created() {
+    let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", "locals {}\n")]);
+    let registry = registry();
+    let dry = lock(&workspace, &registry, &["--create", "--dry-run"]).ended_with(0);
+    assert!(dry.stdout.ends_with("2 root modules: 1 would change, 1 up to date\n"), "{dry}");
+    let run = lock(&workspace, &registry, &["--create"]).ended_with(0);
+    assert!(run.stdout.ends_with("2 root modules: 1 changed, 1 up to date\n"), "{run}");
+    assert!(!workspace.has(&format!("b/{LOCK}")));
+    workspace.tflock(&registry, ["-C", "b", "lock"]).ended_with(0);
+    assert!(workspace.has(&format!("b/{LOCK}")));
+}
+
 #[test]
 fn one_provider_is_upgraded_everywhere() {
     let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", MAIN), ("c/main.tf", "")]);

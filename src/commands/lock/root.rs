@@ -64,6 +64,8 @@ pub struct Root {
     pub(in crate::commands) missing_modules: Vec<String>,
     /// True if the lock file stays as it is, whether or not it is canonical.
     pub(in crate::commands) untouched: bool,
+    /// True if it was found, not named.
+    pub(super) found: bool,
 }
 
 /// A lock file as it was read.
@@ -190,6 +192,7 @@ impl Root {
             modules,
             missing_modules: missing.into_iter().flatten().map(|module| module.key).collect(),
             untouched: false,
+            found: options.found,
             warnings,
         })
     }

@@ -52,8 +52,10 @@ impl Job {
         }
         let text = new.encode(self.dialect());
         let old = self.root.file.bytes.as_deref();
-        // Where nothing is required `providers lock` writes a file without entries; `init` neither writes nor misses one.
-        let unmissed = mode == Mode::Check && old.is_none() && new.is_empty() && edits.is_empty();
+        // Where nothing is required `providers lock` writes a file without entries, and so does who names the root module;
+        // `init` neither writes nor misses one.
+        let is_asked = mode != Mode::Check && !self.root.found;
+        let unmissed = !is_asked && old.is_none() && new.is_empty() && edits.is_empty();
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
         let mut outcome = Changes { changed, path: self.root.file.shown.clone(), changes: list, ..Changes::default() };
@@ -61,6 +63,7 @@ impl Job {
         outcome.need = if unmissed { Need::Needless } else { Need::Wanted };
         outcome.modules.clone_from(&self.root.modules.changes);
         outcome.edited = edits.iter().map(|edit| edit.shown.clone()).collect();
+        outcome.lock_stays = old == Some(text.as_bytes());
         match mode {
             Mode::Check => {}
             Mode::DryRun | Mode::Write if needless => {}

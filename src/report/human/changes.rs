@@ -54,7 +54,8 @@ pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
 
 /// The last line: what to do now.
 pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
-    let files = changes.edited.iter().rev().chain([&changes.path]);
+    let lock = Some(&changes.path).filter(|_| !changes.changed || !changes.lock_stays);
+    let files = changes.edited.iter().rev().chain(lock);
     let mut files: Vec<String> = files.map(|file| printable(&slashed(file)).into_owned()).collect();
     let path = listed(&files);
     let refused = !changes.written && findings.iter().any(|finding| finding.level == Level::Deny);

@@ -66,7 +66,8 @@ fn a_registry_module_is_locked_and_kept() {
     assert!(check.stdout.contains("1.1.0 -> 1.2.0"), "{check}");
     assert_eq!(workspace.read(LOCKS), locks);
     let source = format!("{host}/acme/net/lab");
-    workspace.tflock(&registry, ["upgrade", "--modules", &source]).ended_with(0);
+    let upgraded = workspace.tflock(&registry, ["upgrade", "--modules", &source]).ended_with(0);
+    assert!(upgraded.stdout.ends_with("review and commit .tflock.modules.hcl\n"), "{upgraded}");
     assert!(workspace.read(LOCKS).contains("\"1.2.0\""));
     workspace.write("main.tf", &CALL.replace("~> 1.0", "< 1.2"));
     workspace.tflock(&registry, LOCK).ended_with(0);

@@ -98,7 +98,8 @@ pub(super) fn conclusion(changed: &[Changed<'_>], style: Style) -> String {
         .filter(|trust| trust.written)
         .map(|trust| trust.path.as_path())
         .collect();
-    let lock_files = written.iter().map(|changes| changes.path.as_path()).collect();
+    let lock_files =
+        written.iter().filter(|changes| !changes.lock_stays).map(|changes| changes.path.as_path()).collect();
     let files = [(edited, "configuration files"), (lock_files, "lock files"), (trust, "trust files")];
     let files: Vec<String> = files.into_iter().filter_map(|(paths, word)| counted(&paths, word)).collect();
     let mut text = match &files[..] {
