@@ -48,8 +48,9 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
             let page = generated::help(&asked.command, Length::Long)?.to_string();
             Ok(Outcome::of_body("help", Body::Generated(Generated::Page(page))))
         }
-        Command::Man(asked) => manual::page(asked.command.as_deref())
-            .map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page)))),
+        Command::Man(asked) => {
+            manual::page(&asked.command).map(|page| Outcome::of_body("man", Body::Generated(Generated::Page(page))))
+        }
         Command::Hash(arguments) => Ok(hash::hash(&arguments.request(), services)),
         Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
         Command::Get(arguments) => get::get(&arguments.request(), services),

@@ -19,23 +19,23 @@ const FILES: [(&str, &str); 4] = [
     ("~/.terraformrc, ~/.tofurc", "the CLI configuration of the tools, for credentials and host blocks"),
 ];
 
-/// The page of a command; without a name that of the program.
+/// The page of a command, by its name, and perhaps that of one below it; without a name that of the program.
 ///
 /// # Errors
 ///
 /// A usage error, if there is no such command.
-pub(super) fn page(name: Option<&str>) -> Result<String, Error> {
+pub(super) fn page(names: &[String]) -> Result<String, Error> {
     let all = command();
-    let page = match name {
-        None => of_program(&all),
-        Some(name) => {
-            let found = all.find_subcommand(name).ok_or_else(|| {
-                let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
-                usage::meant(&all, name).into_iter().fold(error, Error::hint)
-            })?;
-            of_command(found)
-        }
-    };
+    let mut found = Vec::new();
+    for name in names {
+        let above = found.last().copied().unwrap_or(&all);
+        let below = above.find_subcommand(name).ok_or_else(|| {
+            let error = Error::new(ErrorKind::Usage, format!("there is no command {name:?}"));
+            usage::meant(above, name).into_iter().fold(error, Error::hint)
+        })?;
+        found.push(below);
+    }
+    let page = found.first().map_or_else(|| of_program(&all), |command| of_command(command));
     page.map_err(|problem| Error::new(ErrorKind::Disk, format!("no manual page: {problem}")))
 }
 
@@ -157,11 +157,12 @@ mod tests {
 
     #[test]
     fn every_command_has_a_page_with_the_sections_of_one() {
-        let program = page(None).unwrap();
+        let page = |names: &[&str]| page(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let program = page(&[]).unwrap();
         for below in visible(&command()) {
             let name = below.get_name();
             assert!(program.contains(&format!("\\fBtflock\\-{name}(1)\\fR")), "{name}");
-            let page = page(Some(name)).unwrap();
+            let page = page(&[name]).unwrap();
             for section in
                 ["NAME", "SYNOPSIS", "DESCRIPTION", "\"EXIT STATUS\"", "\"ENVIRONMENT\"", "FILES", "\"SEE ALSO\""]
             {
@@ -169,11 +170,13 @@ mod tests {
             }
             assert!(page.is_ascii() && !page.contains("EXTRA"), "{name}");
         }
-        let lock = page(Some("lock")).unwrap();
+        let lock = page(&["lock"]).unwrap();
         assert!(lock.contains(".SH EXAMPLES\n.nf\ntflock lock"), "{lock}");
-        let cache = page(Some("cache")).unwrap();
+        let cache = page(&["cache"]).unwrap();
         let (_, prune) = cache.split_once("\n.SH \"TFLOCK CACHE PRUNE\"\n").unwrap();
         assert!(prune.find("\n.SS OPTIONS\n") < prune.find("\n.SH "), "{cache}");
-        assert_eq!(page(Some("lokc")).unwrap_err().hints, ["did you mean `lock`?"]);
+        assert_eq!(page(&["lokc"]).unwrap_err().hints, ["did you mean `lock`?"]);
+        assert_eq!(page(&["cache", "prune"]).unwrap(), cache);
+        assert_eq!(page(&["cache", "prnue"]).unwrap_err().hints, ["did you mean `prune`?"]);
     }
 }

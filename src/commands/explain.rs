@@ -17,14 +17,16 @@ use crate::finding::Rule;
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{
-    Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Outcome, RecordedAt, ReleaseOfHash,
+    Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, Outcome, RecordedAt,
+    ReleaseOfHash,
 };
 use crate::release::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::release::{Knowledge, Known, Line, Release};
+use crate::report::rule_of_change;
 use crate::topics;
 use crate::version::Version;
-use crate::workspace::{Names, RunSettings};
+use crate::workspace::{Names, RootModule, RunSettings};
 
 /// What `explain` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,13 +44,24 @@ pub struct Request {
 /// A topic that is none of these; what is wrong with the settings of root modules.
 pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Some(topic) = &request.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
-    let explained = match Topic::parse(topic) {
-        Topic::Page(page) => Explained::Topic(*page),
-        Topic::Rule(rule) => Explained::Rule(rule),
-        Topic::Hash(hash) => Explained::Hash(read(request.recursive, services)?.hash(hash)),
-        Topic::Address(text) => Explained::Provider(read(request.recursive, services)?.provider(&text)?),
-    };
-    Ok(Outcome::of_body("explain", Body::Explained(explained)))
+    let outcome = |explained| Outcome::of_body("explain", Body::Explained(explained));
+    Ok(match Topic::parse(topic) {
+        Topic::Page(page) => outcome(Explained::Topic(*page)),
+        Topic::Rule(rule) => outcome(Explained::Rule(rule)),
+        Topic::Item(item) => outcome(Explained::Item(item)),
+        Topic::Hash(hash) => {
+            let read = read(request.recursive, services)?;
+            outcome(Explained::Hash(read.hash(hash))).but(read.unreadable)
+        }
+        Topic::Address(text) => {
+            let read = read(request.recursive, services)?;
+            match read.provider(&text) {
+                Ok(provider) => outcome(Explained::Provider(provider)).but(read.unreadable),
+                // What cannot be read may have it.
+                Err(error) => return Err(read.unreadable.unwrap_or(error)),
+            }
+        }
+    })
 }
 
 /// What is to be explained.
@@ -58,6 +71,8 @@ enum Topic {
     Page(&'static topics::Topic),
     /// A rule.
     Rule(Rule),
+    /// A kind of change, as annotations call it.
+    Item(ItemRule),
     /// A hash.
     Hash(PackageHash),
     /// A provider, as typed.
@@ -72,10 +87,11 @@ impl Topic {
         if let Some(page) = topics::Topic::named(text) {
             return Self::Page(page);
         }
-        match (rule, hash()) {
-            (Some(rule), _) => Self::Rule(*rule),
-            (None, Some(hash)) => Self::Hash(hash),
-            (None, None) => Self::Address(text.to_owned()),
+        match (rule, rule_of_change(text), hash()) {
+            (Some(rule), ..) => Self::Rule(*rule),
+            (None, Some(item), _) => Self::Item(item),
+            (None, None, Some(hash)) => Self::Hash(hash),
+            (None, None, None) => Self::Address(text.to_owned()),
         }
     }
 }
@@ -86,6 +102,8 @@ struct Read {
     roots: Vec<(PathBuf, Root)>,
     others: Vec<Other>,
     known: Known,
+    /// Why some of the root modules are not among them.
+    unreadable: Option<Error>,
 }
 
 /// The root modules and the other lock files of the repository, as far as they can be read.
@@ -94,11 +112,21 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     let runs = targets.all_settings()?;
     let cache = services.open_cache(&targets.directories());
     let opened = open(&targets, &Bases::default(), &services.scope)?.roots;
-    let roots: Vec<(PathBuf, Root)> = opened.into_iter().filter_map(|(path, root)| Some((path, root.ok()?))).collect();
+    let (mut roots, mut errors): (Vec<(PathBuf, Root)>, Vec<Error>) = (Vec::new(), Vec::new());
+    for (path, root) in opened {
+        match root {
+            Ok(root) => {
+                // A lock file that says nothing that can be read is no reason to pass over it in silence.
+                errors.extend(RootModule::open(root.settings()).and_then(|own| own.decoded().map(drop)).err());
+                roots.push((path, root));
+            }
+            Err(error) => errors.push(error),
+        }
+    }
     let others = self::others(&runs, &roots)?;
     let known = runs.first().map(|run| self::known(run, (&roots, &others), &cache)).unwrap_or_default();
     let dialect = runs.first().map_or(Dialect::Terraform, |run| run.dialect);
-    Ok(Read { dialect, roots, others, known })
+    Ok(Read { dialect, roots, others, known, unreadable: Error::all(errors) })
 }
 
 /// The rules and topics whose names are near to a text that names none.

@@ -243,7 +243,8 @@ impl<'a> Given<'a> {
         Err(Error::new(ErrorKind::NotFound, message)
             .hint(format!("`tflock why {name}` shows which module asks for what"))
             .hint(format!(
-                "`tflock upgrade --bump --precise {version} {name}` changes the constraint of the root module"
+                "if there is such a release, `tflock upgrade --bump --precise {version} {name}` changes the constraint of \
+                 the root module"
             )))
     }
 

@@ -20,10 +20,23 @@ pub enum Explained {
     Topic(Topic),
     /// A rule; all there is to say stands in its table.
     Rule(Rule),
+    /// A kind of change, as annotations call it.
+    Item(ItemRule),
     /// A hash.
     Hash(ExplainedHash),
     /// A provider.
     Provider(ExplainedProvider),
+}
+
+/// What annotations call a finding, a failure or a kind of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemRule {
+    /// Such as `provider-added`.
+    pub id: &'static str,
+    /// In one sentence.
+    pub summary: &'static str,
+    /// What to do.
+    pub help: &'static str,
 }
 
 /// Where a hash is recorded, and where it comes from as far as that is known here.

@@ -26,7 +26,7 @@ use advice::Stand;
 
 pub use changes::{AddedHash, Ask, Change, ChangeKind, Changes, Judged, Need, Standing, TextChange, TrustChange};
 pub use explained::{
-    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt, ReleaseOfHash,
+    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, RecordedAt, ReleaseOfHash,
 };
 pub use mirror::{Fate, MirrorReport, MirroredPackage};
 pub use modules::{

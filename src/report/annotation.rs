@@ -8,16 +8,8 @@ use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, Change, ChangeKind, Changes, Outcome, RootOutcome, Standing};
+use crate::outcome::{Body, Change, ChangeKind, Changes, ItemRule, Outcome, RootOutcome, Standing};
 use crate::trust::words::by;
-
-/// A rule as annotating formats show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ItemRule {
-    pub(super) id: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) help: &'static str,
-}
 
 /// One remark. Its texts are not escaped yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,6 +197,12 @@ const TEXT_RULE: ItemRule = ItemRule {
     summary: "The text of the lock file changed where it says nothing about providers.",
     help: "Run `tflock fmt`.",
 };
+
+/// What a kind of change is called, by its id.
+pub fn rule_of_change(id: &str) -> Option<ItemRule> {
+    let rules = ChangeKind::ALL.into_iter().map(rule_of).chain([TEXT_RULE]);
+    rules.into_iter().find(|rule| rule.id == id)
+}
 
 fn rule_of(kind: ChangeKind) -> ItemRule {
     let (id, summary, help) = match kind {

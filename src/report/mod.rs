@@ -23,6 +23,7 @@ mod wrap;
 
 use std::path::Path;
 
+pub use annotation::rule_of_change;
 pub use printable::printable;
 pub use size::size;
 

@@ -179,6 +179,9 @@ fn explanations_need_nobody() {
     let run = workspace.tflock(&registry, ["explain", &format!("{}/acme/widget", registry.host())]).ended_with(0);
     assert!(run.filtered(&run.stdout).contains("checksums signed by <key GOOD>"), "{run}");
     workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
+    // What annotations call changes.
+    let run = workspace.tflock(&registry, ["explain", "provider-added"]).ended_with(0);
+    assert!(run.stdout.starts_with("provider-added\n\nA provider is locked for the first time."), "{run}");
     // Who else in the repository has it, without -r.
     workspace.git(["init", "--quiet"]);
     workspace.write(&format!("other/{LOCK}"), &workspace.lock_file());
@@ -200,6 +203,12 @@ fn explanations_need_nobody() {
     assert!(run.filtered(&run.stderr).contains("did you mean localhost:PORT/acme/widget?"), "{run}");
     let run = workspace.tflock(&registry, ["explain", "pin-nothing"]).ended_with(2);
     assert!(run.stderr.contains("did you mean `tflock explain pins-nothing`?"), "{run}");
+    // A lock file that cannot be read is not passed over in silence.
+    workspace.write(LOCK, "provider {");
+    for topic in [&*package.h1, "widget"] {
+        let run = workspace.tflock(&registry, ["explain", topic]).ended_with(2);
+        assert!(run.stdout.contains("other/.terraform.lock.hcl") && run.stderr.contains(LOCK), "{run}");
+    }
     assert!(registry.requests().is_empty());
 }
 

@@ -39,6 +39,9 @@ pub(in crate::cli) enum CacheCommand {
     /// Write the hashes that were computed here into a file, for another machine.
     ///
     /// The same index gives the same file. Hashes that were imported are left out.
+    #[command(
+        override_usage = "tflock cache export [OPTIONS] <FILE|->\n       tflock cache export [OPTIONS] --publish [--index <URL>]"
+    )]
     Export {
         /// The file, or - for standard output.
         #[arg(value_name = "FILE|-", required_unless_present = "publish")]

@@ -98,7 +98,7 @@ pub(super) enum ProvidersCommand {
 /// Without FILE the lock file of the root module; `-` reads standard input and writes standard output.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check -r\n  git show HEAD:.terraform.lock.hcl | tflock fmt -"
+    after_help = "Examples:\n  tflock fmt\n  tflock fmt --check -r\n  git show HEAD:./.terraform.lock.hcl | tflock fmt -"
 )]
 pub(super) struct FmtArgs {
     /// Write nothing; exit 1 if a file would change.
@@ -163,9 +163,9 @@ pub(super) struct HelpArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock man lock > ~/.local/share/man/man1/tflock-lock.1")]
 pub(super) struct ManArgs {
-    /// The command.
+    /// The command; what stands below it is on the same page.
     #[arg(value_name = "COMMAND")]
-    pub(super) command: Option<String>,
+    pub(super) command: Vec<String>,
 }
 
 /// Print a completion script for a shell.

@@ -23,7 +23,7 @@ use super::{Command, Global, Within};
     max_term_width = 100,
     after_long_help = "Exit codes:\n  \
         0  done; no finding at level deny\n  \
-        1  findings at deny, or --check found a difference\n  \
+        1  findings at deny; --check, --exit-code or git status found a difference; merge left a conflict\n  \
         2  could not do the work: usage, unreadable input, a provider or version that does not exist, disk\n  \
         3  trust refused; a retry will not help\n  \
         4  inconclusive: a source was unreachable, answered nonsense or wants credentials; a retry may help\n  \

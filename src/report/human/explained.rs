@@ -6,7 +6,7 @@ use crate::evidence::Evidence;
 use crate::exit_code::ExitCode;
 use crate::finding::{Class, Level, Rule};
 use crate::hash::PackageHash;
-use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, RecordedAt};
+use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, RecordedAt};
 use crate::platform::Platform;
 use crate::report::table::rows;
 use crate::report::wrap::flow;
@@ -20,6 +20,10 @@ pub(super) fn explained(explained: &Explained, style: Style) -> String {
         Explained::Index => index(style),
         Explained::Topic(topic) => topic.text.to_owned(),
         Explained::Rule(rule) => self::rule(*rule, style),
+        Explained::Item(ItemRule { id, summary, help }) => {
+            let help = flow("remedy: ".len(), help, style);
+            format!("{id}\n\n{}\n\nremedy: {help}\n", flow(0, summary, style))
+        }
         Explained::Hash(hash) => harmless(&self::hash(hash, style)),
         Explained::Provider(provider) => harmless(&self::provider(provider, style)),
     }

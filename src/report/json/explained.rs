@@ -6,7 +6,7 @@ use super::{class, level, one, trust};
 use crate::evidence::Evidence;
 use crate::exit_code::ExitCode;
 use crate::finding::Rule;
-use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, HashOrigin, RecordedAt, ReleaseOfHash};
+use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, HashOrigin, ItemRule, RecordedAt, ReleaseOfHash};
 use crate::platform::Platform;
 use crate::report::slashed;
 use crate::topics::{TOPICS, Topic};
@@ -19,6 +19,9 @@ pub(super) fn explained(explained: &Explained) -> Map<String, Value> {
         ]),
         Explained::Topic(page) => one("topic", topic(page)),
         Explained::Rule(rule) => one("rule", self::rule(*rule)),
+        Explained::Item(ItemRule { id, summary, help }) => {
+            one("change", json!({ "id": id, "summary": summary, "help": help }))
+        }
         Explained::Hash(hash) => one("hash", self::hash(hash)),
         Explained::Provider(provider) => Map::from_iter([
             ("provider_entries".to_owned(), provider.entries.iter().map(entry).collect()),
