@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
+use crate::hash::git_blob::has_name;
 use crate::hash::h1::h1;
 use crate::hash::{PackageHash, Sha256Digest};
+
+/// The most bytes of a file that counts, which is that of a whole package.
+const MAX_BYTES: u64 = 512 << 20;
 
 /// The hashes of an installed module: of its files as they are, and as they would be checked in. Names with a component that
 /// begins with a dot do not count, and a link counts as its target.
@@ -29,10 +33,11 @@ pub fn hashes(place: &Path) -> io::Result<[PackageHash; 2]> {
                 folders.push((entry.path(), format!("{name}/")));
                 continue;
             }
-            let bytes = match kind {
-                kind if kind.is_symlink() => fs::read_link(entry.path())?.to_string_lossy().into_owned().into_bytes(),
-                kind if kind.is_file() => fs::read(entry.path())?,
-                _ => return Err(io::ErrorKind::InvalidData.into()),
+            let bytes = if kind.is_symlink() {
+                let target = fs::read_link(entry.path())?.into_os_string().into_string();
+                target.map_err(|_| io::ErrorKind::InvalidData)?.into_bytes()
+            } else {
+                read_regular(&entry.path())?
             };
             checked_in.push((name.clone(), Sha256Digest::of(&plain(&bytes))));
             as_they_are.push((name, Sha256Digest::of(&bytes)));
@@ -42,29 +47,64 @@ pub fn hashes(place: &Path) -> io::Result<[PackageHash; 2]> {
     Ok([hash(as_they_are)?, hash(checked_in)?])
 }
 
-/// A text as it would be checked in: its lines end in LF, and no `$Id$` is expanded.
+/// What stands in a regular file that is no larger than a package may be; nothing is opened that is none.
+///
+/// # Errors
+///
+/// What the system says; [`io::ErrorKind::InvalidData`] for links, devices, pipes and larger files.
+pub fn read_regular(place: &Path) -> io::Result<Vec<u8>> {
+    let meta = fs::symlink_metadata(place)?;
+    if !meta.is_file() || meta.len() > MAX_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(place)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A text as it would be checked in: its lines end in LF, and no `$Id$` is expanded. That is only what git puts there, the
+/// name of the text as it is checked in: with anything else in it the text is another one.
+///
+/// Source: `gitattributes(5)`, `ident`.
 pub fn plain(bytes: &[u8]) -> Cow<'_, [u8]> {
-    if !bytes.contains(&b'\r') && memchr::memmem::find(bytes, b"$Id:").is_none() {
-        return Cow::Borrowed(bytes);
+    let folded = without_name(bytes)
+        .filter(|(folded, name)| has_name(folded, name) || has_name(&with_line_feeds(Cow::Borrowed(folded)), name));
+    with_line_feeds(folded.map_or(Cow::Borrowed(bytes), |(folded, _)| Cow::Owned(folded)))
+}
+
+fn with_line_feeds(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    if memchr::memmem::find(&bytes, b"\r\n").is_none() {
+        return bytes;
     }
     let mut text = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((&byte, behind)) = rest.split_first() {
-        let expanded = rest.strip_prefix(b"$Id:").and_then(|rest| {
-            let end = memchr::memchr2(b'$', b'\n', rest)?;
-            (rest[end] == b'$').then(|| &rest[end + 1..])
-        });
-        if let Some(behind) = expanded {
-            text.extend_from_slice(b"$Id$");
-            rest = behind;
-        } else {
-            if byte != b'\r' || behind.first() != Some(&b'\n') {
-                text.push(byte);
-            }
-            rest = behind;
+    for (at, byte) in bytes.iter().enumerate() {
+        if *byte != b'\r' || bytes.get(at + 1) != Some(&b'\n') {
+            text.push(*byte);
         }
     }
     Cow::Owned(text)
+}
+
+/// A text with `$Id$` in the place of each `$Id: NAME $` with one name of an object, and that name; none without any.
+fn without_name(bytes: &[u8]) -> Option<(Vec<u8>, String)> {
+    let first = memchr::memmem::find_iter(bytes, b"$Id: ").find_map(|at| name_at(&bytes[at + 5..]))?;
+    let expanded = format!("$Id: {first} $");
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memchr::memmem::find(rest, expanded.as_bytes()) {
+        text.extend_from_slice(&rest[..at]);
+        text.extend_from_slice(b"$Id$");
+        rest = &rest[at + expanded.len()..];
+    }
+    text.extend_from_slice(rest);
+    Some((text, first))
+}
+
+/// The name of an object that a text begins with, before ` $`.
+fn name_at(text: &[u8]) -> Option<String> {
+    let end = text.iter().position(|byte| !byte.is_ascii_hexdigit())?;
+    let is_name = matches!(end, 40 | 64) && text[end..].starts_with(b" $");
+    is_name.then(|| String::from_utf8_lossy(&text[..end]).into_owned())
 }
 
 #[cfg(test)]
@@ -75,13 +115,20 @@ mod tests {
     fn what_a_checkout_converts() {
         for (there, stored) in [
             ("a\r\nb\r\n", "a\nb\n"),
-            ("x $Id: 055c8729cdcc372500a08db659c045e16c4409fb $ y", "x $Id$ y"),
+            // Its name is that of the text that is stored, be its lines ends converted or not; no other text is folded.
+            ("x $Id: 94de6d0b9d65f20001d96cc4a28524ee27622b5b $ y", "x $Id$ y"),
+            ("x $Id: 08a4620a27060eb3dbee93734f82d9146bfd1b4d $ y\r\n", "x $Id$ y\n"),
+            ("x $Id: 69065248fcb00daacff08857a402f2b2fea4dc08 $ y\r\n", "x $Id$ y\n"),
+            (
+                "x $Id: 055c8729cdcc372500a08db659c045e16c4409fb $ y",
+                "x $Id: 055c8729cdcc372500a08db659c045e16c4409fb $ y",
+            ),
+            ("[\"$Id: \", file(\"f\"), \" $\"]", "[\"$Id: \", file(\"f\"), \" $\"]"),
             ("$Id: cut\n", "$Id: cut\n"),
             ("a\rb", "a\rb"),
             ("", ""),
         ] {
             assert_eq!(plain(there.as_bytes()), stored.as_bytes(), "{there:?}");
         }
-        assert_ne!(plain(b"$Id: a $evil"), plain(b"$Id$"));
     }
 }

@@ -295,10 +295,14 @@ impl Answer {
         }
     }
 
+    /// What stands between zero bytes.
+    pub fn records(&self) -> impl Iterator<Item = &[u8]> {
+        self.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty())
+    }
+
     /// The texts between zero bytes. What is not UTF-8 is there too, as far as it can be told.
     pub fn texts(&self) -> impl Iterator<Item = String> {
-        let texts = self.stdout.split(|byte| *byte == 0).filter(|text| !text.is_empty());
-        texts.map(|text| String::from_utf8_lossy(text).into_owned())
+        self.records().map(|text| String::from_utf8_lossy(text).into_owned())
     }
 }
 

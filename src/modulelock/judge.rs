@@ -97,7 +97,11 @@ fn unlocked(lock: &ModuleLock, call: &Call) -> Option<Finding> {
             format!("nothing is locked for module {} from {package}{asked}", call.name)
         }
     };
-    Some(Finding::new(Rule::ModuleUnlocked, message).about_module(&package).in_file(&call.file).at(call.position))
+    let finding = Finding::new(Rule::ModuleUnlocked, message).about_module(&package);
+    let finding = finding.in_file(&call.file).at(call.position);
+    // No lock can cover it.
+    let elsewhere = "Call a module that lies in another directory, or keep a copy of it in the repository.";
+    Some(if block.is_some() && call.hidden { finding.remedied_by(elsewhere) } else { finding })
 }
 
 fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::address::RemoteAddress;
 use super::reference::{Resolved, candidates, choose, is_full_commit, is_short_commit};
-use super::unpack::{Builder, UnpackError};
+use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
 use crate::git::{Answer, GitError, Launcher, Transports};
 use crate::net::ShownUrl;
@@ -135,7 +135,9 @@ impl Repository {
         (builder, below): (&mut Builder, &str),
     ) -> Result<Vec<Submodule>, Error> {
         let answer = self.run("ls-tree", &["ls-tree", "-r", "-z", "--full-tree", commit])?;
-        let entries: Vec<Entry> = answer.texts().filter_map(|line| Entry::parse(&line)).collect();
+        let lines = answer.records().map(text_of).collect::<Result<Vec<_>, _>>();
+        let lines = lines.map_err(|error| refused(&self.shown, &error))?;
+        let entries: Vec<Entry> = lines.into_iter().filter_map(Entry::parse).collect();
         let wanted = |entry: &&Entry| {
             extent == Extent::Whole
                 || entry.is_link()
@@ -218,7 +220,7 @@ impl Repository {
             let content = next_blob(&mut rest).ok_or_else(|| self.cut_off())?;
             let name = within(below, &entry.name);
             let written = match entry.mode.as_str() {
-                LINK => builder.link(&name, &String::from_utf8_lossy(content)),
+                LINK => text_of(content).and_then(|target| builder.link(&name, target)),
                 PROGRAM => builder.file(&name, &mut &*content).and_then(|()| builder.executable(&name)),
                 _ => builder.file(&name, &mut &*content),
             };

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use super::layout::{list, record};
 use super::store::PackageRecord;
-use super::unpack::counts;
-use crate::disk::installed_modules::plain;
+use super::unpack::{ENCODING, counts, has_attribute};
+use crate::disk::installed_modules::{plain, read_regular};
 use crate::error::Error;
 use crate::hash::Sha256Digest;
 
@@ -75,12 +75,8 @@ impl<'a> Package<'a> {
         let record = record(tree)?;
         let files: BTreeMap<String, String> =
             record.files.iter().chain(&record.others).map(|(name, digest)| (name.clone(), digest.clone())).collect();
-        let attributes = files.keys().filter(|name| name.rsplit('/').next() == Some(".gitattributes"));
-        let says = |name: &String| fs::read_to_string(tree.join(name)).unwrap_or_default();
-        let is_filtered = attributes.into_iter().map(says).any(|text| {
-            let mut words = text.split_whitespace();
-            words.any(|word| word.starts_with("filter=") || word.starts_with("working-tree-encoding="))
-        });
+        let mut attributes = files.keys().filter(|name| name.rsplit('/').next() == Some(".gitattributes"));
+        let is_filtered = attributes.any(|name| has_attribute(&tree.join(name), &[ENCODING, "filter="]));
         Ok(Self { tree, files, is_filtered: is_filtered && record.commit.is_some(), record })
     }
 
@@ -94,17 +90,16 @@ impl<'a> Package<'a> {
     }
 
     fn of_file(&self, name: &str, digest: &str, place: &Path) -> Fate {
-        let is_file = fs::symlink_metadata(place).is_ok_and(|meta| meta.is_file());
-        let Ok(there) = fs::read(place) else { return Fate::Differs };
-        if is_file && Sha256Digest::of(&there).to_hex() == digest {
+        let Ok(there) = read_regular(place) else { return Fate::Differs };
+        if Sha256Digest::of(&there).to_hex() == digest {
             return Fate::Same;
         }
         // The tools unpack a second name of a file as an empty one.
         let is_second_name = there.is_empty() && self.record.hard_links.contains(name);
-        if is_file && (is_second_name || self.is_checked_out(name, digest, &there)) {
+        if is_second_name || self.is_checked_out(name, digest, &there) {
             return Fate::Same;
         }
-        if is_file && self.is_filtered { Fate::Unknown } else { Fate::Differs }
+        if self.is_filtered { Fate::Unknown } else { Fate::Differs }
     }
 
     /// True if a checkout may make these bytes of a file.
@@ -127,5 +122,5 @@ fn is_link(place: &Path, target: &str) -> bool {
     if let Ok(there) = fs::read_link(place) {
         return there.to_string_lossy() == *target;
     }
-    fs::read(place).is_ok_and(|there| there.is_empty() || there == target.as_bytes())
+    read_regular(place).is_ok_and(|there| there.is_empty() || there == target.as_bytes())
 }

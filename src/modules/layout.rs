@@ -6,7 +6,8 @@ use std::io;
 use std::path::Path;
 
 use super::store::PackageRecord;
-use super::unpack::make_link;
+use super::unpack::{UnpackError, lay_links};
+use crate::disk::installed_modules::read_regular;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 
@@ -40,12 +41,10 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
             Err(reason) => return Err(failed(reason)),
         }
     }
-    for (name, target) in &record.links {
-        let place = to.join(name);
-        let parent = place.parent().unwrap_or(to);
-        fs::create_dir_all(parent).and_then(|()| make_link(target, &place)).map_err(failed)?;
-    }
-    Ok(())
+    lay_links(to, &record.links).map_err(|error| match error {
+        UnpackError::Disk { path, reason } => unwritable(&path, &reason),
+        error => failed(io::Error::other(error)),
+    })
 }
 
 /// True if a directory holds a package of the cache, all of it and nothing else. What git keeps for itself does not count.
@@ -68,8 +67,7 @@ pub fn is_laid_out(tree: &Path, at: &Path) -> Result<bool, Error> {
         match (known.get(name), record.links.get(name)) {
             (_, Some(target)) => fs::read_link(&place).is_ok_and(|there| there.to_string_lossy() == **target),
             (Some(digest), None) => {
-                let is_file = fs::symlink_metadata(&place).is_ok_and(|meta| meta.is_file());
-                is_file && fs::read(&place).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == **digest)
+                read_regular(&place).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == **digest)
             }
             (None, None) => false,
         }

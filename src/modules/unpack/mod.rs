@@ -3,6 +3,8 @@
 //! Whoever made an archive or a repository is not trusted: nothing is written outside of the directory, nothing through a
 //! link, nothing but files, directories and links that stay inside, and no more than a bounded number of bytes.
 
+mod contents;
+mod links;
 mod tar;
 mod zip;
 
@@ -11,12 +13,12 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+pub(super) use contents::{Contents, ENCODING, counts, has_attribute};
 pub(super) use tar::{Compression, unpack_tar};
 pub(super) use zip::unpack_zip;
 
-use crate::hash::h1::h1;
+use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
-use crate::hash::{PackageHash, Sha256Digest};
 
 /// The most bytes of all files of a package: many times the largest real one.
 const MAX_BYTES: u64 = 512 << 20;
@@ -24,8 +26,8 @@ const MAX_BYTES: u64 = 512 << 20;
 /// The most entries of a package.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The longest name, in bytes.
-const MAX_NAME: usize = 4096;
+/// The longest name, and the longest target of a link, in bytes: systems follow no longer ones.
+const MAX_NAME: usize = 4095;
 
 /// Why a package cannot be unpacked.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,12 @@ pub(super) enum UnpackError {
     /// The name of an entry leads out of the package, or is none.
     #[error("the entry {0:?} leads out of the package")]
     Escape(String),
+    /// A name, or the target of a link, that is not UTF-8: two of them could become one.
+    #[error("the name {0:?} is not UTF-8")]
+    NotUtf8(String),
+    /// What git would take for a repository, whose configuration names programs.
+    #[error("the entry {0:?} lies where git looks for a repository")]
+    Repository(String),
     /// A link to something outside of the package.
     #[error("the link {name:?} leads out of the package, to {target:?}")]
     LinkOut {
@@ -64,37 +72,6 @@ pub(super) enum UnpackError {
         /// Why not.
         reason: io::Error,
     },
-}
-
-/// What a package holds, as its source gives it: names, and digests of contents. A link counts as its target's text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Contents {
-    digests: BTreeMap<String, Sha256Digest>,
-    /// The targets of links.
-    pub(super) links: BTreeMap<String, String>,
-    /// The files that an archive has as second names of others.
-    pub(super) hard_links: BTreeSet<String>,
-}
-
-impl Contents {
-    /// The files with the digests of their contents, in hex: those of configuration, and all others.
-    pub(super) fn files(&self) -> [BTreeMap<String, String>; 2] {
-        let files = self.digests.iter().filter(|(name, _)| !self.links.contains_key(*name));
-        let files = files.map(|(name, digest)| (name.clone(), digest.to_hex()));
-        let (configuration, others) = files.partition(|(name, _)| super::is_configuration(name));
-        [configuration, others]
-    }
-
-    /// The hash of the package. Names with a component that begins with a dot do not count: the tools leave them out of
-    /// second copies of a package.
-    pub(super) fn hash(&self) -> Option<PackageHash> {
-        h1(self.digests.iter().filter(|(name, _)| counts(name)).map(|(name, digest)| (name, *digest))).ok()
-    }
-}
-
-/// True for names that count for the hash of a package.
-pub(super) fn counts(name: &str) -> bool {
-    !name.split('/').any(|part| part.starts_with('.'))
 }
 
 /// A package under construction.
@@ -174,9 +151,11 @@ impl Builder {
         let out = || UnpackError::LinkOut { name: shown(name), target: shown(target) };
         let parent = clean.rsplit_once('/').map_or("", |(parent, _)| parent);
         let inside = !target.starts_with('/') && !target.contains('\\');
-        if clean.is_empty() || !inside || clean_name(&format!("{parent}/{target}")).is_none() {
+        let leads_in = || clean_name(&format!("{parent}/{target}")).is_some_and(|to| !is_of_repository(&to));
+        if clean.is_empty() || target.len() > MAX_NAME || !inside || !leads_in() {
             return Err(out());
         }
+        self.hard_links.remove(&clean);
         self.contents.insert(clean.clone(), Sha256Digest::of(target.as_bytes()));
         self.links.insert(clean, target.to_owned());
         Ok(())
@@ -205,20 +184,18 @@ impl Builder {
         if let Some(name) = self.contents.keys().find(|name| behind(name)) {
             return Err(UnpackError::ThroughLink(shown(name)));
         }
-        for (name, target) in &self.links {
-            let path = self.top.join(name);
-            // A file of the same name came before.
-            let _ = fs::remove_file(&path);
-            let parent = path.parent().unwrap_or(&self.top);
-            fs::create_dir_all(parent).map_err(disk(parent))?;
-            make_link(target, &path).map_err(disk(&path))?;
+        let out =
+            |(name, target): (&String, &String)| UnpackError::LinkOut { name: shown(name), target: shown(target) };
+        if let Some(link) = self.links.iter().find(|(name, _)| links::way(&self.links, name).is_none()) {
+            return Err(out(link));
         }
+        lay_links(&self.top, &self.links)?;
         let top = fs::canonicalize(&self.top).map_err(disk(&self.top))?;
         for (name, target) in &self.links {
             let path = self.top.join(name);
             match fs::canonicalize(&path) {
                 Ok(real) if real.starts_with(&top) => {}
-                Ok(_) => return Err(UnpackError::LinkOut { name: shown(name), target: shown(target) }),
+                Ok(_) => return Err(out((name, target))),
                 // It leads nowhere now, and shall not lead anywhere later.
                 Err(_) => drop(fs::remove_file(&path)),
             }
@@ -234,7 +211,7 @@ impl Builder {
         }
         let clean = clean_name(name).filter(|_| !name.starts_with('/') && name.len() <= MAX_NAME);
         let clean = clean.ok_or_else(|| UnpackError::Escape(shown(name)))?;
-        Ok(clean)
+        if is_of_repository(&clean) { Err(UnpackError::Repository(shown(name))) } else { Ok(clean) }
     }
 }
 
@@ -250,6 +227,43 @@ fn clean_name(name: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// True for names with a component by which git finds a repository, on some file system.
+///
+/// Source: git `path.c`, `is_ntfs_dotgit`; `utf8.c`, `is_hfs_dotgit`.
+fn is_of_repository(name: &str) -> bool {
+    let ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    name.split('/').any(|part| {
+        let part: String = part.chars().filter(ignored).collect();
+        let part = part.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+        part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1")
+    })
+}
+
+/// A name as text.
+pub(super) fn text_of(name: &[u8]) -> Result<&str, UnpackError> {
+    std::str::from_utf8(name).map_err(|_| UnpackError::NotUtf8(shown(&String::from_utf8_lossy(name))))
+}
+
+/// Makes links below a directory. All directories that they stand in are made before the first of them, so that none is
+/// made through another, even where the file system takes two names for one.
+///
+/// # Errors
+///
+/// [`UnpackError::Disk`].
+pub(super) fn lay_links(top: &Path, links: &BTreeMap<String, String>) -> Result<(), UnpackError> {
+    for name in links.keys() {
+        let path = top.join(name);
+        // A file of the same name came before.
+        let _ = fs::remove_file(&path);
+        let parent = path.parent().unwrap_or(top);
+        fs::create_dir_all(parent).map_err(disk(parent))?;
+    }
+    links.iter().try_for_each(|(name, target)| {
+        let path = top.join(name);
+        make_link(target, &path).map_err(disk(&path))
+    })
 }
 
 fn shown(name: &str) -> String {
@@ -273,13 +287,13 @@ fn make_executable(_: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-pub(super) fn make_link(target: &str, path: &Path) -> io::Result<()> {
+fn make_link(target: &str, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
 /// Links need a privilege there, and configuration behind them is rare.
 #[cfg(not(unix))]
-pub(super) fn make_link(_: &str, _: &Path) -> io::Result<()> {
+fn make_link(_: &str, _: &Path) -> io::Result<()> {
     Ok(())
 }
 

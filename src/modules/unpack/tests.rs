@@ -98,6 +98,14 @@ fn nothing_leaves_the_directory() {
         ("h", HARD, "../x"),
         ("p", ::tar::EntryType::Fifo, ""),
         ("c", ::tar::EntryType::Char, ""),
+        // What git would take for a repository.
+        (".git/config", FILE, "x"),
+        ("a/.GIT/config", FILE, "x"),
+        ("a/.git", LINK, "b"),
+        ("git~1/x", FILE, "x"),
+        (".git. /x", FILE, "x"),
+        (".g\u{200c}it/x", FILE, "x"),
+        ("l", LINK, ".git/config"),
     ];
     for entry in outside {
         let place = Place::new();
@@ -125,6 +133,48 @@ fn links_are_judged_by_where_they_lead() {
     let entries = [("a/b/x", FILE, "x"), ("a/b/d", LINK, "../.."), ("m", LINK, "a/b/d/../..")];
     let error = unpacked(&place, &entries).unwrap_err();
     assert!(matches!(error, UnpackError::LinkOut { .. }), "{error}");
+    // Where nothing is at its end now, something may be where it is installed.
+    let entries = [("d/e/f", LINK, "../.."), ("d/e/x", FILE, "x"), ("l", LINK, "d/e/f/../../../x")];
+    let error = unpacked(&Place::new(), &entries).unwrap_err();
+    assert!(matches!(error, UnpackError::LinkOut { .. }), "{error}");
+}
+
+/// Two such names could become one.
+#[test]
+fn names_that_are_no_text_are_refused() {
+    let mut whole = ::tar::Builder::new(Vec::new());
+    let mut header = ::tar::Header::new_gnu();
+    header.as_old_mut().name[..5].copy_from_slice(b"x\xff.tf");
+    header.set_size(0);
+    header.set_cksum();
+    whole.append(&header, &b""[..]).unwrap();
+    let error = unpack_plain(&whole.into_inner().unwrap()).unwrap_err();
+    assert!(matches!(error, UnpackError::NotUtf8(_)), "{error}");
+}
+
+/// A long name is in memory at once.
+#[test]
+fn the_name_of_an_entry_is_bounded() {
+    let long = |length: usize| {
+        let mut archive = ::tar::Builder::new(Vec::new());
+        let mut header = ::tar::Header::new_gnu();
+        header.set_size(0);
+        let name = vec!["d/x"; length / 4].join("/");
+        archive.append_data(&mut header, name, &b""[..]).unwrap();
+        unpack_plain(&archive.into_inner().unwrap())
+    };
+    assert_eq!(long(1000).unwrap().digests.len(), 1);
+    let error = long(80 * 1024).unwrap_err();
+    assert!(error.to_string().contains("more than 64 KiB"), "{error}");
+}
+
+fn unpack_plain(archive: &[u8]) -> Result<Contents, UnpackError> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(archive).unwrap();
+    let place = Place::new();
+    let mut builder = place.builder();
+    unpack_tar(Cursor::new(gzip.finish().unwrap()), Compression::Gzip, &mut builder)?;
+    builder.finish()
 }
 
 #[test]
@@ -172,5 +222,7 @@ fn a_zip_is_held_to_the_same_rules() {
     assert!(unpacked("../x", None).is_err());
     assert!(unpacked("/x", None).is_err());
     assert!(unpacked("l", Some("../x")).is_err());
+    // What is cut would be in no hash, and the tools make a file of all of it.
+    assert!(unpacked("l", Some(&"a/".repeat(2048))).is_err());
     assert!(unpack_zip(tempfile::tempfile().unwrap(), &mut Place::new().builder()).is_err());
 }

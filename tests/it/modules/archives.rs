@@ -129,3 +129,21 @@ fn an_archive_that_changed() {
     fixed.tflock(&registry, ["verify"]).ended_with(0);
     assert_eq!(registry.count(Endpoint::Other), 0);
 }
+
+/// No hash covers names that begin with a dot; but a repository is never laid out, as its configuration names programs.
+#[test]
+fn an_archive_brings_no_repository() {
+    let (registry, _) = served();
+    let workspace = call(&registry, "a.tar.gz//top");
+    workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
+    let main = needs_widget(&registry);
+    let fsmonitor = Entry::File("[core]\n\tfsmonitor = touch planted\n");
+    let archive = tar_gz(&[("top/main.tf", Entry::File(&main)), ("top/.git/config", fsmonitor)]);
+    let registry = registry.document("/r/a.tar.gz", "application/gzip", archive);
+    for args in [&["verify"][..], &["get", "--no-cache"]] {
+        let refused = workspace.tflock(&registry, args);
+        assert!(matches!(refused.code, Some(2 | 4)), "{refused}");
+        assert!(refused.stderr.contains("where git looks for a repository"), "{refused}");
+    }
+    assert!(!workspace.has(".terraform/modules/net"));
+}

@@ -1,6 +1,8 @@
 //! Packages that no honest publisher makes. What unpacking refuses is tested beside its code.
 
 use super::CALL;
+#[cfg(target_os = "linux")]
+use super::git::{Repository, needs_widget, workspace};
 use crate::support::registry::Endpoint;
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, widget};
@@ -90,4 +92,20 @@ fn a_ref_is_no_option() {
     let run = workspace.tflock(&registry, LOCK).ended_with(2);
     assert!(run.stderr.contains("neither a branch nor a tag nor a commit"), "{run}");
     assert!(registry.requests().is_empty() && !workspace.has("escaped"));
+}
+
+/// Two names that are not UTF-8 could become one, and only one of them would be hashed.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_are_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let (registry, repository) = (widget(), Repository::new());
+    for name in [&b"x\xfe.tf"[..], b"x\xff.tf"] {
+        std::fs::write(repository.0.path("").join(std::ffi::OsStr::from_bytes(name)), "").unwrap();
+    }
+    repository.commit("main.tf", &needs_widget(&registry));
+    let registry = repository.served_by(registry);
+    let refused = workspace(&registry, "").tflock(&registry, LOCK).ended_with(2);
+    assert!(refused.stderr.contains("is not UTF-8"), "{refused}");
 }

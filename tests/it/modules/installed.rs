@@ -121,6 +121,29 @@ fn checkouts_convert_what_they_like() {
     }
 }
 
+/// What stands where a file should be is neither followed nor opened, and nothing but a name is folded into `$Id$`.
+#[cfg(unix)]
+#[test]
+fn what_a_tool_never_installs() {
+    let (registry, repository) = (widget(), Repository::new());
+    repository.0.write("id.tf", "locals {\n  x = [\"$Id$\"]\n}\n");
+    repository.commit("main.tf", &needs_widget(&registry));
+    let registry = repository.served_by(registry);
+    let workspace = workspace(&registry, "");
+    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    let id = format!("{INSTALLED}/id.tf");
+    let text = workspace.read(&id);
+    workspace.write(&id, &text.replace("$Id$", "$Id: \", file(\"/etc/hostname\"), \" $"));
+    let refused = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(3);
+    assert!(refused.stdout.contains("id.tf differs"), "{refused}");
+    // A device that never ends.
+    std::fs::remove_file(workspace.path(&id)).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", workspace.path(&id)).unwrap();
+    let refused = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(3);
+    assert!(refused.stdout.contains("id.tf differs"), "{refused}");
+}
+
 /// A checkout may run a filter, whose outcome is not known: neither good nor bad. An object of LFS says what it is.
 #[test]
 fn filters_are_unknown() {
