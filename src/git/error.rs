@@ -74,6 +74,14 @@ pub enum GitError {
         /// How long it could take.
         limit: Duration,
     },
+    /// Git answers without end.
+    #[error("git {task} answers with more than {most} bytes")]
+    TooLarge {
+        /// What it was asked to do.
+        task: String,
+        /// How much it could answer.
+        most: u64,
+    },
     /// Git failed at something that it should be able to do.
     #[error("git {task} failed: {reason}")]
     Failed {
@@ -125,7 +133,9 @@ impl From<GitError> for Error {
             GitError::Partial => told
                 .hint("clone without a filter: in actions/checkout leave out `filter` and `sparse-checkout`")
                 .hint("or here: `git fetch --refetch --no-filter`"),
-            GitError::TooSlow { .. } | GitError::Failed { .. } => Error { kind: ErrorKind::Disk, ..told },
+            GitError::TooSlow { .. } | GitError::TooLarge { .. } | GitError::Failed { .. } => {
+                Error { kind: ErrorKind::Disk, ..told }
+            }
         }
     }
 }

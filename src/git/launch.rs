@@ -16,6 +16,9 @@ use super::GitError;
 /// How long a question about a work tree may take, in a large one on a slow disk.
 const INSPECTION: Duration = Duration::from_secs(120);
 
+/// The most bytes of an answer: all of it is in memory at once.
+const MOST: u64 = 1 << 30;
+
 /// What may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Profile {
@@ -45,6 +48,8 @@ pub struct Launcher {
     /// True if ssh must be told to ask nothing.
     silent_ssh: bool,
     limit: Duration,
+    /// The most bytes of an answer.
+    most: u64,
 }
 
 /// What git answered.
@@ -65,6 +70,7 @@ pub struct Running {
     outputs: [Receiver<Vec<u8>>; 2],
     task: String,
     limit: Duration,
+    most: u64,
 }
 
 impl Launcher {
@@ -78,6 +84,7 @@ impl Launcher {
             transports: "none",
             silent_ssh: false,
             limit: INSPECTION,
+            most: MOST,
         }
     }
 
@@ -97,7 +104,15 @@ impl Launcher {
             Transports::Files => "file",
         };
         let named = vec![option_with("--git-dir=", bare)];
-        Self { directory: plain(bare), named, profile: Profile::Fetch, transports, silent_ssh: false, limit }
+        Self {
+            directory: plain(bare),
+            named,
+            profile: Profile::Fetch,
+            transports,
+            silent_ssh: false,
+            limit,
+            most: MOST,
+        }
     }
 
     /// True if the user chose how git calls ssh; else it is called so that it asks nothing.
@@ -114,11 +129,17 @@ impl Launcher {
         self
     }
 
+    /// The same, with a bound on the bytes of an answer: whoever wrote a repository has a say in how long one is.
+    #[must_use]
+    pub fn at_most(&self, most: u64) -> Self {
+        Self { most, ..self.clone() }
+    }
+
     /// Runs git to its end.
     ///
     /// # Errors
     ///
-    /// [`GitError::Start`], [`GitError::TooSlow`]; that git ended with a failure is an answer.
+    /// [`GitError::Start`], [`GitError::TooSlow`], [`GitError::TooLarge`]; that git ended with a failure is an answer.
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Answer, GitError> {
         self.run_with(args, Vec::new())
     }
@@ -154,8 +175,8 @@ impl Launcher {
         // On threads of their own: git answers while it reads, and neither side may wait for the other. If it ends before
         // it read all, its exit code says why.
         drop(child.stdin.take().map(|mut pipe| std::thread::spawn(move || pipe.write_all(&input))));
-        let outputs = [read_aside(child.stdout.take()), read_aside(child.stderr.take())];
-        Ok(Running { child, outputs, task, limit: self.limit })
+        let outputs = [read_aside(child.stdout.take(), self.most), read_aside(child.stderr.take(), self.most)];
+        Ok(Running { child, outputs, task, limit: self.limit, most: self.most })
     }
 
     fn command(&self) -> Command {
@@ -245,11 +266,13 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// [`GitError::TooSlow`]; then it is ended.
+    /// [`GitError::TooSlow`], [`GitError::TooLarge`]; then it is ended.
     pub fn answer(mut self) -> Result<Answer, GitError> {
         let take = |at: usize| {
             let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
-            self.outputs[at].recv_timeout(self.limit).map_err(slow)
+            let bytes = self.outputs[at].recv_timeout(self.limit).map_err(slow)?;
+            let too_large = || GitError::TooLarge { task: self.task.clone(), most: self.most };
+            if bytes.len() as u64 > self.most { Err(too_large()) } else { Ok(bytes) }
         };
         let (stdout, stderr) = (take(0)?, take(1)?);
         let status = self.child.wait().map_err(|error| GitError::Start(error.to_string()))?;
@@ -306,13 +329,14 @@ impl Answer {
     }
 }
 
-fn read_aside(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+/// Reads to the end, but no more than one byte beyond what an answer may have.
+fn read_aside(pipe: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
+        if let Some(pipe) = pipe {
             // A cut answer shows in the exit code.
-            let _ = pipe.read_to_end(&mut bytes);
+            let _ = pipe.take(most.saturating_add(1)).read_to_end(&mut bytes);
         }
         let _ = sender.send(bytes);
     });
@@ -366,7 +390,16 @@ mod tests {
         let child = command.spawn().unwrap();
         let (_open, silent) = mpsc::channel();
         let (_sender, other) = mpsc::channel();
-        let running = Running { child, outputs: [silent, other], task: "x".into(), limit: slow.limit };
+        let running = Running { child, outputs: [silent, other], task: "x".into(), limit: slow.limit, most: MOST };
         assert!(matches!(running.answer(), Err(GitError::TooSlow { .. })));
+    }
+
+    #[test]
+    fn an_answer_without_end_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let launcher = Launcher::unnamed(folder.path());
+        let answer = launcher.at_most(4).run(["version"]);
+        assert!(matches!(answer, Err(GitError::TooLarge { most: 4, .. })), "{answer:?}");
+        assert!(launcher.run(["version"]).is_ok());
     }
 }

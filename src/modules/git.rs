@@ -24,8 +24,13 @@ const SUBMODULES: &str = ".gitmodules";
 const LINK: &str = "120000";
 const PROGRAM: &str = "100755";
 
-/// Objects that are read at once.
+/// Objects that are read at once, and the most bytes of them, unless one has more.
 const BATCH: usize = 256;
+const BATCH_BYTES: u64 = 16 << 20;
+
+/// The most bytes of a list of all files: many times that of the largest package. Of a few trees a repository may make any
+/// number of them.
+const MAX_LIST: u64 = 64 << 20;
 
 /// A repository, as far as it is here.
 #[derive(Debug)]
@@ -134,7 +139,8 @@ impl Repository {
         extent: Extent,
         (builder, below): (&mut Builder, &str),
     ) -> Result<Vec<Submodule>, Error> {
-        let answer = self.run("ls-tree", &["ls-tree", "-r", "-z", "--full-tree", commit])?;
+        let answer = self.launcher.at_most(MAX_LIST).run(["ls-tree", "-r", "-z", "--full-tree", commit]);
+        let answer = answer.and_then(|answer| answer.checked("ls-tree")).map_err(|error| self.failed(error))?;
         let lines = answer.records().map(text_of).collect::<Result<Vec<_>, _>>();
         let lines = lines.map_err(|error| refused(&self.shown, &error))?;
         let entries: Vec<Entry> = lines.into_iter().filter_map(Entry::parse).collect();
@@ -151,8 +157,15 @@ impl Repository {
         for folder in folders {
             builder.directory(&within(below, folder)).map_err(|error| refused(&self.shown, &error))?;
         }
-        for batch in files.chunks(BATCH) {
+        let sizes = self.sizes(&files)?;
+        if sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size)) > builder.bytes_left() {
+            return Err(refused(&self.shown, &UnpackError::TooLarge));
+        }
+        let mut rest = files.as_slice();
+        for length in batches(&sizes) {
+            let (batch, later) = rest.split_at(length);
             self.write(batch, builder, below)?;
+            rest = later;
         }
         self.submodules(commit, &entries)
     }
@@ -211,6 +224,19 @@ impl Repository {
         Ok(())
     }
 
+    /// The sizes of files, before any of them is in memory.
+    fn sizes(&self, files: &[&Entry]) -> Result<Vec<u64>, Error> {
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let input = lines(files.iter().map(|entry| entry.id.as_str()));
+        let answer = self.launcher.run_with(["cat-file", "--batch-check=%(objectsize)"], input);
+        let answer = answer.and_then(|answer| answer.checked("cat-file")).map_err(|error| self.failed(error))?;
+        let listed = String::from_utf8_lossy(&answer.stdout);
+        let sizes: Option<Vec<u64>> = listed.lines().map(|line| line.parse().ok()).collect();
+        sizes.filter(|sizes| sizes.len() == files.len()).ok_or_else(|| self.cut_off())
+    }
+
     fn write(&self, batch: &[&Entry], builder: &mut Builder, below: &str) -> Result<(), Error> {
         let input = lines(batch.iter().map(|entry| entry.id.as_str()));
         let answer = self.launcher.run_with(["cat-file", "--batch"], input);
@@ -249,8 +275,13 @@ impl Repository {
     }
 
     fn failed(&self, error: GitError) -> Error {
-        if matches!(error, GitError::Start(_)) {
-            return error.into();
+        match error {
+            GitError::Start(_) => return error.into(),
+            GitError::TooLarge { .. } => {
+                let message = format!("the module package from {} is refused: {error}", self.shown);
+                return Error::new(ErrorKind::Package, message).about_url(&self.shown);
+            }
+            _ => {}
         }
         Error::new(ErrorKind::Unavailable, format!("cannot fetch the module from {}: {error}", self.shown))
             .about_url(&self.shown)
@@ -301,6 +332,21 @@ pub(super) fn refused(source: &str, error: &UnpackError) -> Error {
     Error::new(kind, format!("the module package from {source} is refused: {error}")).about_url(source)
 }
 
+/// How many files are read at once, one batch after another.
+fn batches(sizes: &[u64]) -> Vec<usize> {
+    let (mut found, mut length, mut bytes) = (Vec::new(), 0, 0_u64);
+    for size in sizes {
+        if length == BATCH || (length > 0 && bytes.saturating_add(*size) > BATCH_BYTES) {
+            found.push(length);
+            (length, bytes) = (0, 0);
+        }
+        length += 1;
+        bytes = bytes.saturating_add(*size);
+    }
+    found.extend((length > 0).then_some(length));
+    found
+}
+
 fn lines<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u8> {
     ids.flat_map(|id| [id, "\n"]).collect::<String>().into_bytes()
 }
@@ -319,6 +365,13 @@ fn next_blob<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_files_are_read_one_by_one() {
+        assert!(batches(&[]).is_empty());
+        assert_eq!(batches(&[1; 600]), [256, 256, 88]);
+        assert_eq!(batches(&[1, BATCH_BYTES - 1, 1, BATCH_BYTES + 1, u64::MAX, 1, 1]), [2, 1, 1, 1, 2]);
+    }
 
     #[test]
     fn blobs_are_taken_one_by_one() {

@@ -377,6 +377,7 @@ fn told(error: GitError, revision: &str) -> Error {
         | GitError::OtherRepository { .. }
         | GitError::Partial
         | GitError::TooSlow { .. }
+        | GitError::TooLarge { .. }
         | GitError::Failed { .. } => error.into(),
     }
 }
