@@ -14,7 +14,7 @@ use super::address::{Method, RemoteAddress, join_subdirs};
 use super::checksum::{self, Checksum, Sums};
 use super::git::refused;
 use super::netrc::Netrc;
-use super::unpack::{Builder, Compression, UnpackError, unpack_tar, unpack_zip};
+use super::unpack::{Builder, Compression, unpack_tar, unpack_zip};
 use super::wanted::ModuleHosts;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Ask, Authorization, Body, Client, Document, Download, Kind, NetError, ShownUrl};
@@ -185,7 +185,10 @@ async fn spool(body: &mut Body, url: &Url, mut sums: Sums) -> Result<Result<(Fil
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
+        let is_first = body.received() == 0;
         match body.fill(&mut buffer).await {
+            // Before anything is said of its content: that is not the publisher's.
+            Ok(true) if is_first && body.is_page(&buffer) => return Err(page(url)),
             Ok(true) => {}
             Ok(false) => return Ok(Ok((file, sums))),
             Err(broken) => return Ok(Err(broken)),
@@ -205,31 +208,21 @@ impl Archive {
     pub(super) fn unpack(self, kind: ArchiveKind, top: &Path) -> Result<super::unpack::Contents, Error> {
         let shown = self.shown.clone();
         let mut builder = Builder::new(top);
-        let is_page = self.is_page();
         let unpacked = match kind {
             ArchiveKind::Zip => unpack_zip(self.file, &mut builder),
             ArchiveKind::Tar(compression) => unpack_tar(BufReader::new(self.file), compression, &mut builder),
         };
-        unpacked.and_then(|()| builder.finish()).map_err(|error| match error {
-            UnpackError::Archive(_) if is_page => {
-                let message = format!("cannot fetch the module from {shown}: a page came in place of an archive");
-                Error::new(ErrorKind::Unavailable, message)
-                    .about_url(&shown)
-                    .hint("a proxy or login page may have answered")
-            }
-            error => refused(&shown, &error),
-        })
+        unpacked.and_then(|()| builder.finish()).map_err(|error| refused(&shown, &error))
     }
+}
 
-    /// True for what begins as HTML does.
-    fn is_page(&self) -> bool {
-        use std::io::Read as _;
-        let mut start = [0; 64];
-        let mut file = &self.file;
-        let count = file.read(&mut start).unwrap_or(0);
-        let _ = file.seek(SeekFrom::Start(0));
-        start[..count].trim_ascii_start().starts_with(b"<")
-    }
+/// What a proxy or a login form answers.
+fn page(url: &Url) -> Error {
+    let shown = ShownUrl::new(url);
+    let message = format!("cannot fetch the module from {shown}: a page came in place of an archive");
+    Error::new(ErrorKind::Unavailable, message)
+        .about_url(shown.as_str())
+        .hint("a proxy or login page may have answered")
 }
 
 fn failed(url: &Url, error: NetError) -> Error {
