@@ -88,12 +88,13 @@ impl RemoteAddress {
     pub fn of_call(module: &RemoteModule, work_tree: Option<&Path>) -> Result<Self, AddressError> {
         let (forced, place) = module.method();
         let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
-        let is_own = forced == Some("git") && is_within(&url, work_tree);
-        let method = if is_own { Method::Git } else { method_of(forced, &url, module)? };
+        let own = Self { method: Method::Git, url, subdir: String::new() };
+        let is_own = forced == Some("git") && own.is_within(work_tree);
+        let method = if is_own { Method::Git } else { method_of(forced, &own.url, module)? };
         if method == Method::Git {
-            check_reference(&url)?;
+            check_reference(&own.url)?;
         }
-        Ok(Self { method, url, subdir: clean_subdir(module.subdir())? })
+        Ok(Self { method, subdir: clean_subdir(module.subdir())?, ..own })
     }
 
     /// The value of a parameter of the address.
@@ -155,6 +156,16 @@ impl RemoteAddress {
         plain
     }
 
+    /// True for a directory of this machine that is inside of a work tree, links resolved. What is left of its parameters
+    /// would be part of the path for git.
+    pub(super) fn is_within(&self, work_tree: Option<&Path>) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let url = Some(self.plain_url()).filter(|url| url.scheme() == "file");
+        let place = url.filter(|url| url.query().is_none() && url.fragment().is_none());
+        let place = place.and_then(|url| url.to_file_path().ok()).and_then(|path| real(&path));
+        place.zip(work_tree.and_then(real)).is_some_and(|(place, tree)| place.starts_with(tree))
+    }
+
     /// The host that is asked, with its port where one is named.
     pub fn host(&self) -> Option<String> {
         host_of(&self.url)
@@ -189,14 +200,6 @@ impl fmt::Display for RemoteAddress {
         }
         query.map_or(Ok(()), |query| write!(f, "?{query}"))
     }
-}
-
-/// True for a directory of this machine that is inside of a work tree, links resolved.
-pub(super) fn is_within(url: &Url, work_tree: Option<&Path>) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let place = url.to_file_path().ok().filter(|_| url.scheme() == "file").and_then(|path| real(&path));
-    let tree = work_tree.and_then(real);
-    place.zip(tree).is_some_and(|(place, tree)| place.starts_with(tree))
 }
 
 /// Joins the directory of a location and that of the call.
@@ -309,6 +312,24 @@ mod tests {
             assert!(matches!(parse(&text), Err(AddressError::Reference(_))), "{reference}");
         }
         assert!(parse("git::https://a.example/x?ref=feature/a-b_1.0").is_ok());
+    }
+
+    /// Git takes for a part of the path what is no parameter of ours.
+    #[test]
+    fn a_work_tree_is_not_left_by_parameters() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir(tree.path().join("m")).unwrap();
+        let is_own = |rest: &str| {
+            let text = format!("git::file://{}/{rest}", tree.path().display());
+            let Ok(ModuleSource::Remote(module)) = ModuleSource::parse(&text, false, Dialect::Terraform) else {
+                panic!("{text}")
+            };
+            RemoteAddress::of_call(&module, Some(tree.path())).is_ok()
+        };
+        if cfg!(unix) {
+            assert!(is_own("m") && is_own("m?ref=v1&depth=1"));
+        }
+        assert!(!is_own("m?x=1") && !is_own("m?ref=v1&x") && !is_own("m#x") && !is_own("m/../.."));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::address::{Method, RemoteAddress, is_within};
+use super::address::{Method, RemoteAddress};
 use super::git::{Extent, Repository, Submodule, refused};
 use super::reference::Resolved;
 use super::store::{PackageRecord, Store, StoredPackage};
@@ -133,7 +133,7 @@ impl Layout<'_> {
                 self.access.hosts.allow(&host)?;
                 self.from.insert(host);
             }
-            None if is_within(&address.url, self.access.work_tree.as_deref()) => {}
+            None if address.is_within(self.access.work_tree.as_deref()) => {}
             None => return Err(unfetched(parent, submodule, &"it is outside of the work tree")),
         }
         let bare = self.top.join(format!("submodule-{}", self.count));
