@@ -41,7 +41,25 @@ fn forms(secret: &str) -> [String; 3] {
 }
 
 /// Parameters whose values help people and hide nothing.
-const HARMLESS: [&str; 8] = ["archive", "checksum", "depth", "digest", "ref", "sshkey_fingerprint", "tag", "version"];
+const HARMLESS: [&str; 14] = [
+    "archive",
+    "at",
+    "branch",
+    "checksum",
+    "commit",
+    "depth",
+    "digest",
+    "format",
+    "path",
+    "ref",
+    "sha",
+    "sshkey_fingerprint",
+    "tag",
+    "version",
+];
+
+/// Parts of the names of parameters whose values say who asks, and not for what.
+const OF_SECRETS: [&str; 8] = ["auth", "credential", "key", "passw", "secret", "signature", "token", "x-amz-"];
 
 /// A query without the values of parameters that are not known to be harmless.
 pub(crate) fn query(text: &str) -> String {
@@ -84,22 +102,39 @@ pub(crate) fn module_source(text: &str) -> String {
     format!("{scheme}{authority}{path}{parameters}")
 }
 
-/// The address of a package without user information and without parameters that hold a secret, or that say how to fetch
-/// and not what; the others in order.
+/// The address of a package as it may be recorded: without user information and without parameters that may hold a secret,
+/// or that say how to fetch and not what; the others in order.
+#[cfg(any(feature = "online", test))]
 pub(crate) fn package(text: &str) -> String {
+    package_with(text, |_, _| None)
+}
+
+/// The same as a key, which tells packages apart also by parameters that may hold a secret: they stand in it with a digest
+/// of their value, but for those of a name that says that they do hold one.
+pub(crate) fn package_key(text: &str) -> String {
+    package_with(text, |name, value| {
+        let plain = name.to_ascii_lowercase();
+        let is_of_secret = plain == "sig" || OF_SECRETS.iter().any(|part| plain.contains(part));
+        let digest = || crate::hash::Sha256Digest::of(value.as_bytes()).to_hex();
+        (!is_of_secret).then(|| format!("{name}=digest:{}", &digest()[..16]))
+    })
+}
+
+fn package_with(text: &str, unknown: impl Fn(&str, &str) -> Option<String>) -> String {
     let plain = text.split('#').next().unwrap_or_default();
     let (address, parameters) = plain.split_once('?').unwrap_or((plain, ""));
     let start = address.find("://").map_or(0, |mark| mark + 3);
     let (scheme, rest) = address.split_at(start);
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let is_told = |parameter: &&str| {
-        let name = parameter.split_once('=').map_or("", |(name, _)| name);
-        HARMLESS.contains(&name) && name != "depth"
+    let told = |parameter: &str| match parameter.split_once('=') {
+        Some(("depth", _)) | None => None,
+        Some((name, _)) if HARMLESS.contains(&name) => Some(harmless(parameter)),
+        Some((name, value)) => unknown(name, value),
     };
-    let mut parameters: Vec<&str> = parameters.split('&').filter(is_told).collect();
+    let mut parameters: Vec<&str> = parameters.split('&').collect();
     parameters.sort_unstable();
-    let parameters: Vec<String> = parameters.into_iter().map(harmless).collect();
+    let parameters: Vec<String> = parameters.into_iter().filter_map(told).collect();
     let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
     format!("{scheme}{host}{path}{query}")
 }
@@ -155,8 +190,18 @@ mod tests {
             ("https://h/x.zip?checksum=file:https://bob:PW@h/sums", "https://h/x.zip?checksum=file:https://h/sums"),
             ("https://h/x.zip?checksum=file:https://h/sums%3Fx=T", "https://h/x.zip?checksum=file:https://h/sums?x=…"),
         ] {
-            assert_eq!(package(text), known, "{text}");
+            assert_eq!((&*package(text), &*package_key(text)), (known, known), "{text}");
         }
+    }
+
+    #[test]
+    fn packages_that_differ_in_what_is_hidden_are_told_apart() {
+        let one = package_key("https://h/x.zip?revision=one&token=T");
+        assert_eq!(one, "https://h/x.zip?revision=digest:7692c3ad3540bb80");
+        assert_ne!(one, package_key("https://h/x.zip?revision=two&token=T"));
+        assert_eq!(one, package_key("https://h/x.zip?X-Amz-Credential=C&private_token=U&revision=one&sig=S"));
+        assert_eq!(package("https://h/x.zip?revision=one&token=T"), "https://h/x.zip");
+        assert_eq!(package_key("https://h/x.zip?sha=v1"), "https://h/x.zip?sha=v1");
     }
 
     #[test]

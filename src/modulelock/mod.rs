@@ -111,26 +111,48 @@ pub struct Resolved {
     pub content: ModuleContent,
 }
 
+/// Two calls whose sources differ only in what a key leaves out, a user or a secret, and that get two packages.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "module {} and module {} get two packages from {package}: their sources differ only in a user or a secret, which no module \
+     lock records",
+    calls[0], calls[1]
+)]
+pub struct SharedKey {
+    /// The calls.
+    pub calls: [String; 2],
+    /// The package, as the key has it.
+    pub package: String,
+}
+
 impl ModuleLock {
     /// The lock that calls and their packages make.
-    pub fn of(resolved: impl IntoIterator<Item = Resolved>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`SharedKey`] for a call with another package than the ones before it with the same key.
+    pub fn of(resolved: impl IntoIterator<Item = Resolved>) -> Result<Self, SharedKey> {
         let mut lock = Self::default();
         let mut terms: BTreeMap<ModuleKey, BTreeSet<String>> = BTreeMap::new();
         for Resolved { call, key, constraints, content } in resolved {
             let asked = constraints.iter().flat_map(ModuleConstraints::terms);
             terms.entry(key.clone()).or_default().extend(asked);
-            let block = lock.0.entry(key).or_insert_with(|| LockedModule {
+            let block = lock.0.entry(key.clone()).or_insert_with(|| LockedModule {
                 constraints: None,
                 calls: BTreeSet::new(),
-                content,
+                content: content.clone(),
             });
+            if block.content.hash != content.hash {
+                let other = block.calls.first().cloned().unwrap_or_default();
+                return Err(SharedKey { calls: [other, call], package: key.source });
+            }
             block.calls.insert(call);
         }
         for (key, block) in &mut lock.0 {
             let terms: Vec<String> = terms.remove(key).unwrap_or_default().into_iter().collect();
             block.constraints = (!terms.is_empty()).then(|| terms.join(", "));
         }
-        lock
+        Ok(lock)
     }
 
     /// The blocks, in the order of the file.

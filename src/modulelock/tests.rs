@@ -196,9 +196,13 @@ fn a_lock_is_made_of_calls() {
             hash: "h1:C2U9ox1R6cZ67gfuUfYJI+oaNd7zIHqaC5SttDXu6mI=".parse().unwrap(),
         },
     };
-    let lock = ModuleLock::of([resolved("b", "~>1.0"), resolved("a", ">= 1.2,~> 1.0")]);
+    let lock = ModuleLock::of([resolved("b", "~>1.0"), resolved("a", ">= 1.2,~> 1.0")]).unwrap();
     let (_, block) = lock.iter().next().unwrap();
     assert_eq!(block.constraints.as_deref(), Some(">= 1.2, ~> 1.0"));
     assert_eq!(block.calls.iter().collect::<Vec<_>>(), ["a", "b"]);
     assert!(ModuleLockFile::new(lock).encode().starts_with("# The modules of this configuration"));
+    let mut other = resolved("c", "~>1.0");
+    other.content.hash = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse().unwrap();
+    let shared = ModuleLock::of([resolved("b", "~>1.0"), other]).unwrap_err();
+    assert_eq!(shared.calls, ["b", "c"]);
 }

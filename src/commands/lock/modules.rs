@@ -41,7 +41,11 @@ impl LockedModules {
         }
         let before = read.map(|read| read.file.lock.clone()).unwrap_or_default();
         let resolved = tree.remote_modules.iter().map(|call| resolved(call, &before, settings));
-        let now = ModuleLock::of(resolved.collect::<Result<Vec<_>, _>>()?);
+        let now = ModuleLock::of(resolved.collect::<Result<Vec<_>, _>>()?).map_err(|shared| {
+            Error::new(ErrorKind::Configuration, shared.to_string())
+                .in_file(settings.path.join(FILE_NAME))
+                .hint("give both calls the same source, or the packages addresses that differ in more")
+        })?;
         let file = match read {
             Some(read) => ModuleLockFile { lock: now, ..read.file.clone() },
             None => ModuleLockFile::new(now),

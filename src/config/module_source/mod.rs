@@ -89,12 +89,12 @@ impl ModuleSource {
     }
 
     /// The package that the module is in, as module locks know it: without directory, user and secret, its parameters in
-    /// order. None for local modules, which are in the package of their caller.
+    /// order, with digests in the place of values that may be secret. None for local modules, which are in the package of their caller.
     pub fn package(&self) -> Option<String> {
         match self {
             Self::Local(_) => None,
             Self::Registry(module) => Some(RegistryModule { subdir: String::new(), ..module.clone() }.to_string()),
-            Self::Remote(module) => Some(redact::package(module.package())),
+            Self::Remote(module) => Some(redact::package_key(module.package())),
         }
     }
 

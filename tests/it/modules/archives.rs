@@ -147,3 +147,47 @@ fn an_archive_brings_no_repository() {
     }
     assert!(!workspace.has(".terraform/modules/net"));
 }
+
+/// A login page says nothing of a package, not even that it lacks a checksum.
+#[test]
+fn a_page_is_no_archive() {
+    for (media_type, page) in [("text/html", "please log in"), ("application/gzip", "\u{feff} <html></html>")] {
+        let registry = widget().document("/r/a.tar.gz", media_type, page);
+        for rest in ["a.tar.gz".to_owned(), format!("a.tar.gz?checksum=sha256:{}", sha256(b"x"))] {
+            let unknown = call(&registry, &rest).tflock(&registry, LOCK).ended_with(4);
+            assert!(unknown.stderr.contains("a page came in place of an archive"), "{unknown}");
+        }
+    }
+}
+
+/// As servers give archives of a commit; a secret is no part of what a package is known by.
+#[test]
+fn parameters_tell_packages_apart() {
+    let (registry, one) = served();
+    let other = tar_gz(&[("top/main.tf", Entry::File("locals {}\n"))]);
+    let registry = registry.document("/r/a.tar.gz?revision=one&token=s3cret-token", "application/gzip", one);
+    let registry = registry.document("/r/a.tar.gz?revision=two&token=s3cret-token", "application/gzip", other);
+    let source =
+        |revision: &str| format!("https://{}/r/a.tar.gz//top?revision={revision}&token=s3cret-token", registry.host());
+    let call = |name: &str, revision: &str| format!("module {name:?} {{\n  source = {:?}\n}}\n", source(revision));
+    let workspace = Workspace::with_files(&[("main.tf", &format!("{}{}", call("a", "one"), call("b", "two")))]);
+    workspace.tflock(&registry, LOCK.iter().chain(&["--lock-modules"])).ended_with(0);
+    let locks = workspace.read(".tflock.modules.hcl");
+    assert!(locks.matches("?revision=digest:").count() == 2 && !locks.contains("s3cret"), "{locks}");
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+    workspace.tflock(&registry, ["get"]).ended_with(0);
+    // The cache has no secret either, and is removed whole.
+    let cache = workspace.path("").with_file_name("cache").join("v2/modules");
+    let packages = || std::fs::read_dir(cache.join("packages")).unwrap().count();
+    for fact in std::fs::read_dir(cache.join("facts")).unwrap() {
+        let fact = std::fs::read_to_string(fact.unwrap().path()).unwrap();
+        assert!(!fact.contains("s3cret"), "{fact}");
+    }
+    let stats = workspace.tflock(None, ["cache", "stats"]).ended_with(0);
+    assert!(stats.stdout.contains("modules    2\n") && !stats.stdout.contains(" 0 B"), "{stats}");
+    workspace.tflock(None, ["cache", "prune"]).ended_with(0);
+    assert_eq!(packages(), 2);
+    workspace.tflock(None, ["cache", "prune", "--all"]).ended_with(0);
+    assert_eq!((packages(), std::fs::read_dir(cache.join("facts")).unwrap().count()), (0, 0));
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+}

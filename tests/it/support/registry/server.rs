@@ -95,7 +95,10 @@ async fn accept(listener: TcpListener, acceptor: &TlsAcceptor, world: &Arc<Mutex
 
 fn handle(world: &Mutex<World>, request: &Parts, file: &[u8]) -> io::Result<hyper::Response<Pieces>> {
     let header = |name: HeaderName| Some(request.headers.get(name)?.to_str().ok()?.to_owned());
-    let path = request.uri.path().to_owned();
+    // A document may be one of several at its path.
+    let whole = request.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let is_document = world.lock().unwrap().documents.contains_key(&whole);
+    let path = if is_document { whole } else { request.uri.path().to_owned() };
     let place = routes::place(&path);
     let seen = Request {
         endpoint: place.endpoint,
