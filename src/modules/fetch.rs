@@ -191,6 +191,11 @@ impl Fetcher {
     async fn selected(&self, package: &RegistryModule, wanted: &Wanted) -> Result<ModuleVersion, Error> {
         let constraints = wanted.constraints.as_ref();
         let listed = self.listed(package, wanted.fresh).await?;
+        if let Some(version) = select_version(&listed, constraints) {
+            return Ok(version);
+        }
+        // What was kept for a while may lack the newest.
+        let listed = if self.options.offline { listed } else { self.listed(package, true).await? };
         select_version(&listed, constraints).ok_or_else(|| no_version(package, constraints, &listed))
     }
 
@@ -205,12 +210,15 @@ impl Fetcher {
     /// The versions that a registry lists.
     pub(super) async fn listed(&self, module: &RegistryModule, fresh: bool) -> Result<Arc<Vec<String>>, Error> {
         let key = format!("versions {module}");
+        let kept = match (self.options.offline, fresh) {
+            (true, _) => self.store.lasting(&key),
+            (false, false) => self.store.fresh(&key),
+            (false, true) => None,
+        };
+        if let Some(listed) = kept.and_then(|text| serde_json::from_str(&text).ok()) {
+            return Ok(Arc::new(listed));
+        }
         let job = async {
-            let known =
-                if self.options.offline { self.store.lasting(&key) } else { self.store.fresh(&key).filter(|_| !fresh) };
-            if let Some(listed) = known.and_then(|text| serde_json::from_str(&text).ok()) {
-                return Ok(Arc::new(listed));
-            }
             self.online(&module.to_string())?;
             let listed = self.registry.versions(module).await?;
             self.store.learn(&key, &serde_json::Value::from(listed.clone()).to_string());
@@ -241,7 +249,7 @@ impl Fetcher {
             ..(*placed).clone()
         };
         let release = Release {
-            package: placed.package.key.clone(),
+            package: placed.package.id.clone(),
             subdir: placed.subdir.clone(),
             hosts: placed.hosts.clone(),
             location: placed.location.clone(),
@@ -253,7 +261,7 @@ impl Fetcher {
     /// A release that was fetched before, if it is what is locked.
     fn release_kept(&self, key: &str, wanted: &Wanted) -> Option<Placed> {
         let Release { package, subdir, hosts, location } = serde_json::from_str(&self.store.lasting(key)?).ok()?;
-        let package = self.store.package(&package).filter(|package| wanted.is_content(package))?;
+        let package = self.store.package_of(&package).filter(|package| wanted.is_content(package))?;
         Some(Placed { package, subdir, hosts, location })
     }
 
@@ -301,7 +309,7 @@ impl Fetcher {
             let hash = &wanted.pin.as_ref()?.content.hash;
             self.store.lasting(&format!("content {} {hash}", address.plain_url()))
         };
-        let found = known.or_else(pinned).and_then(|known| self.store.package(&known));
+        let found = known.or_else(pinned).and_then(|known| self.store.package_of(&known));
         let package = if let Some(package) = found.filter(|package| wanted.is_content(package)) {
             package
         } else {
@@ -313,9 +321,9 @@ impl Fetcher {
             }
         };
         wanted.held(&package)?;
-        self.store.learn(key, &package.key);
+        self.store.learn(key, &package.id);
         if let Some(hash) = &package.record.hash {
-            self.store.learn(&format!("content {} {hash}", address.plain_url()), &package.key);
+            self.store.learn(&format!("content {} {hash}", address.plain_url()), &package.id);
         }
         Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None }))
     }

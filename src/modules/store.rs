@@ -14,11 +14,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::unpack::Contents;
+use crate::disk::cache::MODULES;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
-
-/// The folder within the cache; another layout gets another name.
-const FOLDER: &str = "v2/modules";
 
 /// How long an answer that may change is believed: what a registry lists, where a branch or tag stands.
 const FRESH: Duration = Duration::from_secs(600);
@@ -40,8 +38,8 @@ pub struct Store {
 /// A package on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPackage {
-    /// By what it is found again.
-    pub key: String,
+    /// By what it is found again: the name of its folder, which tells nothing of where it came from.
+    pub id: String,
     /// Its top.
     pub tree: PathBuf,
     /// What was noted about it.
@@ -85,7 +83,7 @@ impl PackageRecord {
     }
 }
 
-/// Something learnt. What it is about is the name of its file, for an address may hold a secret.
+/// Something learnt. What it is about is the name of its file, for an address may hold a secret; so no value is an address.
 #[derive(Serialize, Deserialize)]
 struct Fact {
     at: u64,
@@ -100,7 +98,7 @@ impl Store {
     /// [`ErrorKind::Disk`] if there is no place for them.
     pub fn open(cache: Option<&Path>, now: SystemTime) -> Result<Self, Error> {
         if let Some(cache) = cache {
-            return Ok(Self { place: cache.join(FOLDER), _temporary: None, at_work: OnceLock::new(), now });
+            return Ok(Self { place: cache.join(MODULES), _temporary: None, at_work: OnceLock::new(), now });
         }
         let temporary = tempfile::tempdir().map_err(|reason| unwritable(&std::env::temp_dir(), &reason))?;
         let place = temporary.path().to_owned();
@@ -136,14 +134,20 @@ impl Store {
 
     /// A package that was fetched before, if nothing of its configuration is damaged.
     pub fn package(&self, key: &str) -> Option<StoredPackage> {
-        let folder = self.path("packages", key);
+        self.package_of(&id_of(key))
+    }
+
+    /// The same by what was learnt of it.
+    pub fn package_of(&self, id: &str) -> Option<StoredPackage> {
+        let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let folder = self.place.join("packages").join(Some(id).filter(|_| is_id)?);
         let record: PackageRecord = serde_json::from_slice(&fs::read(folder.join("package.json")).ok()?).ok()?;
         let tree = folder.join("tree");
         let is_sound = |(name, digest): (&String, &String)| {
             fs::read(tree.join(name)).is_ok_and(|bytes| Sha256Digest::of(&bytes).to_hex() == *digest)
         };
         let usable = tree.is_dir() && record.files.iter().all(is_sound);
-        usable.then(|| StoredPackage { key: key.to_owned(), tree, record })
+        usable.then(|| StoredPackage { id: id.to_owned(), tree, record })
     }
 
     /// A new folder to lay out a package in. It goes away if nothing comes of it.
@@ -201,7 +205,7 @@ impl Store {
         keep().map_err(|reason| unwritable(&folder, &reason))?;
         // It is not there any more, and must not be looked for.
         let _ = staging.keep();
-        Ok(StoredPackage { key: key.to_owned(), tree: folder.join("tree"), record })
+        Ok(StoredPackage { id: id_of(key), tree: folder.join("tree"), record })
     }
 
     /// Waits for the turn to put a package in its place, which takes no time worth telling.
@@ -234,12 +238,16 @@ impl Store {
     }
 
     fn path(&self, kind: &str, key: &str) -> PathBuf {
-        self.place.join(kind).join(Sha256Digest::of(key.as_bytes()).to_hex())
+        self.place.join(kind).join(id_of(key))
     }
 
     fn seconds(&self) -> u64 {
         self.now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
     }
+}
+
+fn id_of(key: &str) -> String {
+    Sha256Digest::of(key.as_bytes()).to_hex()
 }
 
 fn unwritable(path: &Path, reason: &io::Error) -> Error {
@@ -282,10 +290,12 @@ mod tests {
         assert_eq!(store.package("k"), None);
         let one = kept(&store, "one");
         assert_eq!(store.package("k"), Some(one.clone()));
+        assert_eq!(store.package_of(&one.id), Some(one.clone()));
+        assert!(store.package_of("k").is_none() && store.package_of("../packages").is_none());
         // Somebody may be reading it.
         assert_eq!(kept(&store, "two"), one);
         assert_eq!(fs::read_to_string(one.tree.join("main.tf")).unwrap(), "one");
-        assert_eq!(fs::read_dir(place.path().join(FOLDER).join("staging")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(place.path().join(MODULES).join("staging")).unwrap().count(), 0);
     }
 
     #[test]
@@ -305,7 +315,7 @@ mod tests {
     #[test]
     fn what_killed_runs_left_is_removed() {
         let place = tempfile::tempdir().unwrap();
-        let left = || fs::read_dir(place.path().join(FOLDER).join("staging")).unwrap().count();
+        let left = || fs::read_dir(place.path().join(MODULES).join("staging")).unwrap().count();
         let first = store(place.path(), 0);
         let killed = first.staging().unwrap().keep();
         fs::write(killed.join("half"), "half").unwrap();

@@ -34,6 +34,9 @@ pub use release::{Locked, ReleasePackage, ReleaseRecord};
 /// The folder of this layout. Another layout gets another folder; old ones are left alone.
 const LAYOUT: &str = "v1";
 
+/// The folder of module packages and of what is known of where they are, which has a layout of its own.
+pub const MODULES: &str = "v2/modules";
+
 /// Where the cache is, and whether it is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CacheOptions {

@@ -1,10 +1,14 @@
 //! What the cache holds, and making it smaller.
 
 use std::fs::DirEntry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Cache, CacheError, Origin, document, index, release};
+use super::{Cache, CacheError, MODULES, Origin, document, index, release};
+
+/// Where module packages are in their folder, and what is written last of each.
+const PACKAGES: &str = "packages";
+const RECORD: &str = "package.json";
 
 /// What the cache holds on disk, and of the index also what is not written yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub struct Stats {
     pub documents: usize,
     /// Release records.
     pub releases: usize,
+    /// Module packages.
+    pub modules: usize,
     /// The size of all files, in bytes.
     pub bytes: u64,
 }
@@ -28,7 +34,8 @@ pub enum Prune {
     All,
     /// The entries of the index that were imported.
     Imported,
-    /// Documents and release records that were written before a time, and useless lines of the index.
+    /// Documents, release records and module packages that were written before a time, what was learnt of modules before it,
+    /// and useless lines of the index.
     OlderThan(SystemTime),
 }
 
@@ -42,15 +49,20 @@ pub struct Pruned {
 }
 
 impl Cache {
+    fn modules(&self) -> Option<PathBuf> {
+        Some(self.dir()?.join(MODULES))
+    }
+
     /// Counts what is there.
     pub fn stats(&self) -> Stats {
         let entries = self.entries();
         let imported = entries.iter().filter(|entry| entry.origin == Origin::Imported).count();
         let mut stats = Stats { computed: entries.len() - imported, imported, ..Stats::default() };
-        let Some(folder) = self.folder() else { return stats };
+        let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return stats };
         stats.documents = files(&folder.join(document::FOLDER)).len();
         stats.releases = files(&folder.join(release::FOLDER)).len();
-        stats.bytes = files(&folder).iter().map(size).sum();
+        stats.modules = inside(&modules.join(PACKAGES)).count();
+        stats.bytes = [&folder, &modules].into_iter().flat_map(|folder| files(folder)).map(|file| size(&file)).sum();
         stats
     }
 
@@ -62,8 +74,16 @@ impl Cache {
     /// [`CacheError`] for the first thing that could not be removed.
     pub fn prune(&self, what: Prune) -> Result<Pruned, CacheError> {
         let mut pruned = Pruned::default();
-        let Some(folder) = self.folder() else { return Ok(pruned) };
+        let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return Ok(pruned) };
         self.flush()?;
+        let before = match what {
+            Prune::All => Some(None),
+            Prune::OlderThan(time) => Some(Some(time)),
+            Prune::Imported => None,
+        };
+        if let Some(before) = before {
+            prune_modules(&modules, before, &mut pruned)?;
+        }
         let unwanted: Vec<DirEntry> = match what {
             Prune::All => files(&folder),
             Prune::Imported => Vec::new(),
@@ -86,7 +106,39 @@ impl Cache {
     }
 }
 
-/// All files below a folder; it is at most two folders deep.
+/// Removes module packages and what was learnt of modules: all, or what was written before a time. A run that uses one
+/// of them meanwhile fetches it again.
+fn prune_modules(modules: &Path, before: Option<SystemTime>, pruned: &mut Pruned) -> Result<(), CacheError> {
+    let is_old = |written: Option<SystemTime>| before.is_none_or(|before| written.is_some_and(|at| at < before));
+    let mut remove = |place: &Path| -> Result<(), CacheError> {
+        let found = files(place);
+        pruned.files += found.len();
+        pruned.bytes += found.iter().map(size).sum::<u64>();
+        // Without its record a package is none, whatever else of it is still there.
+        let _ = std::fs::remove_file(place.join(RECORD));
+        std::fs::remove_dir_all(place).map_err(CacheError::at(place))
+    };
+    let record_of = |package: &Path| std::fs::metadata(package.join(RECORD)).and_then(|meta| meta.modified()).ok();
+    for package in inside(&modules.join(PACKAGES)).filter(|package| is_old(record_of(package))) {
+        remove(&package)?;
+    }
+    if before.is_none() {
+        // What killed runs left.
+        inside(&modules.join("staging")).try_for_each(|left| remove(&left))?;
+    }
+    for fact in files(&modules.join("facts")).iter().filter(|fact| is_old(written(fact))) {
+        pruned.files += 1;
+        pruned.bytes += size(fact);
+        std::fs::remove_file(fact.path()).map_err(CacheError::at(&fact.path()))?;
+    }
+    Ok(())
+}
+
+fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// All files below a folder, links not followed.
 pub(super) fn files(folder: &Path) -> Vec<DirEntry> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let (folders, mut found): (Vec<_>, Vec<_>) =

@@ -28,6 +28,7 @@ pub(super) fn cache(report: &CacheReport) -> Map<String, Value> {
             "imported": stats.imported,
             "documents": stats.documents,
             "releases": stats.releases,
+            "modules": stats.modules,
             "bytes": stats.bytes,
         }),
         CacheReport::Exported { file, entries, text } => {

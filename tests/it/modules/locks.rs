@@ -72,6 +72,11 @@ fn a_registry_module_is_locked_and_kept() {
     workspace.write("main.tf", &CALL.replace("~> 1.0", "< 1.2"));
     workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(workspace.read(LOCKS).contains("\"1.1.0\""));
+    // What a registry was asked a moment ago is not held against what is asked for now.
+    let registry = registry.module("acme/net/lab", "2.0.0", &[("main.tf", NEEDS_WIDGET)]);
+    workspace.write("main.tf", &CALL.replace("~> 1.0", "~> 2.0"));
+    workspace.tflock(&registry, LOCK).ended_with(0);
+    assert!(workspace.read(LOCKS).contains("\"2.0.0\""));
     let unknown = workspace.tflock(&registry, ["upgrade", "--modules", "acme/nett/lab"]).ended_with(2);
     assert!(unknown.stderr.contains("no module from \"acme/nett/lab\" is locked"), "{unknown}");
 }
