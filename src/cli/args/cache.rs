@@ -26,8 +26,8 @@ pub(in crate::cli) enum CacheCommand {
     Stats,
     /// Remove what has not been used for long.
     ///
-    /// Removes documents and release records that were written more than 90 days ago. What is known of hashes stays true
-    /// and is kept.
+    /// Removes documents, release records and module packages that were written more than 90 days ago. What is known of
+    /// hashes stays true and is kept.
     Prune {
         /// Remove everything, also what is known of hashes.
         #[arg(long)]
