@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
+use crate::config;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
 use crate::disk::below::survey;
@@ -154,7 +155,7 @@ fn canonical(directory: &Path, text: &[u8], shown: &Path, scope: &Scope) -> Resu
     }
     let dialect = dialect_of_text(directory, text, scope)?;
     let name = shown.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let is_configuration = [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix));
+    let is_configuration = config::is_configuration(&name);
     if is_configuration || [settings::FILE_NAME, pins::FILE_NAME].contains(&&*name) {
         let message = format!("{} is not a lock file, and `tflock fmt` formats nothing else", shown.display());
         let hint = if is_configuration {

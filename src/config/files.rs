@@ -44,6 +44,24 @@ impl Syntax {
 const CONFIGURATION: [(&str, &str); 2] = [(".tf", ".tofu"), (".tf.json", ".tofu.json")];
 const TESTS: [(&str, &str); 2] = [(".tftest.hcl", ".tofutest.hcl"), (".tftest.json", ".tofutest.json")];
 
+const VARIABLES: [&str; 2] = [".tfvars", ".tfvars.json"];
+
+/// True for the names of files that either tool reads as configuration of a module; test files are none.
+pub fn is_configuration(name: &str) -> bool {
+    suffix(name, &CONFIGURATION, Dialect::OpenTofu).is_some()
+}
+
+/// True for the names of files that either tool may read for a module: configuration, tests and values of variables.
+pub fn is_read(name: &str) -> bool {
+    let has = |pairs| suffix(name, pairs, Dialect::OpenTofu).is_some();
+    has(&CONFIGURATION) || has(&TESTS) || VARIABLES.iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// The suffixes of configuration, of either tool.
+pub fn suffixes() -> impl Iterator<Item = &'static str> {
+    CONFIGURATION.into_iter().flat_map(|(terraform, tofu)| [terraform, tofu])
+}
+
 impl ConfigFiles {
     /// Sorts the names of a directory's files into their parts; those that are no configuration are dropped.
     pub fn select(names: impl IntoIterator<Item = String>, dialect: Dialect) -> Self {
@@ -127,6 +145,20 @@ mod tests {
         let files = select(&names, Dialect::OpenTofu);
         assert_eq!(files.primary, ["a.tf.json", "x.tofu", "y.tofu.json", "z.tf"]);
         assert_eq!(files.tests, ["t.tftest.hcl", "u.tofutest.json"]);
+    }
+
+    #[test]
+    fn what_any_list_holds_is_known_as_read() {
+        let names =
+            ["a.tf", "a.tofu.json", "override.tofu", "t.tftest.hcl", "t.tofutest.json", "notes.tf.txt", "x.hcl"];
+        for name in names {
+            let lists = |dialect| select(&[name], dialect);
+            let listed = [Dialect::Terraform, Dialect::OpenTofu].map(lists);
+            assert_eq!(is_read(name), listed.iter().any(|files| *files != ConfigFiles::default()), "{name}");
+            assert_eq!(is_configuration(name), listed.iter().any(|files| !files.is_empty()), "{name}");
+            assert_eq!(suffixes().any(|suffix| name.ends_with(suffix)), is_configuration(name), "{name}");
+        }
+        assert!(is_read("terraform.tfvars") && is_read("x.auto.tfvars.json") && !is_configuration("x.tfvars"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 pub use contribute::Needs;
 pub use error::{ConfigError, ConfigErrorKind};
 pub use evaluate::Scope;
-pub use files::{ConfigFiles, Syntax};
+pub use files::{ConfigFiles, Syntax, is_configuration, is_read, suffixes};
 pub use json::JsonError;
 pub use manifest::{Installed, Manifest, ManifestError};
 pub use module::{

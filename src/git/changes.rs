@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::tree::kind;
 use super::{Answer, Git, GitError, Kind, Tree, slashed, worktree};
+use crate::config::is_read;
 use crate::disk::files;
 use crate::hash::git_blob;
 
@@ -180,11 +181,12 @@ impl Disk {
     }
 }
 
-/// True for files of which the bytes are compared.
+/// True for files of which the bytes are compared: all that is read for a module, and lock files, settings and lists of
+/// whatever name.
 fn matters(path: &str) -> bool {
-    let suffixes = [".tf", ".tofu", ".tfvars", ".hcl", ".json"];
     let packages = [".terraform/", "terraform.d/"];
-    suffixes.iter().any(|suffix| path.ends_with(suffix))
+    is_read(path)
+        || [".hcl", ".json"].iter().any(|suffix| path.ends_with(suffix))
         || packages.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{Commit, Git, GitError};
+use crate::config::is_configuration;
 
 /// The most files that are written; above that the configuration counts as not at hand.
 const MOST: usize = 5000;
@@ -19,7 +20,7 @@ impl Git {
     /// [`GitError::Failed`].
     pub fn configuration(&self, commit: &Commit) -> Result<Option<TempDir>, GitError> {
         let paths: Vec<String> =
-            self.tree(commit)?.paths().filter(|name| is_configuration(name)).map(str::to_owned).collect();
+            self.tree(commit)?.paths().filter(|name| is_plain_configuration(name)).map(str::to_owned).collect();
         if paths.len() > MOST {
             return Ok(None);
         }
@@ -33,10 +34,9 @@ impl Git {
     }
 }
 
-fn is_configuration(path: &str) -> bool {
-    let suffixes = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+fn is_plain_configuration(path: &str) -> bool {
     let leaves = path.contains(['\n', '\\', ':']) || path.split('/').any(|part| matches!(part, "" | "." | ".."));
-    suffixes.iter().any(|suffix| path.ends_with(suffix)) && !leaves
+    is_configuration(path) && !leaves
 }
 
 fn write(directory: &Path, path: &str, bytes: &[u8]) -> std::io::Result<()> {

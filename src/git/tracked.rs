@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::objects::escaped;
 use super::{Git, Running};
+use crate::config::suffixes;
 use crate::lockfile;
 use crate::trust::pins;
 
@@ -18,7 +19,8 @@ impl Question {
     /// Asks for lock files, trust files and configuration, if the directory is in a work tree.
     pub fn ask(start: &Path) -> Self {
         let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
-        let names = [lockfile::FILE_NAME, pins::FILE_NAME, "*.tf", "*.tf.json", "*.tofu", "*.tofu.json"];
+        let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();
+        let names = names.chain(suffixes().map(|suffix| format!("*{suffix}")));
         let patterns = names.map(|name| format!(":(top,glob){}**/{name}", escaped(&git.prefix)));
         let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned);
         let running = git.launcher.start(args.into_iter().chain(patterns), Vec::new()).ok();

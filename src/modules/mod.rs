@@ -42,8 +42,4 @@ pub use run::ModuleService;
 pub use store::Store;
 pub use wanted::{ModuleHosts, Wanted};
 
-/// True for the names of files that the tools read as configuration.
-fn is_configuration(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
-}
+use crate::config::is_configuration;

@@ -32,6 +32,9 @@ use crate::error::{Error, ErrorKind};
 use crate::modulelock::ModuleLock;
 use crate::requirements::Requirements;
 
+/// The directory of test files, beside those in the root module itself.
+pub const TEST_DIRECTORY: &str = "tests";
+
 /// How a tree is read.
 #[derive(Debug, Clone)]
 pub struct TreeOptions {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::went_on::goes_on;
 use super::{Base, name_of, slashed};
 use crate::addr::ProviderAddr;
+use crate::config::is_configuration;
 use crate::dialect::Dialect;
 use crate::disk::{lock_file, text};
 use crate::error::Error;
@@ -118,10 +119,6 @@ fn salvaged(text: &[u8]) -> LockFile {
 /// The directory of a file, from the top.
 pub(super) fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
-}
-
-pub(super) fn is_configuration(name: &str) -> bool {
-    [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]

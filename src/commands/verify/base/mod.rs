@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub use gone::Gone;
 
 use super::{Change, Root};
+use crate::config;
+use crate::disk::roots::TEST_DIRECTORY;
 use crate::disk::{files, lock_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
@@ -202,8 +204,10 @@ impl Base {
         if self.settings_changed() {
             return true;
         }
-        let (files, directories) = root.read();
+        let (files, mut directories) = root.read();
         let place = &root.settings().place;
+        // Where a test file was, none may be left.
+        directories.push(place.join(TEST_DIRECTORY));
         let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
         files.iter().any(|file| self.changes.touch(file))
             || directories.iter().any(|directory| self.changes.touch_within(directory, counts))
@@ -337,8 +341,7 @@ impl Base {
 
 /// True for the names of files that are read for a module.
 fn counts(name: &str) -> bool {
-    let suffixes = [".tf", ".tf.json", ".tofu", ".tofu.json", ".tfvars", ".tfvars.json"];
-    [lockfile::FILE_NAME, modulelock::FILE_NAME].contains(&name) || suffixes.iter().any(|suffix| name.ends_with(suffix))
+    [lockfile::FILE_NAME, modulelock::FILE_NAME].contains(&name) || config::is_read(name)
 }
 
 fn name_of(path: &str) -> &str {

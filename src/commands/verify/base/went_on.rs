@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::gone::{directory_of, is_configuration};
+use super::gone::directory_of;
 use super::{Base, name_of, slashed};
 use crate::commands::verify::Root;
+use crate::config::is_configuration;
 use crate::disk::{files, text};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};

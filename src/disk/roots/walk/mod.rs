@@ -10,7 +10,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::{ModuleProblem, TreeError};
-use super::{FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, Tree, TreeOptions, TreeWarning, read};
+use super::{
+    FetchedModule, LocalModuleCall, MissingModule, RemoteModuleCall, TEST_DIRECTORY, Tree, TreeOptions, TreeWarning,
+    read,
+};
 use crate::config::{ConfigFiles, Manifest, Module, ModuleCall, Needs, SourceFile, TestFile};
 use crate::dialect::Dialect;
 
@@ -20,9 +23,6 @@ const DEPTH: usize = 128;
 /// How much is listed path by path: module calls, and what they ask for. Behind it a directory is gone through once more at
 /// most, so that two calls in each of 24 modules do not make 16 million paths.
 const LISTED: usize = 100_000;
-
-/// The directory of test files, beside the root module's own.
-const TESTS: &str = "tests";
 
 pub(super) fn load(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     let first = Texts::of_root(root, options.dialect).map_err(|error| vec![*error])?;
@@ -97,9 +97,9 @@ impl Texts {
 
 /// The test files of a root module: beside its configuration, then those below.
 fn test_files(root: &Path, beside: &[String], dialect: Dialect) -> Vec<PathBuf> {
-    let below = read::list(&root.join(TESTS), dialect).unwrap_or_default().tests;
+    let below = read::list(&root.join(TEST_DIRECTORY), dialect).unwrap_or_default().tests;
     let beside = beside.iter().map(PathBuf::from);
-    beside.chain(below.iter().map(|name| Path::new(TESTS).join(name))).collect()
+    beside.chain(below.iter().map(|name| Path::new(TEST_DIRECTORY).join(name))).collect()
 }
 
 struct Walk<'o> {
