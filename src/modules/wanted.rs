@@ -13,6 +13,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::hash::PackageHash;
 use crate::modulelock::{ModuleContent, Pin};
+use crate::settings::allow_module_host;
 
 /// What a call asks for.
 #[derive(Debug, Clone)]
@@ -103,13 +104,6 @@ impl Wanted {
 impl ModuleHosts {
     /// Refuses hosts that policy does not name.
     pub(super) fn allow(&self, host: &str) -> Result<(), Error> {
-        let is_host = |allowed: &Hostname| allowed.as_ascii() == host;
-        match &self.0 {
-            Some(allowed) if !allowed.iter().any(is_host) => {
-                let message = format!("modules must not come from {host}: the settings do not name it in module_hosts");
-                Err(Error::new(ErrorKind::Trust, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
-            }
-            _ => Ok(()),
-        }
+        allow_module_host(self.0.as_ref(), host)
     }
 }

@@ -146,9 +146,7 @@ impl RootOutcome {
     /// How it ended.
     pub fn code(&self) -> ExitCode {
         let body = match &self.body {
-            Ok(Body::Verified(verified)) => {
-                ExitCode::all(verified.inconclusive.iter().map(|it| ExitCode::of_error(&it.error)))
-            }
+            Ok(Body::Verified(verified)) => verified.code(),
             Ok(Body::Mirror(report)) => ExitCode::all(report.failed.iter().map(ExitCode::of_error)),
             Ok(_) => ExitCode::Done,
             Err(error) => ExitCode::of_error(error),
@@ -221,6 +219,13 @@ pub struct Verified {
     pub unchanged: bool,
     /// What the work tree was compared with; without it the work tree vouches for itself.
     pub base: Option<Compared>,
+}
+
+impl Verified {
+    /// What the questions without an answer end a run with: one whose answer policy forbids is refused.
+    pub fn code(&self) -> ExitCode {
+        ExitCode::all(self.inconclusive.iter().map(|it| ExitCode::of_error(&it.error)))
+    }
 }
 
 /// What a change is judged by.

@@ -61,8 +61,9 @@ fn of_root(root: &RootOutcome) -> String {
             [of_changes(&[changes])].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => {
-            let inconclusive = format!("inconclusive: {} unknown", human::hashes(verified.unknown));
-            [inconclusive].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
+            let ended = human::word(verified.code());
+            let unknown = format!("{ended}: {} unknown", human::hashes(verified.unknown));
+            [unknown].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
         Ok(_) => findings.unwrap_or_else(|| "no findings".to_owned()),
         Err(error) => format!("failed: {}", error.message),

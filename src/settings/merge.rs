@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ExpiredKeyRule, HostRules, Index, IndexTrust, Settings, SignatureRule};
+use super::{HostRules, Index, IndexTrust, Settings};
 use crate::addr::Hostname;
 use crate::finding::{Level, Rule};
 
@@ -63,14 +63,12 @@ impl Settings {
         Settings { policy: both.policy, hosts: both.hosts, bans: both.bans, indexes, levels, exemptions, ..self }
     }
 
-    /// True if the policy or the bans of this file are enforced by a rule.
+    /// True if the policy, the host rules or the bans of this file are enforced by a rule.
     fn enforces(&self, rule: &str) -> bool {
-        let rule_is = |other: Rule| rule == other.id();
-        rule_is(Rule::Banned) && !self.bans.is_empty()
-            || rule_is(Rule::HostNotAllowed) && self.policy.hosts.is_some()
-            || rule_is(Rule::TooYoung) && self.policy.minimum_age.is_some()
-            || rule_is(Rule::ExpiredKey) && self.policy.expired_key.is_some_and(|stated| stated > ExpiredKeyRule::Allow)
-            || rule_is(Rule::Unsigned) && self.policy.signature == Some(SignatureRule::Always)
+        let bans: &[Rule] = if self.bans.is_empty() { &[] } else { &[Rule::Banned] };
+        let of_hosts = self.hosts.values().copied().flat_map(HostRules::enforced_by).copied();
+        let mut rules = bans.iter().copied().chain(self.policy.enforced_by()).chain(of_hosts);
+        rules.any(|enforcing| enforcing.id() == rule)
     }
 
     /// The rules for a host that either file has a block for: within a file the block goes before the policy, between

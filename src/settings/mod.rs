@@ -30,7 +30,7 @@ pub use date::{Date, DateError};
 pub use decode::decode;
 pub use error::{Problem, SettingsError};
 pub use index::{Index, IndexPlace, IndexPlaceError, IndexTrust};
-pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule};
+pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule, allow_module_host};
 pub use scope::ProviderScope;
 pub use secret::Secret;
 pub use source::{SourceChoice, SourceError};

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::addr::Hostname;
+use crate::error::{Error, ErrorKind};
+use crate::finding::Rule;
 
 /// What a `policy` block says; silent fields are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,7 +88,23 @@ impl Policy {
 
     /// True if modules may come from a host.
     pub fn allows_module_host(&self, host: &str) -> bool {
-        self.module_hosts.as_ref().is_none_or(|hosts| hosts.iter().any(|allowed| allowed.as_ascii() == host))
+        allow_module_host(self.module_hosts.as_ref(), host).is_ok()
+    }
+
+    /// The rules that what is stated is enforced by: nested files may not lift them. Every field has its word here.
+    pub(super) fn enforced_by(&self) -> Vec<Rule> {
+        let Self { hosts, module_hosts, signature, expired_key, h1: _, minimum_age } = self;
+        let stated = [
+            (hosts.is_some() || module_hosts.is_some(), Rule::HostNotAllowed),
+            (expired_key.is_some_and(|stated| stated > ExpiredKeyRule::Allow), Rule::ExpiredKey),
+            (minimum_age.is_some(), Rule::TooYoung),
+        ];
+        let of_signature = signature.map_or(&[][..], SignatureRule::enforced_by);
+        of_signature
+            .iter()
+            .copied()
+            .chain(stated.into_iter().filter_map(|(is_stated, rule)| is_stated.then_some(rule)))
+            .collect()
     }
 
     /// Both together: of what both say, the stricter.
@@ -102,6 +120,38 @@ impl Policy {
             minimum_age: self.minimum_age.max(other.minimum_age),
         }
     }
+}
+
+impl HostRules {
+    /// As [`Policy::enforced_by`]; which `h1:` are written no rule enforces.
+    pub(super) fn enforced_by(self) -> &'static [Rule] {
+        let Self { h1: _, signature } = self;
+        signature.map_or(&[], SignatureRule::enforced_by)
+    }
+}
+
+impl SignatureRule {
+    /// The rules by which a release without the wanted signature is refused or told.
+    fn enforced_by(self) -> &'static [Rule] {
+        match self {
+            Self::Never => &[],
+            Self::IfKeysKnown => &[Rule::BadSignature, Rule::NoSigningKey],
+            Self::Always => &[Rule::BadSignature, Rule::NoSigningKey, Rule::Unsigned, Rule::MirrorVouches],
+        }
+    }
+}
+
+/// Refuses a host that is none of those that modules may come from, if these are named.
+///
+/// # Errors
+///
+/// [`ErrorKind::Trust`].
+pub fn allow_module_host(allowed: Option<&BTreeSet<Hostname>>, host: &str) -> Result<(), Error> {
+    if allowed.is_none_or(|hosts| hosts.iter().any(|allowed| allowed.as_ascii() == host)) {
+        return Ok(());
+    }
+    let message = format!("modules must not come from {host}: the settings do not name it in module_hosts");
+    Err(Error::new(ErrorKind::Trust, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
 }
 
 /// The hosts that both allow.

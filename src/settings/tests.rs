@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::finding::Rule;
 
 const EXAMPLE: &str = r#"
 # Written by people.
@@ -289,6 +290,36 @@ fn nested_files_do_not_loosen_what_the_policy_enforces() {
         let both = format!("{outer}level \"{rule}\" {{\n is = \"note\"\n}}\nexempt \"{rule}\" {{}}\n");
         let both = Settings::default().over(settings(&both));
         assert_eq!((both.level(rule), both.exemptions.len()), (Some(Level::Note), 1));
+    }
+}
+
+/// What each statement of policy is enforced by cannot be lifted further in.
+#[test]
+fn each_statement_of_policy_keeps_its_rules() {
+    let of_signature = ["bad-signature", "no-signing-key", "unsigned", "mirror-vouches"];
+    let pairs: [(&str, &[&str]); 9] = [
+        ("policy {\n hosts = [\"a.b\"]\n}\n", &["host-not-allowed"]),
+        ("policy {\n module_hosts = [\"a.b\"]\n}\n", &["host-not-allowed"]),
+        ("policy {\n signature = \"always\"\n}\n", &of_signature),
+        ("host \"a.b\" {\n signature = \"always\"\n}\n", &of_signature),
+        ("policy {\n signature = \"if_keys_known\"\n}\n", &of_signature[..2]),
+        ("policy {\n expired_key = \"warn\"\n}\n", &["expired-key"]),
+        ("policy {\n minimum_age = \"2d\"\n}\n", &["too-young"]),
+        ("ban \"a/b\" {}\n", &["banned"]),
+        ("policy {\n h1 = \"verified\"\n signature = \"never\"\n expired_key = \"allow\"\n}\n", &[]),
+    ];
+    for (outer, kept) in pairs {
+        let lifted = |rule: &Rule| {
+            let lowest = format!("level \"{0}\" {{\n is = \"note\"\n}}\nexempt \"{0}\" {{}}\n", rule.id());
+            let both = settings(&lowest).over(settings(outer));
+            assert_eq!(both.level(rule.id()).is_some(), !both.exemptions.is_empty(), "{outer} {rule:?}");
+            !both.exemptions.is_empty()
+        };
+        let raised: Vec<&Rule> = Rule::ALL.iter().filter(|rule| rule.level() > Level::Note).collect();
+        let not_lifted: Vec<&str> = raised.into_iter().filter(|rule| !lifted(rule)).map(|rule| rule.id()).collect();
+        let mut wanted = kept.to_vec();
+        wanted.sort_by_key(|id| Rule::ALL.iter().position(|rule| rule.id() == *id));
+        assert_eq!(not_lifted, wanted, "{outer}");
     }
 }
 

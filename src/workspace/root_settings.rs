@@ -13,7 +13,7 @@ use crate::disk::roots::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::lockfile;
-use crate::settings::{Settings, SignatureRule, SourceChoice, Variables};
+use crate::settings::{Settings, SignatureRule, SourceChoice, Variables, allow_module_host};
 
 /// Where the trust file is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -167,7 +167,11 @@ impl RunSettings {
         // The source of some depends on what is not known.
         let from = if module.source.is_empty() { String::new() } else { format!(" from {:?}", module.source) };
         let known = format!("module {}{from}", module.key);
-        let error = if let Some(reason) = &module.reason {
+        let host = module.request.as_ref().and_then(|request| request.source.host());
+        // Who installs it would fetch it from there.
+        let forbidden =
+            host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
+        let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
             let message = format!("{known}: {}, so that it is not known what it requires", reason.message);
             Error { message, ..reason.clone() }
         } else {

@@ -12,7 +12,7 @@ mod tools;
 mod trust;
 mod verified;
 pub(super) use modules::{changes as module_changes, outdated as outdated_modules};
-pub(super) use verified::{hashes, verdict};
+pub(super) use verified::{hashes, verdict, word};
 
 use std::fmt::Write;
 

@@ -1,6 +1,7 @@
 //! What `verify` found, for people.
 
 use super::findings::findings;
+use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::Verified;
 use crate::report::{Detail, Style, failure};
@@ -18,11 +19,7 @@ pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> 
 pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> String {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
-    let verdict = match (denied, verified.inconclusive.is_empty()) {
-        (0, true) => "passed",
-        (0, false) => "inconclusive",
-        _ => "refused",
-    };
+    let verdict = if denied > 0 { "refused" } else { word(verified.code()) };
     if verified.unchanged && denied + warned == 0 {
         return "unchanged since the base: nothing was asked".to_owned();
     }
@@ -41,6 +38,17 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         told.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
     }
     format!("{verdict}: {}", told.join(", "))
+}
+
+/// The word for how a verification ended.
+pub(in crate::report) fn word(code: ExitCode) -> &'static str {
+    match code {
+        ExitCode::Done => "passed",
+        ExitCode::Inconclusive => "inconclusive",
+        ExitCode::Findings | ExitCode::Refused => "refused",
+        ExitCode::Failed => "failed",
+        ExitCode::Interrupted => "interrupted",
+    }
 }
 
 pub(in crate::report) fn hashes(count: usize) -> String {

@@ -5,7 +5,7 @@ use super::CALL;
 use super::git::{Repository, needs_widget, workspace};
 use crate::support::registry::Endpoint;
 use crate::support::workspace::Workspace;
-use crate::support::worlds::{LOCK, widget};
+use crate::support::worlds::{EMPTY_LOCK, LOCK, widget};
 
 #[test]
 fn an_entry_that_leads_out_is_refused() {
@@ -72,6 +72,23 @@ fn a_location_is_held_to_the_policy_too() {
         assert!(refused.stderr.contains("module_hosts") && refused.stderr.contains(&registry.host()), "{refused}");
         assert!(registry.requests().iter().all(|request| request.host != registry.host()), "{location}");
     }
+}
+
+/// Nothing leads to a host that policy does not name: not what the run fetches, and no advice to fetch it.
+#[test]
+fn a_module_of_a_forbidden_host_is_refused_whether_it_is_fetched_or_not() {
+    let registry = widget();
+    let policy = "policy {\n  module_hosts = [\"example.com\"]\n}\n";
+    let workspace =
+        Workspace::with_files(&[("main.tf", CALL), (".tflock.hcl", policy), (".terraform.lock.hcl", EMPTY_LOCK)]);
+    for more in [&[][..], &["--modules=none"], &["--modules=installed"], &["--offline"]] {
+        let run = workspace.tflock(&registry, ["verify"].iter().chain(more)).ended_with(3);
+        assert!(run.stderr.contains("modules must not come from") && !run.stderr.contains("get`"), "{run}");
+        assert!(run.stdout.starts_with("refused: "), "{run}");
+        let many = workspace.tflock(&registry, ["verify", "-r"].iter().chain(more)).ended_with(3);
+        assert!(many.stdout.contains("1 root module: 1 refused"), "{many}");
+    }
+    assert!(registry.requests().is_empty());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::same::{name, root_modules};
+use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
 use crate::report::human::hashes;
@@ -118,7 +119,11 @@ fn end(root: &RootOutcome) -> End {
     match &root.body {
         Err(_) => End::Failed,
         _ if denied(root).next().is_some() => End::Refused,
-        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => End::Inconclusive,
+        Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => match verified.code() {
+            ExitCode::Refused => End::Refused,
+            ExitCode::Failed => End::Failed,
+            _ => End::Inconclusive,
+        },
         Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_upgradable) => End::Upgradable,
