@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::online::Access;
@@ -15,13 +15,14 @@ use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
+use crate::disk::mirror::FilesystemMirror;
 use crate::disk::oci_credentials::OciCredentials;
-use crate::disk::text;
+use crate::disk::{text, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::net::{Background, Client, ClientOptions, Doing, Watch};
 use crate::settings::{SourceChoice, Variables};
 use crate::source::oci::{OciClient, OciMirror, Template};
-use crate::source::{DirectoryMirror, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
+use crate::source::{DirectoryMirror, Filter, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
 use crate::workspace::{RootSource, Scope};
 
 /// The sources of a run. Root modules may have different ones.
@@ -152,6 +153,33 @@ impl<'a> Sources<'a> {
         let config = if is_configured { self.config(dialect)? } else { Arc::default() };
         let methods = Method::of(&source.choice, &config, (dialect, &source.root))?;
         Ok(Asked { dialect, methods })
+    }
+
+    /// Those of some providers that a root module asks a mirror about which is a directory in one of some work trees. What is
+    /// wrong with its sources is told when they are asked.
+    pub(super) fn served_within<'p>(
+        &self,
+        source: &RootSource,
+        trees: &[PathBuf],
+        providers: impl Iterator<Item = &'p ProviderAddr>,
+    ) -> BTreeSet<ProviderAddr> {
+        let Ok(Asked { methods, .. }) = self.asked(source) else { return BTreeSet::new() };
+        let within: Vec<(&Filter, FilesystemMirror)> = methods
+            .iter()
+            .filter_map(|method| match &method.place {
+                Place::Directory(directory) if worktree::is_within(directory, trees) => {
+                    Some((&method.filter, FilesystemMirror::open(directory).ok()?))
+                }
+                _ => None,
+            })
+            .collect();
+        let serves = |addr: &&ProviderAddr| {
+            within.iter().any(|(filter, mirror)| {
+                let lacks = || mirror.packages(addr).is_ok_and(|packages| packages.is_empty());
+                filter.takes(addr) && !lacks()
+            })
+        };
+        providers.filter(serves).cloned().collect()
     }
 
     /// The CLI configuration of a tool.

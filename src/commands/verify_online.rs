@@ -42,7 +42,7 @@ impl Questions {
     pub fn add(&mut self, run: &RunSettings, lock: &LockFile) {
         let rules = RuleBook::new(run, &LockOptions::default());
         let platforms = run.settings.platforms.clone().unwrap_or_default();
-        for (addr, entry) in lock.iter().filter(|(addr, _)| !rules.forbids(addr)) {
+        for (addr, entry) in lock.iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
             let own = run.settings.stated_h1(addr.host());
             let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();
             let inquiry = Inquiry {

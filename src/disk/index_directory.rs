@@ -4,15 +4,14 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::cache::exchange::LONGEST_LINE;
-use super::cache::real_path;
-use super::files;
+use super::{files, worktree};
 use crate::hash::Sha256Digest;
 use crate::settings::IndexPlace;
 
 /// True if an index is a directory in one of some work trees, by whatever spelling.
 pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
     match place {
-        IndexPlace::Directory(base) => trees.iter().any(|tree| real_path(base).starts_with(real_path(tree))),
+        IndexPlace::Directory(base) => worktree::is_within(base, trees),
         IndexPlace::Https(_) | IndexPlace::Cloud(_) => false,
     }
 }

@@ -1,14 +1,21 @@
 //! The settings texts on the way from a root module to the top of its work tree.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::cache::real_path;
 use super::files;
 use crate::error::{Error, ErrorKind};
 pub use crate::git::worktree::{Place, above, absolute, boundary, lexical, place, top, tops, trees};
 
 /// The name of settings files.
 pub const SETTINGS_FILE: &str = ".tflock.hcl";
+
+/// True if a directory is in one of some work trees, by whatever spelling: then whoever changes these can fill it.
+pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
+    let place = real_path(directory);
+    trees.iter().any(|tree| place.starts_with(real_path(tree)))
+}
 
 /// A settings file that is there but cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -66,8 +73,6 @@ impl From<WorktreeError> for Error {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn texts(root: &Path) -> Vec<String> {

@@ -127,6 +127,8 @@ impl<'a> Judge<'a> {
         let computed = vouched.filter(|vouched| vouched.evidence == Evidence::Computed);
         let own = self.release.filter(|release| computed.is_some() || archives.iter().any(|zh| release.lists(zh)));
         let recorded = archives.iter().find(|zh| self.is_recorded(zh));
+        // A package that is a directory is none of the archives.
+        let told = vouched.is_some_and(|vouched| vouched.evidence == Evidence::ReportedByMirror);
         let platform = || {
             let named = archives.iter().find_map(|zh| self.release?.platform_of(zh));
             named.or_else(|| vouched?.platform.as_ref()).cloned()
@@ -135,7 +137,7 @@ impl<'a> Judge<'a> {
             (Some((Ground::Signature, by)), _) => (Ground::Signature, vec![by, Evidence::Computed]),
             (_, Some(_)) => (Ground::Record, vec![Evidence::Computed]),
             (Some((ground, by)), None) => (ground, vec![by, Evidence::Computed]),
-            (None, None) if self.knows_contents() => return self.ruled_out().into(),
+            (None, None) if self.knows_contents() && !told => return self.ruled_out().into(),
             (None, None) => match vouched {
                 Some(vouched) => (Ground::Report, vec![vouched.evidence.clone()]),
                 None => return self.unreported().into(),

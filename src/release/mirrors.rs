@@ -3,6 +3,7 @@
 //! Pure. A mirror says nothing of the signer; what speaks for it is that it serves what is recorded.
 
 use super::Release;
+use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
@@ -10,6 +11,12 @@ use crate::platform::Platform;
 /// True if the release is not signed: it comes from a mirror without copies of the signature.
 pub fn is_vouched_by_mirror(release: &Release) -> bool {
     release.signer.is_none()
+}
+
+/// True if nothing but the word of a mirror binds a hash to the release: a signed list names no package that is a directory.
+pub fn is_word_of_mirror(release: &Release, hash: &PackageHash) -> bool {
+    let reported = release.h1.get(hash).is_some_and(|vouched| vouched.evidence == Evidence::ReportedByMirror);
+    is_vouched_by_mirror(release) || reported
 }
 
 /// The finding where a mirror has packages of a recorded release, and none of them is recorded.
@@ -35,8 +42,10 @@ pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
 /// The finding where the settings themselves say that releases must be signed.
 pub fn unsigned(release: &Release) -> Option<Finding> {
     let message = format!(
-        "policy.signature is \"always\", and the mirror has no copy of the signature of {} {}",
-        release.address, release.version
+        "signature = \"always\" is stated for {}, and the mirror has no copy of the signature of {} {}",
+        release.address.host(),
+        release.address,
+        release.version
     );
     let finding = Finding::new(Rule::MirrorVouches, message).about(&release.address).of_version(&release.version);
     is_vouched_by_mirror(release).then_some(Finding { level: Level::Deny, ..finding })

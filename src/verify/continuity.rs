@@ -28,6 +28,15 @@ impl Judged<'_> {
         self.subject.before.is_some_and(|before| !was(before))
     }
 
+    /// The hashes that the base does not record for this version; none if no change is judged.
+    pub(super) fn came(&self) -> impl Iterator<Item = &PackageHash> {
+        let old = self.subject.before.and_then(|before| before.get(self.addr));
+        let old = old.filter(|old| old.version == self.entry.version);
+        let is_change = self.subject.before.is_some();
+        let is_new = move |hash: &&PackageHash| is_change && old.is_none_or(|old| !old.hashes.contains(hash));
+        self.entry.hashes.iter().filter(is_new)
+    }
+
     /// Replaced if some hashes went and others came, dropped if some went and none came; nothing under another version.
     pub(super) fn continuity(&self) -> Option<Finding> {
         let old = self.subject.before?.get(self.addr)?;

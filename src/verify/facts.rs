@@ -18,9 +18,16 @@ pub struct Facts<'a> {
     pub others: &'a [Arc<Release>],
     /// What else recorded the releases that seem to be published again, by provider.
     pub witnesses: BTreeMap<ProviderAddr, Vec<Witness>>,
+    /// The providers that were asked of a mirror which is a directory of the work tree that is judged.
+    pub served_within: Option<&'a BTreeSet<ProviderAddr>>,
 }
 
 impl Facts<'_> {
+    /// True if who changes the work tree can fill a mirror that was asked about a provider.
+    pub fn is_served_within(&self, addr: &ProviderAddr) -> bool {
+        self.served_within.is_some_and(|served| served.contains(addr))
+    }
+
     /// What is known of the locked release of a provider.
     pub fn of(&self, addr: &ProviderAddr) -> &Knowledge {
         self.releases.get(addr).unwrap_or(&Knowledge::Unasked)

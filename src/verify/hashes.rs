@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Judged;
 use crate::addr::ProviderAddr;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{Unanswered, Verified};
@@ -42,6 +42,24 @@ impl Judged<'_> {
             Knowledge::Unasked | Knowledge::Withdrawn(_) | Knowledge::Refused(_) | Knowledge::Revoked(..) => {}
         }
         findings
+    }
+
+    /// Why some hashes stay unknown where the source has no release that could be believed.
+    pub(super) fn unproven(&self, unknown: usize) -> Option<Unanswered> {
+        let why = match self.knowledge {
+            Knowledge::Withdrawn(message) => message,
+            Knowledge::Refused(finding) => &finding.message,
+            Knowledge::Revoked(finding, _) => &finding.message,
+            Knowledge::Unasked | Knowledge::Inconclusive(_) | Knowledge::Known(_) => return None,
+        };
+        let hashes = match unknown {
+            0 => return None,
+            1 => "1 recorded hash".to_owned(),
+            count => format!("{count} recorded hashes"),
+        };
+        let message = format!("{hashes} of {} cannot be proven: {why}", self.name());
+        let hint = "exemptions and levels let a finding pass, and prove no hash; `--source` names a mirror that has the release";
+        Some(self.unanswered(&Error::new(ErrorKind::Unavailable, message).about(self.addr.clone()).hint(hint)))
     }
 
     fn unanswered(&self, error: &Error) -> Unanswered {

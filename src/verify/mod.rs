@@ -38,7 +38,7 @@ pub use weakened::{Weakening, weakenings};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::finding::{Finding, Position};
+use crate::finding::{Finding, Level, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
 use crate::outcome::Verified;
@@ -85,13 +85,20 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
         let judged = Judged { subject, facts, addr, entry, spans: &spans, knowledge, places };
         let mut found = judged.entry();
         found.extend(judged.release());
+        let unknown_before = verified.unknown;
         let of_hashes = judged.hashes(&mut verified);
         match judged.altered() {
             // One fact, which is the reason of all that is wrong with the hashes.
             Some(altered) => found.push(altered),
             None => found.extend(judged.continuity().into_iter().chain(of_hashes)),
         }
-        findings.extend(found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))));
+        let found: Vec<Finding> =
+            found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))).collect();
+        // What the settings let pass is the finding; it proves no hash.
+        if found.iter().all(|finding| finding.level < Level::Deny) {
+            verified.inconclusive.extend(judged.unproven(verified.unknown - unknown_before));
+        }
+        findings.extend(found);
     }
     findings.sort_by_key(|finding| (finding.file.clone(), finding.position));
     (verified, findings)

@@ -1,12 +1,20 @@
 //! What is judged about a release as a whole: is it there, who signed it, how old is it.
 
 use super::Judged;
-use crate::finding::{Finding, Rule};
+use super::hashes::status;
+use crate::finding::{Finding, Level, Rule};
+use crate::hash::PackageHash;
+use crate::release::hashes::Status;
 use crate::release::signers::verdict;
 use crate::release::{Knowledge, Release, mirrors};
 use crate::settings::SignatureRule;
-use crate::trust::judge::Verdict;
-use crate::trust::words::{by, by_signer, not_pinned, refused};
+use crate::trust::judge::{Verdict, judge};
+use crate::trust::pins::Signer;
+use crate::trust::words::{all, by, by_signer, not_pinned, refused};
+
+/// What to do where the word of a mirror does not suffice.
+const SIGNED_COPIES: &str = "Where the origin registry can be asked, verify with `--source origin`; or let the mirror keep the \
+                             copies of what was signed that `tflock mirror` writes, and the trust file the signer.";
 
 impl Judged<'_> {
     /// Availability, signer and age.
@@ -31,10 +39,44 @@ impl Judged<'_> {
 
     /// What speaks against a release that only a mirror vouches for.
     fn mirror(&self, release: &Release) -> Vec<Finding> {
-        let stated = self.subject.settings.policy.signature == Some(SignatureRule::Always);
+        let stated = self.subject.settings.stated_signature(self.addr.host()) == Some(SignatureRule::Always);
         let unsigned = mirrors::unsigned(release).filter(|_| stated);
-        let findings = mirrors::differs(release, &self.entry.hashes).into_iter().chain(unsigned);
+        let vouched = unsigned.or_else(|| self.vouched_by_mirror(release));
+        let findings = mirrors::differs(release, &self.entry.hashes).into_iter().chain(vouched);
         findings.map(|finding| finding.at(self.version_at())).collect()
+    }
+
+    /// What came with a change and rests on the word of a mirror alone: refused where the change could have filled the mirror,
+    /// and where the trust file says by whom releases are signed. What a key signed that no trust file remembers is the word
+    /// of who has the key.
+    fn vouched_by_mirror(&self, release: &Release) -> Option<Finding> {
+        let within = self.facts.is_served_within(self.addr);
+        let is_word = |hash: &&PackageHash| {
+            let is_word = mirrors::is_word_of_mirror(release, hash) || (within && self.subject.pins.is_none());
+            is_word && matches!(status(self.knowledge, hash), Status::Proven(_))
+        };
+        let what = match self.came().filter(is_word).count() {
+            0 => return None,
+            1 => "1 hash".to_owned(),
+            count => format!("{count} hashes"),
+        };
+        let pinned = self.subject.pins.map(|pins| judge(pins, self.addr, &self.entry.version, &Signer::Unsigned));
+        let refused = match pinned {
+            _ if within => {
+                ", and the change that is judged could have filled it: it is inside the work tree".to_owned()
+            }
+            None | Some(Verdict::Known(_)) => String::new(),
+            Some(Verdict::UnsignedAfterSigned { pin, accepted }) => {
+                format!(", which has no copy of the signature; {pin} is pinned to {}", all(&accepted))
+            }
+            Some(_) => ", which has no copy of a signature, and no signer of this provider is remembered".to_owned(),
+        };
+        let message = format!("{what} of {} came since the base by the word of a mirror alone{refused}", self.name());
+        let finding = self.find(Rule::MirrorVouches, message);
+        if refused.is_empty() {
+            return Some(finding);
+        }
+        Some(Finding { level: Level::Deny, ..finding }.remedied_by(SIGNED_COPIES))
     }
 
     fn signer(&self, release: &Release) -> Option<Finding> {

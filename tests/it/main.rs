@@ -59,6 +59,7 @@ mod typed;
 mod upgrade;
 mod verify;
 mod verify_base;
+mod verify_base_read;
 mod walk;
 mod written;
 

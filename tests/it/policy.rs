@@ -107,6 +107,21 @@ fn a_banned_version_that_is_recorded_is_a_finding() {
     lock(&workspace, &registry).ended_with(0);
 }
 
+/// What is exempt is asked about like all else: it does not pass unseen.
+#[test]
+fn a_host_that_is_exempt_for_one_version_is_asked_about_it() {
+    let registry = honest();
+    let workspace = locked(&registry);
+    let policy = "policy {\n  hosts = [\"example.com\"]\n}\n";
+    let exempt = |version: &str| format!("exempt \"host-not-allowed\" {{\n  version = \"{version}\"\n}}\n");
+    workspace.write(SETTINGS, &format!("{policy}{}", exempt("1.4.0")));
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&4.into(), &4.into()), "{run}");
+    workspace.write(SETTINGS, &format!("{policy}{}{}", exempt("1.4.0"), exempt("2.0.0")));
+    let run = verify(&workspace, &registry, &[]).ended_with(0);
+    assert_eq!((&run.json()["proven"], &run.json()["unknown"]), (&8.into(), &0.into()), "{run}");
+}
+
 #[test]
 fn nothing_is_selected_where_all_is_banned() {
     let registry = two_versions();

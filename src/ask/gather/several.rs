@@ -3,10 +3,13 @@
 //! Pure. Where one of them knows the signed list, the packages of the others are held to it; a mirror that signs nothing
 //! speaks for its own packages only.
 
+use std::collections::BTreeMap;
+
 use crate::ask::answer::Selected;
 use crate::ask::inquiry::Inquiry;
 use crate::ask::question::Step;
 use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::release::{Line, Release, Vouched, mirrors};
@@ -51,7 +54,7 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
         return None;
     }
     let mut whole = parts.remove(signed_or_first(parts.iter()));
-    for part in parts {
+    for mut part in parts {
         let is_signed = !mirrors::is_vouched_by_mirror(&whole);
         if is_signed {
             let unlisted = part.archives().filter_map(|zh| {
@@ -60,7 +63,12 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
             });
             let unlisted: Vec<Finding> = unlisted.collect();
             whole.findings.extend(unlisted);
-            whole.findings.extend(unbound(&part));
+            let unbound = unbound(&part);
+            part.h1.retain(|hash, _| !unbound.contains_key(hash));
+            for (hash, vouched) in unbound.into_iter().filter(|(hash, _)| !whole.h1.contains_key(hash)) {
+                whole.findings.push(word_of_mirror(&part, &hash));
+                part.h1.insert(hash, vouched);
+            }
         } else {
             whole.lines.extend(part.lines.clone());
         }
@@ -71,19 +79,22 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
     Some(whole)
 }
 
-/// Where the signed list says nothing of a package, since it is no archive.
-fn unbound(part: &Release) -> Vec<Finding> {
+/// The packages of a mirror of which a signed list says nothing, since they are no archives: they are the mirror's word.
+fn unbound(part: &Release) -> BTreeMap<PackageHash, Vouched> {
     let is_archive = |vouched: &Vouched| {
         part.lines.values().any(|line| matches!(line, Line::Archive(platform) if *platform == vouched.platform))
     };
-    let unbound = part.h1.iter().filter(|(_, vouched)| !is_archive(vouched)).map(|(hash, _)| {
-        let message = format!(
-            "only a mirror vouches for {hash} of {} {}: its package is a directory, which no signed list names",
-            part.address, part.version
-        );
-        Finding::new(Rule::MirrorVouches, message).about(&part.address)
-    });
-    unbound.collect()
+    let told = |vouched: &Vouched| Vouched { evidence: Evidence::ReportedByMirror, ..vouched.clone() };
+    let unbound = part.h1.iter().filter(|(_, vouched)| !is_archive(vouched));
+    unbound.map(|(hash, vouched)| (hash.clone(), told(vouched))).collect()
+}
+
+fn word_of_mirror(part: &Release, hash: &PackageHash) -> Finding {
+    let message = format!(
+        "only a mirror vouches for {hash} of {} {}: its package is a directory, which no signed list names",
+        part.address, part.version
+    );
+    Finding::new(Rule::MirrorVouches, message).about(&part.address)
 }
 
 fn signed_or_first<'a>(mut releases: impl Iterator<Item = &'a Release>) -> usize {

@@ -111,9 +111,10 @@ impl RuleBook {
         of_address.into_iter().chain(of_release).map(|finding| self.leveled(finding, version)).collect()
     }
 
-    /// True if the settings forbid to ask about a provider.
-    pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr) -> bool {
-        self.against(addr, None).iter().any(|finding| finding.level == Level::Deny)
+    /// True if the settings forbid to ask about a release of a provider.
+    pub(in crate::commands) fn forbids(&self, addr: &ProviderAddr, version: &Version) -> bool {
+        let of_address = policy::of_address(addr, &self.settings).into_iter();
+        of_address.map(|finding| self.leveled(finding, Some(version))).any(|finding| finding.level == Level::Deny)
     }
 
     /// Which releases of a provider are not newly selected; what the settings let pass is.

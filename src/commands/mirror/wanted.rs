@@ -38,7 +38,7 @@ pub(super) fn inquiries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Req
         let run = root.settings();
         let rules = RuleBook::new(run, &LockOptions::default());
         let platforms = named(request, root).unwrap_or_default();
-        for (addr, entry) in root.lock().iter().filter(|(addr, _)| !rules.forbids(addr)) {
+        for (addr, entry) in root.lock().iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
             let inquiry = Inquiry {
                 rules: rules.of(addr, platforms),
                 believe: run.settings.policy.h1 != Some(H1Rule::Verified),

@@ -122,7 +122,7 @@ impl<'a> Tree<'a> {
         let rules = RuleBook::new(root, &LockOptions::default());
         for (addr, entry) in lock.iter() {
             let key = (addr.clone(), entry.version.clone());
-            if rules.forbids(&key.0) {
+            if rules.forbids(&key.0, &key.1) {
                 let new = rules.against(&key.0, None).into_iter().map(|it| it.in_file(root.lock_file_shown()));
                 self.forbidden.extend(new);
                 continue;

@@ -160,13 +160,18 @@ fn day_one(outcome: &Outcome) -> Option<String> {
 
 /// Judges root modules by what their sources say of all that is locked; those of the same sources ask together.
 fn asked(
-    roots: Roots,
+    mut roots: Roots,
     cache: &Arc<Cache>,
     request: &Request,
     services: &Services<'_>,
 ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
     let sources = Sources::new(services, cache);
     let mut notes: Vec<String> = Vec::new();
+    for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
+        let trees = worktree::trees(&root.settings().place);
+        let served = sources.served_within(&root.settings().source(), &trees, locked(root));
+        root.learn_served_within(served);
+    }
     let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
     let asking: Vec<_> = opened.map(|(at, root)| (at, root.settings().source(), locked(root))).collect();
     notes.extend(asking.iter().filter_map(|(_, source, _)| served(source)));

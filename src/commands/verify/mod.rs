@@ -161,7 +161,8 @@ fn of_root(root: &Root, by: &Judging<'_>) -> (Verified, Vec<Finding>) {
     };
     let witnesses = root.lock().iter().map(|(addr, _)| (addr.clone(), by.witnesses(root, addr)));
     let witnesses = witnesses.filter(|(_, witnesses)| !witnesses.is_empty()).collect();
-    let facts = Facts { releases: root.lock().iter().map(of).collect(), others: by.others, witnesses };
+    let releases = root.lock().iter().map(of).collect();
+    let facts = Facts { releases, others: by.others, witnesses, served_within: Some(root.served_within()) };
     let (mut verified, findings) = judgment::verify(&judgment::Subject { spans, ..subject }, &facts);
     let named = |finding: Finding| match root.compared() {
         Some(base) if finding.rule == Rule::LockFileRemoved => finding.filled("REV", base.short()),

@@ -1,6 +1,6 @@
 //! One root module, with all that is read for it before anybody is asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -40,6 +40,8 @@ pub struct Root {
     change: Option<Change>,
     /// What is known of locked modules beside the tree.
     modules: ModuleFacts,
+    /// The providers that are asked of a mirror which is a directory of its work tree.
+    served_within: BTreeSet<ProviderAddr>,
 }
 
 /// What a root module is judged by as a change.
@@ -88,6 +90,7 @@ impl Root {
             pins,
             change: None,
             modules: ModuleFacts::default(),
+            served_within: BTreeSet::new(),
         })
     }
 
@@ -151,6 +154,17 @@ impl Root {
     #[cfg(feature = "online")]
     pub(super) fn learn_served(&mut self, served: ServedModules) {
         self.modules.served = served;
+    }
+
+    /// Keeps which providers are asked of a mirror that is a directory of its work tree.
+    #[cfg(feature = "online")]
+    pub(super) fn learn_served_within(&mut self, providers: BTreeSet<ProviderAddr>) {
+        self.served_within = providers;
+    }
+
+    /// The providers that are asked of a mirror which is a directory of its work tree.
+    pub(super) fn served_within(&self) -> &BTreeSet<ProviderAddr> {
+        &self.served_within
     }
 
     /// What was read: files, and directories of modules; all absolute.

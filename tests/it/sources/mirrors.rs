@@ -63,11 +63,22 @@ fn one_recorded_package_vouches_for_the_others_of_its_mirror() {
 fn a_stated_signature_is_wanted_of_mirrors_too() {
     let (registry, workspace) = mirrored(PLATFORMS);
     workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(0);
-    workspace.write(".tflock.hcl", "policy {\n  signature = \"always\"\n}\n");
-    let run = workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(3);
-    assert!(run.stdout.contains("has no copy of the signature"), "{run}");
-    let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(3);
-    assert!(run.stdout.contains("has no copy of the signature"), "{run}");
+    let host = |rule: &str| format!("host \"{{{{registry}}}}\" {{\n  signature = \"{rule}\"\n}}\n");
+    let policy = |rule: &str| format!("policy {{\n  signature = \"{rule}\"\n}}\n");
+    // A host goes before the policy, for both commands.
+    let lock = ["lock", "--check", "--platform=linux_amd64"];
+    for (settings, code) in [
+        (policy("never") + &host("always"), 3),
+        (policy("always") + &host("never"), 0),
+        (host("always"), 3),
+        (policy("always"), 3),
+    ] {
+        workspace.write(".tflock.hcl", &settings);
+        for command in [&["verify"][..], &lock] {
+            let run = workspace.tflock(&registry, command.iter().chain(&FROM_MIRROR)).ended_with(code);
+            assert_eq!(run.stdout.contains("has no copy of the signature"), code == 3, "{settings} {run}");
+        }
+    }
     copies(&workspace, &registry, ("mirror", "1.4.0"));
     workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
 }

@@ -1,0 +1,126 @@
+//! `verify --base`: what of the work tree is read beside lock files and configuration.
+
+use crate::support::keys;
+use crate::support::locked::{honest, rules};
+use crate::support::proposal::{GATE, SETTINGS, TRUST, commit, gate, pin, repository};
+use crate::support::registry::Registry;
+use crate::support::run::Run;
+use crate::support::workspace::Workspace;
+
+/// Makes what is there the base.
+fn accept(workspace: &Workspace) {
+    commit(workspace, "base");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+}
+
+/// The folder of `acme/widget` in the mirror.
+fn shelf(registry: &Registry) -> String {
+    format!("mirror/{}/acme/widget", registry.host())
+}
+
+/// A repository that takes packages from a mirror in it, and a change that puts a new release there and locks it.
+fn filled(registry: &Registry) -> Workspace {
+    let workspace = repository(registry);
+    let platforms = ["--platform=linux_amd64", "--platform=darwin_arm64"];
+    let mirror = ["-C", "app", "mirror", "mirror"].into_iter().chain(platforms);
+    workspace.tflock(registry, mirror).ended_with(0);
+    workspace.write(SETTINGS, "source = \"fs:mirror\"\n");
+    accept(&workspace);
+    let zip = registry.package("acme/widget", "1.4.1", "linux_amd64").zip;
+    let name = "terraform-provider-widget_1.4.1_linux_amd64.zip";
+    workspace.write_bytes(&format!("{}/{name}", shelf(registry)), &zip);
+    let upgrade = ["-C", "app", "upgrade", "--platform=linux_amd64", "widget"];
+    let run = workspace.tflock(registry, upgrade).ended_with(0);
+    assert!(run.stdout.contains("1.4.0 -> 1.4.1"), "{run}");
+    registry.forget_requests();
+    workspace
+}
+
+fn denied(run: &Run) -> Vec<String> {
+    rules(run, "deny").into_iter().collect()
+}
+
+/// Whoever may write into a mirror must not be vouched for by it.
+#[test]
+fn a_mirror_in_the_work_tree_does_not_vouch_for_the_change_that_fills_it() {
+    let registry = honest().release("acme/widget", "1.4.1", &["linux_amd64"]);
+    let workspace = filled(&registry);
+    for more in [&[][..], &["--deep", "--all-platforms"], &["--fs-mirror", "mirror"]] {
+        let run = gate(&workspace, &registry, more).ended_with(3);
+        assert_eq!(denied(&run), ["mirror-vouches"], "{run}");
+        assert!(run.stdout.contains("it is inside the work tree"), "{run}");
+    }
+    let all = GATE.into_iter().chain(["-r", "--format", "json"]);
+    assert!(workspace.tflock(&registry, all).ended_with(3).stdout.contains("mirror-vouches"));
+    assert!(registry.requests().is_empty());
+    // The registry says that it is right.
+    gate(&workspace, &registry, &["--source", "origin"]).ended_with(0);
+    // Who accepts what is unsigned does not accept what the change brings along.
+    let pins = ["acme/gadget", "acme/widget"].map(|provider| pin(&registry, provider, &keys::GOOD.fingerprint()));
+    let unsigned = format!("provider \"{}/acme/widget\" {{\n  unsigned = true\n}}\n", registry.host());
+    let with_base = |trust: Option<&str>| {
+        workspace.git(["stash", "--quiet", "--include-untracked"]);
+        match trust {
+            Some(trust) => workspace.write(TRUST, trust),
+            None => std::fs::remove_file(workspace.path(TRUST)).unwrap(),
+        }
+        accept(&workspace);
+        workspace.git(["stash", "pop", "--quiet"]);
+    };
+    with_base(Some(&format!("{}\n{unsigned}", pins[0])));
+    assert_eq!(denied(&gate(&workspace, &registry, &[]).ended_with(3)), ["mirror-vouches"]);
+    let outside = workspace.path("../tmp/mirror");
+    std::fs::rename(workspace.path("mirror"), &outside).unwrap();
+    let elsewhere = format!("fs:{}", outside.display());
+    let run = gate(&workspace, &registry, &["--source", &elsewhere]).ended_with(0);
+    assert_eq!(rules(&run, "warn"), ["mirror-vouches".to_owned()].into(), "{run}");
+    std::fs::rename(&outside, workspace.path("mirror")).unwrap();
+    with_base(None);
+    assert_eq!(denied(&gate(&workspace, &registry, &[]).ended_with(3)), ["mirror-vouches"]);
+}
+
+/// What a remembered key signed is as good from a mirror as from the registry.
+#[test]
+fn what_is_signed_may_come_from_anywhere() {
+    let registry = honest().release("acme/widget", "1.4.1", &["linux_amd64"]);
+    let workspace = filled(&registry);
+    let outside = workspace.path("../tmp/mirror");
+    std::fs::rename(workspace.path("mirror"), &outside).unwrap();
+    let elsewhere = format!("fs:{}", outside.display());
+    let run = gate(&workspace, &registry, &["--source", &elsewhere]).ended_with(3);
+    assert!(run.stdout.contains("is pinned to") && denied(&run) == ["mirror-vouches"], "{run}");
+    std::fs::rename(&outside, workspace.path("mirror")).unwrap();
+    let [sums, signature, keys] = registry.signed_documents("acme/widget", "1.4.1");
+    let name = format!("{}/terraform-provider-widget_1.4.1_SHA256SUMS", shelf(&registry));
+    for (suffix, bytes) in [("", sums), (".sig", signature), (".asc", keys)] {
+        workspace.write_bytes(&format!("{name}{suffix}"), &bytes);
+    }
+    let run = gate(&workspace, &registry, &[]).ended_with(0);
+    assert!(rules(&run, "warn").is_empty(), "{run}");
+    // A change that brings nothing new has nothing to vouch for.
+    workspace.git(["checkout", "--quiet", "--", "app"]);
+    workspace.write("app/more.tf", "# new\n");
+    gate(&workspace, &registry, &[]).ended_with(0);
+}
+
+/// Test files ask for providers too; one of OpenTofu's hides one of Terraform's, which then is no more read.
+#[test]
+fn a_test_file_that_goes_is_a_change() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    let files = ["app/tests/a.tofutest.hcl", "app/tests/a.tftest.json", "app/b.tftest.hcl", "app/c.tofutest.json"];
+    for file in files {
+        workspace.write(file, if file.ends_with("json") { "{}\n" } else { "# nothing\n" });
+    }
+    accept(&workspace);
+    let unchanged = || gate(&workspace, &registry, &["--offline"]).json()["unchanged"] == true;
+    assert!(unchanged());
+    for file in files {
+        std::fs::remove_file(workspace.path(file)).unwrap();
+        assert!(!unchanged(), "{file}");
+        workspace.git(["checkout", "--quiet", "--", file]);
+    }
+    // The last ones with their directory.
+    std::fs::remove_dir_all(workspace.path("app/tests")).unwrap();
+    assert!(!unchanged());
+}
