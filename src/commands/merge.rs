@@ -65,7 +65,7 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     refuse_not_literal(shown, [&ours_text, &theirs], options)?;
     let merged = merge_texts(document_of(shown), Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
-    let step = merged.conflicts.then(|| take_a_side(shown, None, true));
+    let step = merged.conflicts.then(|| take_a_side(shown, By::of(&merged.remarks), true));
     let mut outcome = outcome(vec![merged_file(shown, Some(merged))]);
     outcome.notes.extend(step);
     Ok(outcome)
@@ -115,35 +115,67 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
 /// What to do with a file whose markers were looked at.
 fn next_step(file: &Path, merged: &MergedText, services: &Services<'_>) -> String {
     if merged.conflicts {
-        take_a_side(file, allowed_side(file, &merged.remarks, services), has_sides(file))
+        let allowed = allowed_side(file, &merged.remarks, services);
+        take_a_side(file, allowed.map_or_else(|| By::of(&merged.remarks), By::Allowed), has_sides(file))
     } else {
         format!("{} is resolved: `git add {}`", file.display(), shell_word(&file.to_string_lossy()))
     }
 }
 
-/// How to decide a conflict; the side that the configuration allows, where it allows one only. Git may have both sides.
-fn take_a_side(file: &Path, allowed: Option<Side>, in_git: bool) -> String {
+/// By what a conflict of a lock file is decided.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// By the configuration, which allows the version of one side only.
+    Allowed(Side),
+    /// By the configuration, once that is resolved.
+    Configuration,
+    /// By what is served: both sides have the version.
+    Registry,
+}
+
+impl By {
+    /// What is known without the configuration.
+    fn of(remarks: &[Remark]) -> Self {
+        let conflicts = remarks.iter().filter_map(|remark| match remark {
+            Remark::Entry(_, reason) if reason.is_conflict() => Some(&**reason),
+            _ => None,
+        });
+        let of_hashes = |reason: &&Reason| matches!(reason, Reason::TwoReleases(_) | Reason::NoHashLeft);
+        let conflicts: Vec<&Reason> = conflicts.collect();
+        let is_registry = !conflicts.is_empty() && conflicts.iter().all(of_hashes);
+        if is_registry { Self::Registry } else { Self::Configuration }
+    }
+}
+
+/// How to decide a conflict; git may have both sides.
+fn take_a_side(file: &Path, by: By, in_git: bool) -> String {
     let shown = file.display();
     if document_of(file) != Document::LockFile {
         return format!("{shown}: between the markers keep the block that is right, and delete the markers");
     }
-    match allowed {
-        Some(side) if in_git => {
+    let take = |which: &str| {
+        if in_git {
+            format!("take {which}: `{}` or `{}`", checkout(Side::Ours, file), checkout(Side::Theirs, file))
+        } else {
+            format!("keep {which} between the markers, delete the other one and the markers")
+        }
+    };
+    let step = match by {
+        By::Allowed(side) if in_git => {
             format!("the configuration allows the version of {side}: `{}`, then `tflock lock`", checkout(side, file))
         }
-        Some(side) => {
+        By::Allowed(side) => {
             format!("the configuration allows the version of {side}: {}, then run `tflock lock`", taking(side, file))
         }
-        None if in_git => format!(
-            "resolve the configuration first, then take the side that it allows: `{}` or `{}`, and run `tflock lock`",
-            checkout(Side::Ours, file),
-            checkout(Side::Theirs, file),
-        ),
-        None => format!(
-            "{shown}: resolve the configuration first, then keep the side that it allows between the markers, delete \
-             the other one and the markers, and run `tflock lock`"
-        ),
-    }
+        By::Configuration => {
+            let take = take("the side that it allows");
+            format!("resolve the configuration first, then {take}, and run `tflock lock`")
+        }
+        By::Registry => {
+            format!("{}, and run `tflock verify`, which tells whether its hashes are those served", take("one side"))
+        }
+    };
+    if in_git { step } else { format!("{shown}: {step}") }
 }
 
 /// The side whose version the configuration beside a lock file allows, for every provider where both cannot be right.

@@ -137,6 +137,20 @@ fn a_conflict_names_the_side_that_the_configuration_allows() {
 }
 
 #[test]
+fn hashes_of_two_releases_are_decided_by_what_is_served() {
+    let workspace = workspace(&[]);
+    workspace.tflock(None, ["git", "install"]).ended_with(0);
+    let state = |hashes: &[&str]| lock(&[("dns", "1.0.0", "", hashes)]);
+    let base = state(&["zh:a", "zh:b", "zh:manifest"]);
+    let (ours, theirs) = (state(&["zh:a", "zh:b", "zh:c", "zh:manifest"]), state(&["zh:manifest", "zh:x", "zh:y"]));
+    let run = merge(&workspace, &[(FILE, [&base, &ours, &theirs])]).ended_with(1);
+    assert!(run.stderr.contains("each with zh: hashes of its own, as of two releases"), "{run}");
+    let step = "take one side: `git checkout --ours -- .terraform.lock.hcl` or `git checkout --theirs -- \
+                .terraform.lock.hcl`, and run `tflock verify`";
+    assert!(run.stderr.contains(step), "{run}");
+}
+
+#[test]
 fn what_cannot_be_read_decides_nothing() {
     let workspace = workspace(&[]);
     workspace.tflock(None, ["git", "install"]).ended_with(0);
