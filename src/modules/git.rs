@@ -14,6 +14,7 @@ use super::address::RemoteAddress;
 use super::reference::{Resolved, candidates, choose, is_full_commit, is_short_commit};
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
 use crate::git::{Answer, GitError, Launcher, Transports};
 use crate::net::ShownUrl;
 
@@ -285,7 +286,7 @@ impl Repository {
         }
         Error::new(ErrorKind::Unavailable, format!("cannot fetch the module from {}: {error}", self.shown))
             .about_url(&self.shown)
-            .hint(format!("`git ls-remote {}` must work without a prompt", self.shown))
+            .hint(format!("`git ls-remote {}` must work without a prompt", shell_word(&self.shown)))
     }
 
     fn cut_off(&self) -> Error {

@@ -87,6 +87,8 @@ fn who_disagrees_is_named() {
         (&told.into(), &"a/main.tf".into(), &3.into())
     );
     assert!(finding(2)["message"].as_str().unwrap().contains("is 2.1.0 here and 1.2.0 in other"));
+    let again = upgrade(&workspace, &registry, &[]).ended_with(0);
+    assert!(again.stdout.contains(&format!("`tflock why -r {widget}`")), "{again}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Asked, usage};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
 use crate::git::{Git, GitError};
 
 /// A name by what it can mean.
@@ -94,8 +95,9 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
         meant.push(match (is_file, is_revision(name)?) {
             (true, true) => {
                 let shown = name.to_string_lossy();
+                let word = shell_word(&shown);
                 return Err(usage(format!("{shown:?} is both a revision and a file"))
-                    .hint(format!("`tflock diff {shown} --` means the revision, `tflock diff -- {shown}` the file")));
+                    .hint(format!("`tflock diff {word} --` means the revision, `tflock diff -- {word}` the file")));
             }
             (true, false) => Named::File(path.to_owned()),
             (false, true) => Named::Revision(utf8(name)?),
