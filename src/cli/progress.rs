@@ -1,10 +1,12 @@
 //! Events as bars on a terminal, or as plain lines elsewhere.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::ask::{Event, Events, PackageKey};
 use crate::dialect::Dialect;
@@ -31,6 +33,9 @@ impl Mode {
         }
     }
 }
+
+/// How often the lines are drawn again while nothing happens.
+const TICK: Duration = Duration::from_millis(200);
 
 /// Shows events until it is dropped; then no bar stays behind.
 pub(super) struct Progress(Option<Arc<Screen>>);
@@ -148,7 +153,9 @@ impl Screen {
             }
             Event::PackageStarted { package, total } => {
                 let bar = self.bars.as_ref().map(|bars| bars.insert(0, bar(&package, total)));
-                locked(&self.packages).insert(package, Package { bytes: 0, total, bar });
+                let known = Package { bytes: 0, total, bar };
+                known.show();
+                locked(&self.packages).insert(package, known);
             }
             Event::PackageBytes { package, bytes } => {
                 if let Some(known) = locked(&self.packages).get_mut(&package) {
@@ -216,14 +223,16 @@ impl Screen {
         let Some(bars) = &self.bars else { return };
         let mut status = locked(&self.status);
         if status.as_ref().is_none_or(|(known, _)| *known != kind) {
-            let template = match kind {
-                Kind::Questions => "{msg}",
-                Kind::Packages => "{msg}, {eta} left",
+            let style = match kind {
+                Kind::Questions => style("{msg}", ["", ""]),
+                Kind::Packages => style("{msg}{left}", [", ", " left"]),
             };
-            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             // A bar of its own, whose rate is that of what it counts.
             status.take().iter().for_each(|(_, bar)| bar.finish_and_clear());
-            *status = Some((kind, bars.add(ProgressBar::new(length).with_style(style))));
+            let bar = bars.add(ProgressBar::new(length).with_style(style));
+            // What came too soon after the last frame is drawn with the next one, also if nothing else comes.
+            bar.enable_steady_tick(TICK);
+            *status = Some((kind, bar));
         }
         if let Some((_, bar)) = &*status {
             bar.set_length(length);
@@ -275,11 +284,21 @@ fn bar(package: &PackageKey, total: Option<u64>) -> ProgressBar {
     let PackageKey { address, version, platform } = package;
     let name = printable(&format!("{platform:<15} {} {version}", address.type_name())).into_owned();
     let (bar, template) = match total {
-        Some(total) => (ProgressBar::new(total), "{prefix:40!} {wide_bar} {msg:>19} {eta:>4}"),
+        Some(total) => (ProgressBar::new(total), "{prefix:40!} {wide_bar} {msg:>19} {left:>4}"),
         None => (ProgressBar::no_length(), "{prefix:40!} {msg:>19}"),
     };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style).with_prefix(name)
+    bar.with_style(style(template, ["", ""])).with_prefix(name)
+}
+
+/// A style in which `left` stands for how long it will still take, between two texts; nothing as long as nothing has come.
+fn style(template: &str, [before, after]: [&'static str; 2]) -> ProgressStyle {
+    let left = move |state: &ProgressState, text: &mut dyn fmt::Write| {
+        if state.pos() > 0 {
+            // What cannot be written is not shown.
+            let _ = write!(text, "{before}{:#}{after}", HumanDuration(state.eta()));
+        }
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left)
 }
 
 impl Package {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::same::{name, root_modules};
+use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
@@ -25,13 +26,14 @@ enum End {
     Upgradable,
     Differs,
     Changed,
+    Interrupted,
     Inconclusive,
     Refused,
     Failed,
 }
 
 /// In the order in which they are counted; what has no word is not counted.
-const WORDS: [(End, &str); 9] = [
+const WORDS: [(End, &str); 10] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
@@ -41,6 +43,7 @@ const WORDS: [(End, &str); 9] = [
     (End::Refused, "refused"),
     (End::Inconclusive, "inconclusive"),
     (End::Failed, "failed"),
+    (End::Interrupted, "interrupted"),
 ];
 
 /// `40 root modules: 38 changed, 2 failed`, and one line for each where the work could not be done or is refused.
@@ -76,9 +79,13 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
     roots
 }
 
-/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; none if there is nothing to count.
+/// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; none if there is nothing to count, or no root module that
+/// came to an end.
 pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
     let roots = worst(outcome);
+    if roots.values().all(|(end, _)| *end == End::Interrupted) {
+        return None;
+    }
     let told: Vec<String> = WORDS
         .into_iter()
         .map(|(end, word)| (roots.values().filter(|(other, _)| *other == end).count(), word))
@@ -117,6 +124,7 @@ fn proven(outcome: &Outcome) -> String {
 
 fn end(root: &RootOutcome) -> End {
     match &root.body {
+        Err(error) if error.kind == ErrorKind::Interrupted => End::Interrupted,
         Err(_) => End::Failed,
         _ if denied(root).next().is_some() => End::Refused,
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => match verified.code() {

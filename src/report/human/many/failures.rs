@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Same, Whose};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::outcome::advice::with_recursion;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::report::{Style, failure};
@@ -56,7 +56,9 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
 pub(in crate::report::human) fn failures(outcome: &Outcome, whose: Whose, style: Style) -> String {
     let told = together(outcome.roots.iter().flat_map(unanswered), whose.recursive).into_iter().map(
         |Failure { error, paths }| {
-            let whose = (error.file.is_none() || paths.len() > 1).then(|| whose.cell(&paths));
+            // Whoever interrupts a run does not ask where it was.
+            let tells = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
+            let whose = tells.then(|| whose.cell(&paths));
             failure::of(&error, whose.as_deref(), style)
         },
     );
