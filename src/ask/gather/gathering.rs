@@ -25,7 +25,10 @@ pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
 pub(super) struct Line {
     pub(super) file_name: String,
     pub(super) zh: Sha256Digest,
+    /// What the registry says of this very package, where it was asked.
     pub(super) package: Option<Arc<Package>>,
+    /// The `h1:` that the registry reports of it, beside another package or with its own.
+    pub(super) reported: Option<PackageHash>,
 }
 
 impl Line {
@@ -55,7 +58,8 @@ pub(super) fn line_of(
 ) -> Result<Line, Refusal> {
     let file_name = package.file_name.clone();
     let zh = binding::listed(addr, version, &package, sums)?;
-    Ok(Line { file_name, zh, package: Some(package) })
+    let reported = package.reported.get(&package.platform).and_then(|reported| reported.h1().next().cloned());
+    Ok(Line { file_name, zh, package: Some(package), reported })
 }
 
 /// What is known of a release while it is asked about.

@@ -83,8 +83,7 @@ impl Gatherer {
     /// What the registry says of the packages that are asked about.
     pub(super) async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
         let step = Arc::new(step.clone());
-        let asked = self.asked_about(addr, version, &step).iter();
-        let items = asked.map(|platform| (platform.clone(), (addr.clone(), version.clone(), Arc::clone(&step))));
+        let item = |platform: &Platform| (platform.clone(), (addr.clone(), version.clone(), Arc::clone(&step)));
         let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version, step): (_, _, Arc<Step>)| async move {
             let package = gatherer.package(&addr, &version, &platform).await;
             if let Ok(package) = &package {
@@ -92,7 +91,15 @@ impl Gatherer {
             }
             package
         };
-        self.each(items, ask).await
+        let mut packages = self.each(self.asked_about(addr, version, &step).iter().map(item), ask).await;
+        if !self.knows_archives(addr, version, &step.platforms) {
+            // One document may report all packages; it is asked about those that it does not report.
+            let told =
+                |platform: &&Platform| packages.contains_key(*platform) || reported(&packages, platform).is_some();
+            let others: Vec<_> = step.platforms.iter().filter(|platform| !told(platform)).map(item).collect();
+            packages.extend(self.each(others, ask).await);
+        }
+        packages
     }
 
     /// Asks for the documents of a release, which tell everything about it but the hashes of its archives.
@@ -107,10 +114,12 @@ impl Gatherer {
         .await;
     }
 
-    /// The platforms whose packages are asked about; one only where everything else is known from an earlier run.
+    /// The platforms whose packages are asked about first; one only where everything else is known from an earlier run, or
+    /// where the registry is believed what it reports of all packages with each.
     fn asked_about<'s>(&self, addr: &ProviderAddr, version: &Version, step: &'s Step) -> &'s [Platform] {
         let wanted = &step.platforms;
-        if self.knows_archives(addr, version, wanted) { &wanted[..wanted.len().min(1)] } else { wanted }
+        let one_tells = step.rules.reported == ReportedRule::Write || self.knows_archives(addr, version, wanted);
+        if one_tells { &wanted[..wanted.len().min(1)] } else { wanted }
     }
 
     /// Starts a download that will be needed if the signature verifies, while that is being asked: the bytes count for
@@ -139,10 +148,16 @@ impl Gatherer {
         signed: &SignedSums,
     ) -> Result<BTreeMap<Platform, Line>, Refusal> {
         let mut lines = BTreeMap::new();
+        let beside: BTreeMap<&Platform, PackageHash> = facts
+            .step
+            .platforms
+            .iter()
+            .filter_map(|platform| Some((platform, reported(&packages, platform)?)))
+            .collect();
         for platform in &facts.step.platforms {
             let answer = match packages.remove(platform) {
                 Some(answer) => answer,
-                None => match self.known_line(facts, platform, &signed.sums) {
+                None => match self.known_line(facts, platform, (&signed.sums, beside.get(platform))) {
                     Some(line) => {
                         lines.insert(platform.clone(), line);
                         continue;
@@ -176,12 +191,21 @@ impl Gatherer {
         Err(Finding::new(Rule::PackagesDiffer, message).about(facts.addr).into())
     }
 
-    /// The line of a platform by its conventional name, if the index knows the archive.
-    fn known_line(&self, facts: &Gathering<'_>, platform: &Platform, sums: &Sums) -> Option<Line> {
+    /// The line of a platform by its conventional name, if the index knows the archive or the registry reports it beside
+    /// another package.
+    fn known_line(
+        &self,
+        facts: &Gathering<'_>,
+        platform: &Platform,
+        (sums, reported): (&Sums, Option<&PackageHash>),
+    ) -> Option<Line> {
         let mut archives = sums.archives(facts.addr.type_name(), facts.version);
         let (_, zh) = archives.find(|(archive, _)| archive == platform)?;
-        self.cache.h1_of(&zh)?;
-        Some(Line { file_name: naming::conventional(facts.addr, facts.version, platform), zh, package: None })
+        if reported.is_none() {
+            self.cache.h1_of(&zh)?;
+        }
+        let file_name = naming::conventional(facts.addr, facts.version, platform);
+        Some(Line { file_name, zh, package: None, reported: reported.cloned() })
     }
 
     /// The `h1:` of each line: from the index, from the origin where it is believed, from a download.
@@ -197,10 +221,9 @@ impl Gatherer {
             (platform, (addr, version, line, Arc::clone(&rules)))
         });
         let hash = move |gatherer: Arc<Self>,
-                         platform: Platform,
+                         _: Platform,
                          (addr, version, line, rules): (ProviderAddr, Version, Line, Arc<Rules>)| async move {
-            let reported = line.package.as_ref().and_then(|package| package.reported.get(&platform));
-            let reported = reported.filter(|_| believe).and_then(|reported| reported.h1().next().cloned());
+            let reported = line.reported.clone().filter(|_| believe);
             if let Some((h1, size)) = gatherer.cache.h1_of(&line.zh) {
                 return Ok(line.computed(h1, size));
             }
@@ -284,7 +307,8 @@ impl Gatherer {
             }
         }
         let first = reports.values().flatten().next().filter(|_| step.rules.reported == ReportedRule::Write);
-        let others = first.into_iter().flatten().filter(|(platform, _)| !reports.contains_key(*platform));
+        let others =
+            first.into_iter().flatten().filter(|(platform, _)| !matches!(reports.get(*platform), Some(Some(_))));
         findings.extend(
             others.filter_map(|(platform, reported)| {
                 reported.contradiction(addr, platform, &archive(platform, reported))
@@ -292,6 +316,12 @@ impl Gatherer {
         );
         findings
     }
+}
+
+/// The `h1:` that a registry reports of a package beside others that it was asked about.
+fn reported(packages: &Packages, platform: &Platform) -> Option<PackageHash> {
+    let reports = packages.values().flatten().filter_map(|package| package.reported.get(platform));
+    reports.flat_map(Reported::h1).next().cloned()
 }
 
 /// What the origin reports with each of the wanted packages that it was asked about; none where it reports nothing.
