@@ -210,7 +210,7 @@ pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<R
         let Some(requirement) = root.requirements().get(&addr) else { continue };
         // A provider whose versions are not known is an error when it is locked.
         let releases = offered.get(&addr).into_iter().flatten().flatten();
-        let releases = releases.filter(|version| !root.bans(&addr, version));
+        let releases = releases.filter(|version| root.ban(&addr, version).is_none());
         let newest = || newest_beside(requirement, releases, prereleases);
         let Some(target) = wanted.or_else(newest) else { continue };
         let holders: Vec<Origin> = held_back::holders(requirement, target).cloned().collect();

@@ -18,6 +18,9 @@ use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::Named;
 
+/// What it does not ask: the age of a release shows in its signature.
+const UNAGED: &str = "how old releases are was not asked: the settings have minimum_age, and `tflock upgrade` passes over those that are too young";
+
 /// What `outdated` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -42,13 +45,14 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     }
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
-    let (roots, notes) = of_roots(&targets, &options, services);
+    let (roots, mut notes) = of_roots(&targets, &options, services);
     let named = Named::new(&request.providers);
     roots.iter().flatten().for_each(|(root, _)| named.see(root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
     // As all files in reports relative to the work tree, which outside of git is the root module.
     let places: Vec<PathBuf> =
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
+    let young = roots.iter().flatten().any(|(root, _)| root.asked().iter().any(|addr| root.asks_for_age(addr)));
     let roots = targets.paths.iter().zip(&places).zip(roots);
     let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
     let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
@@ -62,22 +66,30 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
         Ok(Body::Outdated(report)) => report.rows.iter().any(Outdated::is_upgradable),
         _ => false,
     };
-    let differs = request.exit_code && outcome.roots.iter().any(is_upgradable);
+    let any_upgradable = outcome.roots.iter().any(is_upgradable);
+    notes.extend((young && any_upgradable).then(|| UNAGED.to_owned()));
+    let differs = request.exit_code && any_upgradable;
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }.differing(differs).but(missing))
 }
 
 /// The providers that are required, all or only some, with the versions on offer; those whose versions are unknown are
 /// left out. In the order of the lock file.
-fn rows(requirements: &Requirements, lock: &LockFile, offered: &BTreeMap<ProviderAddr, Vec<Version>>) -> Vec<Outdated> {
+fn rows(
+    (requirements, lock): (&Requirements, &LockFile),
+    offered: &BTreeMap<ProviderAddr, Vec<Version>>,
+    ban: &dyn Fn(&ProviderAddr, &Version) -> Option<String>,
+) -> Vec<Outdated> {
     let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, offered.get(addr)?)));
     known
         .map(|(addr, requirement, versions)| {
             let selected = lock.get(addr).map(|entry| entry.version.clone());
-            let allowed = newest_allowed(versions, &requirement.constraints).cloned();
+            let free = versions.iter().filter(|version| ban(addr, version).is_none());
+            let allowed = newest_allowed(free, &requirement.constraints).cloned();
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
             let holders = holders.flat_map(|newest| held_back::holders(requirement, newest)).cloned().collect();
-            Outdated { address: addr.clone(), selected, allowed, newest, holders }
+            let ban = newest.as_ref().and_then(|newest| ban(addr, newest));
+            Outdated { address: addr.clone(), selected, allowed, newest, holders, ban }
         })
         .collect()
 }
@@ -93,16 +105,13 @@ fn of_root((path, place): (&Path, &Path), root: Opened) -> Vec<RootOutcome> {
     let count = asked.len();
     for addr in asked {
         match answers.get(&addr) {
-            Some(Ok(versions)) => {
-                let versions = versions.iter().filter(|version| !root.bans(&addr, version)).cloned().collect();
-                known.insert(addr, versions);
-            }
+            Some(Ok(versions)) => drop(known.insert(addr, versions.clone())),
             Some(Err(error)) => errors.push(error.clone()),
             None => {}
         }
     }
     let complete = errors.is_empty() && known.len() == count;
-    let mut rows = rows(root.requirements(), root.lock(), &known);
+    let mut rows = rows((root.requirements(), root.lock()), &known, &|addr, version| root.ban(addr, version));
     for origin in rows.iter_mut().flat_map(|row| &mut row.holders) {
         origin.file = file_from(place, &origin.file);
     }
@@ -146,7 +155,8 @@ mod tests {
         lock.insert(addr.clone(), entry);
         let offer = |texts: &[&str]| {
             let versions = texts.iter().map(|text| text.parse().unwrap()).collect();
-            rows(&requirements, &lock, &BTreeMap::from([(addr.clone(), versions)])).remove(0)
+            let ban = |_: &ProviderAddr, version: &Version| (version.to_string() == "1.5.0").then(|| "slow".to_owned());
+            rows((&requirements, &lock), &BTreeMap::from([(addr.clone(), versions)]), &ban).remove(0)
         };
         let row = offer(&["1.0.0", "1.4.0", "2.0.0", "3.0.0-rc1"]);
         let text = |version: &Option<Version>| version.as_ref().map(ToString::to_string);
@@ -155,6 +165,9 @@ mod tests {
         assert!(row.is_upgradable());
         let row = offer(&["1.0.0"]);
         assert!(!row.is_upgradable() && row.holders.is_empty());
-        assert_eq!(rows(&requirements, &lock, &BTreeMap::new()), []);
+        let row = offer(&["1.0.0", "1.5.0"]);
+        assert_eq!((text(&row.allowed), row.ban.as_deref()), (Some("1.0.0".to_owned()), Some("slow")));
+        assert!(!row.is_upgradable() && row.is_noteworthy());
+        assert_eq!(rows((&requirements, &lock), &BTreeMap::new(), &|_, _| None), []);
     }
 }

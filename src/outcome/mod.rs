@@ -292,6 +292,8 @@ pub struct Outdated {
     pub newest: Option<crate::version::Version>,
     /// The places in configuration that do not allow the newest.
     pub holders: Vec<Origin>,
+    /// Why the settings ban the newest, which may be empty; none if they do not.
+    pub ban: Option<String>,
 }
 
 impl Outdated {

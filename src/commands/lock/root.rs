@@ -285,9 +285,15 @@ impl Root {
         self.asked().iter().flat_map(|addr| self.denials(addr)).collect()
     }
 
-    /// True if the settings ban a release.
-    pub fn bans(&self, addr: &ProviderAddr, version: &Version) -> bool {
-        self.rules.of(addr, &[]).exclusions.ban(addr, version).is_some()
+    /// The settings' reason to ban a release, which may be empty; none if they do not.
+    pub fn ban(&self, addr: &ProviderAddr, version: &Version) -> Option<String> {
+        let rules = self.rules.of(addr, &[]);
+        rules.exclusions.ban(addr, version).map(|ban| ban.reason.clone().unwrap_or_default())
+    }
+
+    /// True if the settings ask how old the releases of a provider are.
+    pub fn asks_for_age(&self, addr: &ProviderAddr) -> bool {
+        self.rules.of(addr, &[]).exclusions.asks_for_age()
     }
 
     /// The platforms that a provider is wanted for.

@@ -59,8 +59,14 @@ pub(super) fn up_to_date(report: &OutdatedReport) -> String {
 
 fn versions(row: &Outdated, style: Style) -> [String; 5] {
     let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-    let holders: Vec<String> = row.holders.iter().map(|origin| holder(origin, true)).collect();
+    let holders: Vec<String> =
+        row.holders.iter().map(|origin| holder(origin, true)).chain(row.ban.as_deref().map(banned)).collect();
     [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), holders.join(", ")]
+}
+
+/// That the settings ban the newest release, and why.
+pub(super) fn banned(reason: &str) -> String {
+    if reason.is_empty() { "banned".to_owned() } else { format!("banned: {}", printable(reason)) }
 }
 
 /// What holds a provider back, with its place or without.

@@ -188,6 +188,7 @@ fn outdated(row: &Outdated) -> Value {
         "allowed": text(&row.allowed),
         "newest": text(&row.newest),
         "held_back_by": row.holders.iter().map(origin).collect::<Value>(),
+        "banned": row.ban,
     })
 }
 
