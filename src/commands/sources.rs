@@ -80,6 +80,11 @@ impl<'a> Sources<'a> {
         std::mem::take(&mut *self.told()).into_iter().collect()
     }
 
+    /// Tells people at once what the run is about to do.
+    pub(super) fn tell(&self, text: String) {
+        self.events.emit(Event::Note { text });
+    }
+
     fn note(&self, text: impl Into<String>) {
         self.told().insert(text.into());
     }

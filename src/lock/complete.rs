@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::ask::question::{Selection, Step};
 use crate::ask::rules::ReportedRule;
 use crate::evidence::Evidence;
-use crate::hash::{PackageHash, PackageHashes};
+use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
 use crate::release::{Line, Release};
 
@@ -20,6 +20,17 @@ pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Itera
 /// The platforms whose `h1:` is among some recorded hashes, by computation or by report.
 pub fn attributed<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
     release.h1.iter().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, vouched)| vouched.platform.as_ref())
+}
+
+/// True if it is not known which platforms the recorded `h1:` hashes of a step are of, so that only packages tell.
+pub fn is_unattributed(step: &Step, release: Option<&Release>) -> bool {
+    let Some(entry) = step.recorded_release().filter(|_| step.rules.reported != ReportedRule::Write) else {
+        return false;
+    };
+    let mut recorded = entry.hashes.of(HashScheme::H1);
+    let known: Vec<&Platform> = release.into_iter().flat_map(|release| attributed(release, &entry.hashes)).collect();
+    recorded.any(|hash| !release.is_some_and(|release| release.h1.contains_key(hash)))
+        && step.platforms.iter().any(|platform| !known.contains(&platform))
 }
 
 /// True if the recorded entry has all that this release could give to the step.
@@ -150,6 +161,19 @@ mod tests {
         assert!(is_complete(&step, &known));
         step.recorded.as_mut().unwrap().hashes.remove(&h1(2));
         assert!(!is_complete(&step, &known));
+    }
+
+    #[test]
+    fn only_packages_tell_of_an_unknown_h1() {
+        let step = step(&[zh(1), h1(1)], &["linux_amd64"]);
+        assert!(!is_unattributed(&step, Some(&known())));
+        let unknown = Release { h1: BTreeMap::default(), ..known() };
+        assert!(is_unattributed(&step, None) && is_unattributed(&step, Some(&unknown)));
+        let mut believed = step.clone();
+        believed.rules.reported = ReportedRule::Write;
+        assert!(!is_unattributed(&believed, None));
+        // Nothing is recorded that a package would tell of.
+        assert!(!is_unattributed(&self::step(&[zh(1)], &["linux_amd64"]), None));
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub(super) struct Job {
     against: BTreeMap<ProviderAddr, Vec<Finding>>,
     /// The steps of the plan that local facts do not answer and the settings do not forbid.
     pub(super) open: BTreeMap<ProviderAddr, Step>,
+    /// Those of them that only packages answer, since it is not known which platforms their recorded hashes are of.
+    pub(super) unattributed: Vec<ProviderAddr>,
 }
 
 impl Job {
@@ -107,22 +109,27 @@ impl Job {
             let earlier = || root.earlier.get(addr).map(|earlier| earlier.entry.clone());
             step.recorded = step.recorded.take().or_else(earlier);
         }
-        let answered = |addr: &ProviderAddr, step: &Step| {
-            let release = step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version));
-            root.asks_origin() && release.is_some_and(|release| complete::is_complete(step, &release))
+        let release = |addr: &ProviderAddr, step: &Step| {
+            step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
         };
-        let (mut against, mut open) = (BTreeMap::new(), BTreeMap::new());
+        let (mut against, mut open, mut unattributed) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         for (addr, step) in &plan.steps {
             let mut findings = root.against(addr, step);
             if !is_denied(&findings) {
-                match answered(addr, step).then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten() {
-                    Some(of_kept) => findings.extend(of_kept),
-                    None => drop(open.insert(addr.clone(), step.clone())),
+                let release = release(addr, step);
+                let complete = root.asks_origin() && release.as_ref().is_some_and(|it| complete::is_complete(step, it));
+                let of_kept = complete.then(|| root.of_kept(run.cache, &shared.kept, (addr, step))).flatten();
+                if let Some(of_kept) = of_kept {
+                    findings.extend(of_kept);
+                } else {
+                    let only_packages = complete::is_unattributed(step, release.as_ref());
+                    unattributed.extend(only_packages.then(|| addr.clone()));
+                    open.insert(addr.clone(), step.clone());
                 }
             }
             against.insert(addr.clone(), findings);
         }
-        Ok(Self { number: place.number, path: place.path.to_owned(), root, plan, against, open })
+        Ok(Self { number: place.number, path: place.path.to_owned(), root, plan, against, open, unattributed })
     }
 
     /// Reads the trust file, unless that is done.

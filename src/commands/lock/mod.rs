@@ -19,7 +19,7 @@ mod unknown_provider;
 mod ways_out;
 mod writing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -233,7 +233,14 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
     let mut answers = sources.ask(open, |session, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &jobs[*at].open).collect();
         match session {
-            Some(session) => session.ask(async |sources| sources.of_roots(&steps).await),
+            Some(session) => {
+                let jobs = members.iter().map(|at| &jobs[*at]);
+                let releases: BTreeSet<_> = jobs.flat_map(|job| &job.unattributed).collect();
+                if !releases.is_empty() {
+                    sources.tell(unattributed(releases.len()));
+                }
+                session.ask(async |sources| sources.of_roots(&steps).await)
+            }
             None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }
     });
@@ -242,6 +249,12 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
         Answered { job, answers }
     });
     answered.collect()
+}
+
+/// Why packages are fetched although there may be nothing to write.
+fn unattributed(providers: usize) -> String {
+    let of = if providers == 1 { "1 provider".to_owned() } else { format!("{providers} providers") };
+    format!("the cache does not know which platforms the recorded h1 of {of} are for: fetching packages to find out")
 }
 
 /// Decides all entries and writes the trust files.
