@@ -10,7 +10,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Need, TrustChange};
 use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};
-use crate::report::wrap::flow;
+use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable, slashed};
 use crate::trust::pins::Signer;
 use crate::trust::words::by;
@@ -19,12 +19,11 @@ use crate::trust::words::by;
 pub(super) fn changes(changes: &Changes, style: Style) -> String {
     let mut text = String::new();
     for change in &changes.changes {
-        let item = item(change, style);
-        let (line, hashes) = item.split_once('\n').unwrap_or((&item, ""));
+        let Item { line, hashes, .. } = item(change, style);
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{line}");
         signer(&mut text, change, style);
-        text.push_str(hashes);
+        text.push_str(&hashes);
     }
     text.push_str(&modules::changes(&changes.modules, style));
     for line in changes.trust.iter().flat_map(|trust| learned(changes, trust, style)) {
@@ -118,9 +117,26 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
     }
 }
 
-/// What happened to an entry, in one line; with -v each hash below.
-pub(super) fn item(change: &Change, style: Style) -> String {
-    let mut text = String::new();
+/// What happened to an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Item {
+    /// A line without its end; on a terminal as many as it takes.
+    pub(super) line: String,
+    /// How many columns the last of them takes.
+    pub(super) columns: usize,
+    /// With -v a line for each hash.
+    pub(super) hashes: String,
+}
+
+impl Item {
+    /// That nothing happened to any entry, but the text of the file changed.
+    pub(super) fn of_text() -> Self {
+        let line = "~ only the header or the layout of the lock file".to_owned();
+        Self { columns: width(&line), line, hashes: String::new() }
+    }
+}
+
+pub(super) fn item(change: &Change, style: Style) -> Item {
     let (sign, paint) = match change.kind {
         ChangeKind::Added => ('+', Paint::Good),
         ChangeKind::Removed => ('-', Paint::Bad),
@@ -131,16 +147,16 @@ pub(super) fn item(change: &Change, style: Style) -> String {
         }
     };
     let sign = style.paint(paint, sign);
-    let _ = write!(text, "{sign} {} {}", style.addr(&change.address), versions(change));
-    let told = told(change);
-    if !told.is_empty() {
-        let _ = write!(text, "  {}", told.join("; "));
-    }
-    text.push('\n');
+    let head = format!("{} {}", style.addr(&change.address), versions(change));
+    let before = "+ ".len() + width(&head);
+    let told = told(change).join("; ");
+    let told = if told.is_empty() { told } else { format!("  {}", flow(before + "  ".len(), &told, style)) };
+    let columns = told.rsplit_once('\n').map_or(before + width(&told), |(_, last)| width(last));
+    let mut hashes = String::new();
     if style.detail == Detail::Verbose {
-        each_hash(&mut text, change);
+        each_hash(&mut hashes, change);
     }
-    text
+    Item { line: format!("{sign} {head}{told}").trim_end().to_owned(), columns, hashes }
 }
 
 fn versions(change: &Change) -> String {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::pages::page;
 use crate::evidence::Evidence;
 use crate::exit_code::ExitCode;
 use crate::finding::{Class, Level, Rule};
@@ -18,7 +19,7 @@ use crate::trust::words::by;
 pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
         Explained::Index => index(style),
-        Explained::Topic(topic) => topic.text.to_owned(),
+        Explained::Topic(topic) => page(topic.text, style),
         Explained::Rule(rule) => self::rule(*rule, style),
         Explained::Item(ItemRule { id, summary, help }) => {
             let help = flow("remedy: ".len(), help, style);
@@ -103,7 +104,8 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
         text.push_str("  no package can have it: it is not written as a hash of its scheme\n");
     }
     for ((addr, version), recorded) in together(&explained.recorded, |at| (at.address.clone(), at.version.clone())) {
-        let _ = writeln!(text, "  recorded for {addr} {version} in {}", places(&recorded, style));
+        let recorded = format!("recorded for {addr} {version} in {}", places(&recorded, style));
+        let _ = writeln!(text, "  {}", flow(2, &recorded, style));
     }
     if explained.recorded.is_empty() {
         text.push_str("  recorded in no lock file of this repository\n");
@@ -111,12 +113,13 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
     for release in &explained.releases {
         let (what, why) = origin(&release.origin);
         let (addr, version) = (&release.address, &release.version);
-        let _ = writeln!(text, "  {what} of {addr} {version}{why}{}", signed(release.signer.as_ref()));
+        let comes = format!("{what} of {addr} {version}{why}{}", signed(release.signer.as_ref()));
+        let _ = writeln!(text, "  {}", flow(2, &comes, style));
     }
     if explained.releases.is_empty() {
         // Who asks, asks about what lock files record.
         let next = if explained.recorded.is_empty() { "" } else { "; `tflock verify` asks the registry" };
-        let _ = writeln!(text, "  where it comes from is not known here{next}");
+        let _ = writeln!(text, "  {}", flow(2, &format!("where it comes from is not known here{next}"), style));
     }
     text
 }
@@ -128,18 +131,19 @@ fn provider(provider: &ExplainedProvider, style: Style) -> String {
     };
     for ((addr, version, signer, hashes), entries) in together(&provider.entries, key) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
-        let _ = writeln!(text, "{addr} {version} in {}", places(&recorded, style));
+        let _ = writeln!(text, "{}", flow(0, &format!("{addr} {version} in {}", places(&recorded, style)), style));
         if let Some(signer) = signer {
-            let _ = writeln!(text, "  {}", self::signer(&signer));
+            let _ = writeln!(text, "  {}", flow(2, &self::signer(&signer), style));
         }
         for (hash, from) in hashes {
             let from = from.as_ref().map(origin).map_or("not known here".to_owned(), |(what, why)| what + &why);
-            let _ = writeln!(text, "  {hash}  {from}");
+            let _ = writeln!(text, "  {}", flow(2, &format!("{hash}  {from}"), style));
         }
     }
     let also = if provider.entries.is_empty() { "" } else { " also" };
     for ((addr, version), recorded) in together(&provider.elsewhere, |at| (at.address.clone(), at.version.clone())) {
-        let _ = writeln!(text, "{addr} {version}{also} in {}", places(&recorded, style));
+        let recorded = format!("{addr} {version}{also} in {}", places(&recorded, style));
+        let _ = writeln!(text, "{}", flow(0, &recorded, style));
     }
     text
 }

@@ -6,6 +6,7 @@ pub(super) mod findings;
 pub(super) mod many;
 mod mirror;
 mod modules;
+mod pages;
 mod review;
 pub(super) mod tables;
 mod tools;

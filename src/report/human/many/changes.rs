@@ -11,7 +11,7 @@ use crate::report::annotation::signed;
 use crate::report::failure::helps;
 use crate::report::human::changes as of_one;
 use crate::report::paint::Paint;
-use crate::report::wrap::flow;
+use crate::report::wrap::{flow, width};
 use crate::report::{Style, printable, slashed};
 use crate::trust::pins::Signer;
 
@@ -26,7 +26,7 @@ pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> Stri
             lines.add(&root.path, (change.address.to_string(), of_one::item(change, style)));
         }
         if changes.changed && changes.changes.is_empty() && changes.edited.is_empty() {
-            lines.add(&root.path, (String::new(), "~ only the header or the layout of the lock file\n".to_owned()));
+            lines.add(&root.path, (String::new(), of_one::Item::of_text()));
         }
         if let Some(trust) = &changes.trust {
             for line in of_one::learned(changes, trust, style) {
@@ -40,7 +40,7 @@ pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> Stri
     }
     let mut lines = lines.into_items();
     lines.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
-    text.extend(lines.into_iter().map(|((_, line), paths)| whose.behind(&line, &paths)));
+    text.extend(lines.into_iter().map(|((_, item), paths)| behind(&item, (whose, &paths), style)));
     text.extend(learned.into_items().into_iter().map(|(line, _)| line + "\n"));
     for (diff, paths) in diffs.into_items() {
         // Writing to a string cannot fail, here and below.
@@ -48,6 +48,15 @@ pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> Stri
         text.push_str(&of_one::diff(diff, style));
     }
     text
+}
+
+/// An item whose line says in which root modules it is; with -v every name stands below.
+fn behind(item: &of_one::Item, (whose, paths): (Whose, &[&Path]), style: Style) -> String {
+    let told = whose.told(paths);
+    let fits = style.width.is_none() || item.columns + "  ".len() + width(&told) <= style.room();
+    let between = if fits { "  " } else { "\n    " };
+    let names = whose.names_below(paths).unwrap_or_default();
+    format!("{}{between}{told}\n{names}{}", item.line, item.hashes)
 }
 
 /// A unified diff without the lines that name the file.

@@ -75,13 +75,14 @@ impl Whose {
 
     /// A text whose first line says whose it is; with -v every name stands below.
     pub(in crate::report) fn behind(self, text: &str, paths: &[&Path]) -> String {
-        let told = self.told(paths);
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let mut text = format!("{first}  {told}\n");
-        if self.verbose && told != names(paths) {
-            text = text + "    in " + &names(paths) + "\n";
-        }
-        text + rest
+        let names = self.names_below(paths).unwrap_or_default();
+        format!("{first}  {}\n{names}{rest}", self.told(paths))
+    }
+
+    /// A line with every name, where they are only counted and -v asks for them.
+    pub(in crate::report) fn names_below(self, paths: &[&Path]) -> Option<String> {
+        (self.verbose && self.told(paths) != names(paths)).then(|| format!("    in {}\n", names(paths)))
     }
 }
 
