@@ -86,6 +86,9 @@ impl MirrorWriter {
     ///
     /// [`StoreError`] if there can be no such directory, or another run writes it for longer than a minute.
     pub fn open(base: &Path) -> Result<Self, MirrorWriteError> {
+        if base.metadata().is_ok_and(|found| !found.is_dir()) {
+            return Err(failed("write into", base)(std::io::ErrorKind::NotADirectory.into()).into());
+        }
         std::fs::create_dir_all(base).map_err(failed("create", base))?;
         let lock = DirectoryLock::acquire(base)?;
         Ok(Self { base: base.to_owned(), _lock: lock })

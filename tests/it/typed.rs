@@ -25,7 +25,7 @@ fn what_was_probably_meant_is_named() {
     workspace.write(TRUST, &workspace.read(TRUST).replace("acme/gadget", "acme/random"));
     let near = |name: &str| format!("{}/acme/{name}", registry.host());
     let (wigdet, randm) = (near("wigdet"), near("randm"));
-    let rows: [(&[&str], &str); 29] = [
+    let rows: [(&[&str], &str); 30] = [
         (&["upgrade", "wigdet"], "help: did you mean localhost:PORT/acme/widget?"),
         (&["upgrade", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["add", &randm], "help: did you mean localhost:PORT/acme/random?"),
@@ -53,6 +53,7 @@ fn what_was_probably_meant_is_named() {
         (&["diff", "main"], "help: did you mean master?"),
         (&["diff", "-r", "main"], "help: did you mean master?"),
         (&["fmt", "main.tf"], "`terraform fmt` formats configuration"),
+        (&["mirror", "notes.txt"], "notes.txt: not a directory"),
         (&["hash", "notes.txt"], "a package is a zip archive"),
         (
             &["verify", "--report", "foo=x"],

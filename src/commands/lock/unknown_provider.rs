@@ -10,6 +10,18 @@ use crate::requirements::{OriginKind, Requirements};
 
 /// The error at the first place that asks for its provider; files are told from `folder`.
 pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Path, dialect: Dialect) -> Error {
+    // What is only being added is asked for nowhere yet.
+    let is_new = |addr: &ProviderAddr| {
+        let needed = requirements.get(addr);
+        needed.is_some_and(|needed| needed.origins.iter().all(|origin| origin.file.as_os_str().is_empty()))
+    };
+    let vain: Vec<String> = requirements
+        .iter()
+        .filter(|(addr, _)| is_new(addr))
+        .flat_map(|(addr, _)| [addr.to_string(), addr.short(dialect)])
+        .map(|name| format!("`tflock why {name}`"))
+        .collect();
+    error.hints.retain(|hint| !vain.iter().any(|vain| hint.starts_with(vain)));
     let others = std::mem::take(&mut error.others);
     error.others = others.into_iter().map(|error| placed(error, requirements, folder, dialect)).collect();
     let asked = error.kind == ErrorKind::UnknownProvider && error.file.is_none();

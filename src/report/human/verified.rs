@@ -24,8 +24,9 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
         return "unchanged since the base: nothing was asked".to_owned();
     }
     let mut told = Vec::new();
-    // Where there is nothing to prove, that is no news beside what was found.
-    if verified.proven + verified.unknown > 0 || found.iter().all(|finding| finding.level == Level::Note) {
+    // Where there is nothing to prove, that is no news beside what was found or not answered.
+    let all_is_well = verified.inconclusive.is_empty() && denied + warned == 0;
+    if verified.proven + verified.unknown > 0 || all_is_well {
         told.push(format!("{} proven", hashes(verified.proven)));
     }
     if verified.unknown > 0 {
@@ -37,7 +38,7 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
     if warned > 0 {
         told.push(if warned == 1 { "1 warning".to_owned() } else { format!("{warned} warnings") });
     }
-    format!("{verdict}: {}", told.join(", "))
+    if told.is_empty() { verdict.to_owned() } else { format!("{verdict}: {}", told.join(", ")) }
 }
 
 /// The word for how a verification ended.
