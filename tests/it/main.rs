@@ -12,6 +12,7 @@ mod configuration;
 mod diff;
 mod diff_online;
 mod effective;
+mod everyday;
 mod example;
 mod fixture;
 mod fuzzed;

@@ -9,6 +9,8 @@ pub mod packages;
 pub mod proposal;
 pub mod registry;
 pub mod run;
+#[cfg(unix)]
+pub mod terminal;
 pub mod tools;
 pub mod workspace;
 pub mod worlds;

@@ -135,7 +135,7 @@ impl Workspace {
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
-        self.invocation(Path::new(TFLOCK), registry.into(), args).command()
+        self.command(Path::new(TFLOCK), registry, args)
     }
 
     /// Runs `terraform` at the top. None, and a line on stderr, if it is not installed.
@@ -172,6 +172,14 @@ impl Workspace {
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
         self.invocation(program, registry.into(), args).run()
+    }
+
+    /// The process of another program, not yet started, as [`Workspace::tflock_command`] has it.
+    pub fn command<'r, I>(&self, program: &Path, registry: impl Into<Option<&'r Registry>>, args: I) -> Command
+    where
+        I: IntoIterator<Item: AsRef<OsStr>>,
+    {
+        self.invocation(program, registry.into(), args).command()
     }
 
     fn invocation<'a, I>(&'a self, program: &Path, registry: Option<&'a Registry>, args: I) -> Invocation<'a>
