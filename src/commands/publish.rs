@@ -13,9 +13,11 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile;
+use crate::net::ClientOptions;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::settings::IndexPlace;
-use crate::source::Published;
+use crate::source::{IndexStores, Published};
+use crate::workspace::dialect_of_text;
 
 /// A shared index that is written to.
 #[derive(Debug, Clone)]
@@ -62,13 +64,34 @@ impl Publishing {
     /// # Errors
     ///
     /// The first entry that could not be read or written; others may have been written by then.
-    pub(super) fn publish(&self, entries: Vec<IndexEntry>, sources: &Sources<'_>) -> Result<Published, Error> {
-        let stores = sources.index_stores(Dialect::Terraform)?;
+    fn publish(
+        &self,
+        entries: Vec<IndexEntry>,
+        sources: &Sources<'_>,
+        stores: IndexStores,
+    ) -> Result<Published, Error> {
         let computed = entries.into_iter().filter(|entry| entry.origin == Origin::Computed).collect();
         run::publish(sources.background(), stores, self.place.clone(), computed).map_err(|error| {
             let message = format!("cannot publish to {}: {}", self.shown, error.message);
             Error { message, ..error }
         })
+    }
+
+    /// What writes into the index, as the user of the tool of these directories.
+    fn stores(
+        &self,
+        directories: &[PathBuf],
+        sources: &Sources<'_>,
+        services: &Services<'_>,
+    ) -> Result<IndexStores, Error> {
+        if let IndexPlace::Directory(_) = self.place {
+            // No server is asked: what the tools are told of servers does not matter.
+            let options = ClientOptions::default();
+            return Ok(IndexStores::new(&options, Arc::default(), options.timeout));
+        }
+        let first = directories.first().map_or(Path::new(""), PathBuf::as_path);
+        let text = lock_file::read(&first.join(lockfile::FILE_NAME))?.unwrap_or_default();
+        sources.index_stores(dialect_of_text(first, &text, &services.scope)?)
     }
 
     /// Where the index says something else of archives than what was computed here.
@@ -93,7 +116,8 @@ impl Publishing {
         let cache = Arc::new(services.open_cache(directories));
         let sources = Sources::new(services, &cache);
         let entries = directories.iter().flat_map(|directory| locked(directory, &cache)).collect();
-        match self.publish(entries, &sources) {
+        let stores = self.stores(directories, &sources, services);
+        match stores.and_then(|stores| self.publish(entries, &sources, stores)) {
             Ok(published) => {
                 let Published { news, known, .. } = &published;
                 let mut outcome = outcome;
@@ -116,7 +140,8 @@ pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>
     let publishing = Publishing::of(named, services)?;
     let cache = Arc::new(cache);
     let sources = Sources::new(services, &cache);
-    let published = publishing.publish(cache.entries(), &sources)?;
+    let stores = publishing.stores(&services.scope.directories(), &sources, services)?;
+    let published = publishing.publish(cache.entries(), &sources, stores)?;
     let deny = |finding| Finding { level: Level::Deny, ..finding };
     let findings = publishing.contradictions(&published, &cache).into_iter().map(deny).collect();
     let Published { news, known, .. } = published;

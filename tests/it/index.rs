@@ -164,6 +164,21 @@ fn a_lie_is_found_when_the_archive_is_looked_at() {
 }
 
 #[test]
+fn publishing_reads_the_cli_configuration_of_the_tool() {
+    let registry = widget();
+    let index = tempfile::tempdir().unwrap();
+    let directory = format!("file://{}", index.path().display());
+    // Terraform has no such method.
+    let workspace = Workspace::from("modules/one-root").cli_config("provider_installation {\n  oci_mirror {\n    \
+         repository_template = \"h.example/${namespace}/${type}\"\n    include = [\"h.example/*/*\"]\n  }\n  direct {}\n}\n");
+    workspace.tflock(&registry, ["--tool=tofu"].into_iter().chain(LOCK_BOTH)).ended_with(0);
+    workspace.tflock(None, ["cache", "export", "--publish", "--index", &directory]).ended_with(0);
+    let web = format!("https://{}/index/", registry.host());
+    let run = workspace.tflock(&registry, ["--tool=tofu", "cache", "export", "--publish", "--index", &web]);
+    assert!(run.stderr.contains("cannot publish to") && !run.stderr.contains("oci_mirror"), "{run}");
+}
+
+#[test]
 fn where_an_index_may_be() {
     let registry = widget();
     for (url, phrase) in [
