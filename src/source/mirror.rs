@@ -32,6 +32,8 @@ pub enum MirrorPackage {
     Archive(MirrorArchive),
     /// In an OCI registry.
     Oci(OciPackage),
+    /// Listed, but not so that it could be found.
+    Unusable(Error),
 }
 
 /// Why a mirror says nothing of what it was asked about.
@@ -124,8 +126,17 @@ impl Mirror {
         match self {
             Self::Directory(mirror) => mirror.packages(addr, version).await,
             Self::Network(mirror) => {
-                let archives = mirror.archives(addr, version).await?.into_iter();
-                Ok(archives.map(|(platform, archive)| (platform, MirrorPackage::Archive(archive))).collect())
+                let mut packages = MirrorPackages::new();
+                for (platform, archive) in mirror.archives(addr, version).await? {
+                    let package = match archive {
+                        Ok(archive) => MirrorPackage::Archive(archive),
+                        // What is said of every platform is recorded.
+                        Err(problem) if mirror.trusts_all_hashes() => return Err(problem.into()),
+                        Err(problem) => MirrorPackage::Unusable(problem.into()),
+                    };
+                    packages.insert(platform, package);
+                }
+                Ok(packages)
             }
             Self::Oci(mirror) => {
                 let repository = mirror.repository(addr).map_err(MirrorMiss::Unknown)?;

@@ -158,16 +158,18 @@ impl NetworkMirror {
         Ok(versions)
     }
 
-    /// The archives of a release, by platform. Keys that are no platform are passed over.
+    /// The archives of a release, by platform, or why one cannot be used: a hash without a scheme, hashes of unknown schemes
+    /// only. The tools look at the archive that they install, whatever is said of the others. Keys that are no platform are
+    /// passed over.
     ///
     /// # Errors
     ///
-    /// [`NetworkMirrorError`]; also for a hash without a scheme, and where an archive has hashes of unknown schemes only.
+    /// [`NetworkMirrorError`].
     pub async fn archives(
         &self,
         addr: &ProviderAddr,
         version: &Version,
-    ) -> Result<BTreeMap<Platform, MirrorArchive>, NetworkMirrorError> {
+    ) -> Result<BTreeMap<Platform, Result<MirrorArchive, NetworkMirrorError>>, NetworkMirrorError> {
         let absent = |url: &Url| NetworkMirrorError::NoRelease {
             addr: addr.clone(),
             version: version.clone(),
@@ -178,11 +180,8 @@ impl NetworkMirror {
         let wrong = |reason| answer(addr, &document.final_url, reason);
         let archives = release.archives.ok_or_else(|| wrong(WireError::Missing("archives")))?;
         let known = archives.into_iter().filter_map(|(key, archive)| Some((key.parse::<Platform>().ok()?, archive)));
-        known
-            .map(|(platform, archive)| {
-                archive_of(&document.final_url, &archive).map(|archive| (platform, archive)).map_err(wrong)
-            })
-            .collect()
+        let read = known.map(|(platform, it)| (platform, archive_of(&document.final_url, &it).map_err(wrong)));
+        Ok(read.collect())
     }
 
     /// The mirror's copies of what was signed, beside the packages, if it has all of them. That a file is not served, for

@@ -192,7 +192,7 @@ impl MirrorGatherer {
         }
         let told = listed.iter().filter_map(|(platform, package)| match package {
             MirrorPackage::Archive(archive) => Some((platform.clone(), archive.hashes.clone())),
-            MirrorPackage::Local(_) | MirrorPackage::Oci(_) => None,
+            MirrorPackage::Local(_) | MirrorPackage::Oci(_) | MirrorPackage::Unusable(_) => None,
         });
         selected.told = told.collect();
         let recorded = step.recorded.as_ref().filter(|entry| entry.version == *selected.version());
@@ -252,6 +252,7 @@ impl MirrorGatherer {
             MirrorPackage::Local(found) => self.local(key.clone(), found).await,
             MirrorPackage::Archive(archive) => self.archive(key.clone(), archive, copy).await,
             MirrorPackage::Oci(package) => self.blob(key.clone(), package, copy).await,
+            MirrorPackage::Unusable(problem) => Err(problem.into()),
         }
     }
 

@@ -163,6 +163,33 @@ fn trusted_hashes_are_held_to_their_form_and_to_the_record() {
     }
 }
 
+/// As the tools, which look at the entry of the platform that they install.
+#[test]
+fn what_is_said_of_another_platform_spoils_nothing() {
+    let registry = widget();
+    let url = registry.mirror_url();
+    let linux = registry.package("acme/widget", "1.4.0", "linux_amd64");
+    let told = |linux: &str| {
+        Answer::json(format!(
+            "{{\"archives\": {{{linux}, \"freebsd_arm\": {{\"url\": \"x.zip\", \"hashes\": [\"h2:abc\"]}}, \
+             \"windows_386\": {{\"url\": \"\"}}}}}}"
+        ))
+    };
+    let good = format!(
+        "\"linux_amd64\": {{\"url\": \"/files/acme/widget/1.4.0/terraform-provider-widget_1.4.0_linux_amd64.zip\", \
+         \"hashes\": [\"{}\"]}}",
+        linux.h1
+    );
+    let registry = registry.answers(Endpoint::MirrorVersion, told(&good));
+    let workspace = Workspace::from("modules/one-root");
+    let mirrored = ["--platform=linux_amd64", "--net-mirror", &url];
+    workspace.tflock(&registry, ["lock"].iter().chain(&mirrored)).ended_with(0);
+    workspace.tflock(&registry, ["verify", "--net-mirror", &url]).ended_with(0);
+    let wanted = ["lock", "--platform=windows_386", "--net-mirror", &url];
+    let run = workspace.tflock(&registry, wanted).ended_with(4);
+    assert!(run.stderr.contains("windows_386") || run.stderr.contains("url"), "{run}");
+}
+
 #[test]
 fn a_package_is_bound_to_its_platform_by_its_line_in_the_signed_list() {
     let (registry, workspace) = mirrored(PLATFORMS);
