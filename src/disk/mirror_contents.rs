@@ -29,6 +29,8 @@ pub struct ReleaseContents {
     pub listed: Option<BTreeMap<Platform, ListedArchive>>,
     /// The packed packages.
     pub archives: BTreeMap<Platform, PathBuf>,
+    /// The unpacked packages, which the tools take before packed ones.
+    pub unpacked: BTreeMap<Platform, PathBuf>,
     /// The copy of the signed list.
     pub sums: Option<Vec<u8>>,
     /// The copy of its signature.
@@ -73,8 +75,17 @@ pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, Re
     let packages = FilesystemMirror::open(base)?.packages(addr)?;
     for (version, platform, package) in packages.iter() {
         let release = releases.entry(version.clone()).or_default();
-        if let LocalPackage::Packed(path) = package {
-            release.archives.insert(platform.clone(), path.clone());
+        match package {
+            LocalPackage::Packed(path) => {
+                release.archives.insert(platform.clone(), path.clone());
+            }
+            LocalPackage::Unpacked(path) => {
+                release.unpacked.insert(platform.clone(), path.clone());
+                let beside = directory.join(format!("{}_{platform}.zip", file_prefix(addr, version)));
+                if beside.is_file() {
+                    release.archives.insert(platform.clone(), beside);
+                }
+            }
         }
     }
     for name in members(&directory.join("index.json"), "versions")?.into_iter().flatten().map(|(name, _)| name) {

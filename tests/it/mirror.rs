@@ -242,13 +242,21 @@ fn check_sees_what_is_missing_or_altered() {
     let other = workspace.path(&package(&registry, "darwin_arm64"));
     let sums = format!("{directory}/terraform-provider-widget_1.4.0_SHA256SUMS");
     check(&workspace, &[]).ended_with(0);
-    let cases: [Damage<'_>; 9] = [
+    let cases: [Damage<'_>; 12] = [
         (&zip, &remove, 1, &["mirror-incomplete"]),
         (&zip, &|path| std::fs::write(path, std::fs::read(&other).unwrap()).unwrap(), 3, &["mirror-altered"]),
         (&zip, &|path| std::fs::write(path, "no archive").unwrap(), 3, &["mirror-altered"]),
         (&format!("{directory}/index.json"), &remove, 1, &["mirror-incomplete"]),
         (&format!("{directory}/1.4.0.json"), &remove, 1, &["mirror-incomplete"]),
         (&format!("{directory}/1.4.0.json"), &swap("h1:", "h1:A"), 3, &["mirror-altered"]),
+        (
+            &format!("{directory}/1.4.0.json"),
+            &leads_to("https://elsewhere.example/x.zip", true),
+            3,
+            &["mirror-altered"],
+        ),
+        (&format!("{directory}/1.4.0.json"), &leads_to("./other.zip", false), 3, &["mirror-altered"]),
+        (&format!("{directory}/index.json"), &swap("{}", "{},\n    \"9.9.9\": {}"), 1, &["mirror-incomplete"]),
         (&sums, &remove, 1, &["mirror-incomplete"]),
         (&sums, &swap("  terraform", "   terraform"), 3, &["mirror-altered"]),
         (&format!("{sums}.sig"), &remove, 3, &["mirror-altered"]),
@@ -275,6 +283,29 @@ fn remove(path: &Path) {
 
 fn swap(from: &'static str, to: &'static str) -> impl Fn(&Path) {
     move |path| std::fs::write(path, std::fs::read_to_string(path).unwrap().replace(from, to)).unwrap()
+}
+
+/// Makes a document lead elsewhere for each platform, with hashes of another package or with none.
+fn leads_to(url: &'static str, with_hashes: bool) -> impl Fn(&Path) {
+    move |path| {
+        let hashes = if with_hashes { vec![format!("h1:{}=", "A".repeat(43))] } else { Vec::new() };
+        let archive = serde_json::json!({ "url": url, "hashes": hashes });
+        let document = serde_json::json!({ "archives": { "linux_amd64": archive, "darwin_arm64": archive } });
+        std::fs::write(path, document.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn check_tells_an_unpacked_package_beside_the_packed_one() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    mirror(&workspace, &registry, &BOTH).ended_with(0);
+    let planted = format!("{}/1.4.0/linux_amd64/terraform-provider-widget_v1.4.0", shelf(&registry));
+    std::fs::create_dir_all(workspace.path(&planted).parent().unwrap()).unwrap();
+    workspace.write(&planted, "a program of somebody else");
+    let run = check(&workspace, &[]).ended_with(3);
+    assert_eq!(rules(&run), ["mirror-altered"], "{run}");
+    assert!(run.stdout.contains("linux_amd64") && run.stdout.contains("unpacked"), "{run}");
 }
 
 #[test]

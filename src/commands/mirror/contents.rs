@@ -90,10 +90,24 @@ impl Contents {
             }
         }
         for ((addr, version), release) in &self.releases {
-            let of_version = format!("{version}.json");
             if release.indexed && release.listed.is_none() {
                 let message = format!("the index names {addr} {version}, but there is no document of that version");
-                findings.push(self.found(Rule::MirrorIncomplete, message, addr, &of_version));
+                let finding = self.found(Rule::MirrorIncomplete, message, addr, "index.json");
+                findings.push(if release.archives.is_empty() {
+                    // No run writes the document of a version of which there is nothing.
+                    finding.remedied_by(&format!("Remove {version} from index.json: nothing else of it is there."))
+                } else {
+                    finding
+                });
+            }
+            let is_ours = release.indexed || release.listed.is_some() || release.sums.is_some();
+            for (platform, path) in release.unpacked.iter().filter(|_| is_ours) {
+                let message = format!(
+                    "an unpacked package of {addr} {version} for {platform} is in the mirror; the tools take it before the \
+                     packed one, which alone can be held to the signed checksums"
+                );
+                let finding = Finding::new(Rule::MirrorAltered, message).about(addr).in_file(path);
+                findings.push(finding.remedied_by("Find out who put it there; then remove the directory."));
             }
             for (platform, listed) in release.listed.iter().flatten() {
                 let key = PackageKey { address: addr.clone(), version: version.clone(), platform: platform.clone() };
@@ -111,22 +125,32 @@ impl Contents {
     /// What the document of a version says of a package, where that is not so.
     fn against_document(&self, key: &PackageKey, listed: &ListedArchive) -> Option<Finding> {
         let PackageKey { address, version, platform } = key;
-        // A package elsewhere is for others to check.
-        if listed.url.contains('/') {
-            return None;
-        }
+        let file = listed.url.strip_prefix("./").unwrap_or(&listed.url);
+        let is_elsewhere = file.contains('/');
         let Some(hashes) = self.hashes.get(key) else {
+            // A package elsewhere is for others to check, unless one is here too.
+            if is_elsewhere {
+                return None;
+            }
             let message = format!("the package of {address} {version} for {platform} is not there");
             return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
         };
         let hashes = hashes.as_ref().ok()?;
+        let own = naming::conventional(address, version, platform);
+        if listed.hashes.is_empty() && file != own {
+            let message = format!(
+                "{version}.json leads to {} for {platform}, without hashes, where the package of {address} {version} is in {own}",
+                listed.url,
+            );
+            return Some(self.found(Rule::MirrorAltered, message, address, &format!("{version}.json")));
+        }
         let wrong = listed.hashes.iter().find(|hash| !has(hashes, hash))?;
         let message = format!(
             "the package of {address} {version} for {platform} has the checksums zh:{} and {}, where {version}.json gives \
              {wrong}",
             hashes.zh, hashes.h1,
         );
-        Some(self.found(Rule::MirrorAltered, message, address, &listed.url))
+        Some(self.found(Rule::MirrorAltered, message, address, &own))
     }
 
     /// Where the copy of the signed list, its signature, the keys and the packages do not belong together.
