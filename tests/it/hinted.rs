@@ -110,6 +110,14 @@ const HINTS: &[Hint] = &[
         ..MENDS
     },
     Hint { command: "tflock trust add", raise: (&["trust", "rotate", "HOST/acme/widget", "KEY"], 2), ..MENDS },
+    Hint {
+        command: "tflock trust forget",
+        world: |_, it| {
+            it.tflock(None, ["trust", "deny", &keys::GOOD.fingerprint(), "--reason", "lost"]).ended_with(0);
+        },
+        raise: (&["trust", "add", "HOST/acme/widget", "KEY"], 2),
+        ..MENDS
+    },
     Hint { command: "tflock trust list", raise: (&["trust", "forget", "HOST/acme/widget"], 2), ..TELLS },
     Hint { command: "tflock trust list", raise: (&["trust", "forget", "KEY"], 2), ..TELLS },
     Hint { command: "tflock lock -r --create", world: |_, it| unlocked(it), raise: (&["list", "-r"], 2), ..MENDS },

@@ -283,6 +283,47 @@ fn pins_are_added_forgotten_and_listed() {
 }
 
 #[test]
+fn a_type_alone_means_a_provider_that_is_known() {
+    let (registry, workspace) = (widget(keys::GOOD), work_tree());
+    workspace.tflock(&registry, lock(&[])).ended_with(0);
+    std::fs::remove_file(workspace.path(TRUST)).unwrap();
+    let told = |args: &[&str], code| workspace.tflock(None, ["trust"].iter().chain(args)).ended_with(code);
+    // Above the root module, too, which is where the trust file is.
+    told(&["add", "widget", &keys::GOOD.fingerprint()], 0);
+    assert!(workspace.read(TRUST).contains(&format!("provider \"{}/acme/widget\"", registry.host())));
+    for args in [&["add", "widgett", "unsigned"][..], &["rotate", "widgett", "unsigned"]] {
+        let run = told(args, 2);
+        assert!(run.stderr.contains("did you mean") && !run.stderr.contains("trust add"), "{run}");
+        assert!(run.touched().is_empty(), "{run}");
+    }
+    told(&["deny", &keys::OTHER.fingerprint(), "--reason", "stolen"], 0);
+    for args in [["add", "widget"], ["rotate", "acme/*"]] {
+        let run = told(&[&args[..], &[&keys::OTHER.fingerprint()]].concat(), 2);
+        assert!(run.stderr.contains("stolen") && run.stderr.contains("`tflock trust forget "), "{run}");
+    }
+}
+
+#[test]
+fn rotating_a_pattern_does_not_concern_those_with_a_pin_of_their_own() {
+    let registry = widget(keys::GOOD).release("acme/gadget", "2.0.0", &["linux_amd64"]);
+    let workspace = work_tree();
+    let of = |name: &str| MAIN.replace("widget", name);
+    workspace.write("app/main.tf", &of("widget"));
+    workspace.write("other/main.tf", &of("gadget"));
+    workspace.tflock(&registry, ["lock", "-r", "--create", "--platform=linux_amd64"]).ended_with(0);
+    let pins = format!(
+        "provider \"{host}/acme/*\" {{\n  signers = [\"{key}\"]\n}}\n\nprovider \"{host}/acme/gadget\" {{\n  signers = [\"{key}\"]\n}}\n",
+        host = registry.host(),
+        key = keys::GOOD.fingerprint(),
+    );
+    workspace.write(TRUST, &pins);
+    let pattern = format!("{}/acme/*", registry.host());
+    workspace.tflock(None, ["trust", "rotate", &pattern, &keys::OTHER.fingerprint(), "--reason=lost"]).ended_with(0);
+    let text = workspace.read(TRUST);
+    assert!(text.contains("\"1.4.0\"") && !text.contains("\"2.0.0\""), "{text}");
+}
+
+#[test]
 fn old_root_modules_get_their_first_trust_file() {
     let registry = widget(keys::GOOD).release("acme/widget", "2.0.0", &["linux_amd64"]).signed_by(keys::OTHER);
     let workspace = work_tree();

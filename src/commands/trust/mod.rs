@@ -11,6 +11,7 @@ use std::path::Path;
 #[cfg(feature = "online")]
 pub use run::{Request, trust};
 
+use super::known_providers;
 use super::trust_store::TrustStore;
 use super::{key_names, rotation};
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -83,6 +84,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
         Action::List => (None, store.pins().clone()),
         Action::Add { providers, signer } => {
             let pattern = named(providers, settings, store.pins())?;
+            undenied(store.pins(), signer)?;
             notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
             let changed = store.change(&names, |pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
@@ -94,7 +96,8 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
         }
         Action::Rotate { providers, signer, reason } => {
             let pattern = named(providers, settings, store.pins())?;
-            let versions = locked_versions(&settings.boundary, &pattern, &mut notes)?;
+            undenied(store.pins(), signer)?;
+            let versions = locked_versions(&settings.boundary, &pattern, (store.pins(), &mut notes))?;
             notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
             let changed =
                 store.change(&names, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
@@ -131,7 +134,11 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
 }
 
 /// What a text names: a pattern or an address, the local name that the root module gives a provider, or a type that only
-/// one provider of the root module or of the trust file has.
+/// one provider of the root module, of the trust file or of the lock files beside it has.
+///
+/// # Errors
+///
+/// A text that is neither, and a type alone that nothing has: a misspelt one would pin what nobody uses.
 fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern, Error> {
     if text.contains('/') || text.contains('*') {
         return pattern(text, settings.dialect);
@@ -145,10 +152,45 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
         return addr.map(AddrPattern::from);
     }
     let full = pattern(text, settings.dialect)?;
-    match (pins.providers.contains_key(&full), &namesakes(&full, pins)[..]) {
-        (false, [one]) => Ok(one.clone()),
-        _ => Ok(full),
+    if pins.providers.contains_key(&full) {
+        return Ok(full);
     }
+    if let [one] = &namesakes(&full, pins)[..] {
+        return Ok(one.clone());
+    }
+    let locked = known_providers::locked_below(&settings.boundary);
+    let of_type: Vec<AddrPattern> =
+        locked.into_iter().filter(|addr| addr.type_name() == text).map(AddrPattern::from).collect();
+    match &of_type[..] {
+        _ if of_type.contains(&full) => Ok(full),
+        [one] => Ok(one.clone()),
+        [] => {
+            let message = format!("nothing here requires, locks or remembers a provider {text}");
+            let near = near(&full, pins).into_iter().map(|near| format!("did you mean {near}?"));
+            let mut error = near.fold(Error::new(ErrorKind::Usage, message), Error::hint);
+            if error.hints.is_empty() {
+                error = error.hint("name one that is new by its address: namespace/type, or host/namespace/type");
+            }
+            Err(match ProviderAddr::parse(text, settings.dialect) {
+                Ok(addr) => error.about(addr),
+                Err(_) => error,
+            })
+        }
+        several => {
+            let message = format!("several providers have the type {text}");
+            let names = several.iter().map(|one| format!("did you mean {one}?"));
+            Err(names.fold(Error::new(ErrorKind::Usage, message), Error::hint))
+        }
+    }
+}
+
+/// # Errors
+///
+/// For a key that the trust file denies: whatever a pin says, it is refused.
+fn undenied(pins: &Pins, signer: &Signer) -> Result<(), Error> {
+    let Some((key, reason)) = signer.key().and_then(|key| pins.denied.get_key_value(key)) else { return Ok(()) };
+    let error = Error::new(ErrorKind::Usage, format!("the trust file denies the key {key}: {reason}"));
+    Err(error.hint(format!("`tflock trust forget {key}` takes that back")))
 }
 
 /// The remembered patterns of the same type as one that is not remembered.
@@ -226,8 +268,16 @@ fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
     Err(error.hint("to forget a signer, name its provider; `tflock trust list` shows what is remembered"))
 }
 
-/// The versions of some providers in all lock files below a directory.
-fn locked_versions(top: &Path, pattern: &AddrPattern, notes: &mut Vec<String>) -> Result<BTreeSet<Version>, Error> {
+/// The versions in all lock files below a directory of the providers whose pin is that of a pattern, or would be: those with
+/// a pin of their own are not concerned.
+fn locked_versions(
+    top: &Path,
+    pattern: &AddrPattern,
+    (pins, notes): (&Pins, &mut Vec<String>),
+) -> Result<BTreeSet<Version>, Error> {
+    let is_governed = |addr: &ProviderAddr| {
+        pattern.matches(addr) && pins.pin(addr).is_none_or(|(counting, _)| counting.covers(pattern))
+    };
     let mut versions = BTreeSet::new();
     for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
         let path = top.join(place.path).join(lockfile::FILE_NAME);
@@ -235,7 +285,7 @@ fn locked_versions(top: &Path, pattern: &AddrPattern, notes: &mut Vec<String>) -
         let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
         match lockfile::decode(&bytes, dialect) {
             Ok(decoded) => {
-                let locked = decoded.lock.iter().filter(|(addr, _)| pattern.matches(addr));
+                let locked = decoded.lock.iter().filter(|(addr, _)| is_governed(addr));
                 versions.extend(locked.map(|(_, entry)| entry.version.clone()));
             }
             Err(_) => notes.push(format!("{} cannot be read; its versions do not count as locked", path.display())),
