@@ -68,10 +68,7 @@ pub enum PackageError {
 /// [`PackageError::Read`] if the file cannot be read, [`PackageError::Archive`] if the archive is refused.
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(read_error)?;
-    if !file.metadata().map_err(read_error)?.is_file() {
-        return Err(PackageError::NotAFile(path.to_owned()));
-    }
+    let mut file = open_file(path)?;
     let limits = Limits::default();
     match stream(&mut file, threads, limits).map_err(read_error)? {
         Ok(hashes) => Ok(hashes),
@@ -211,14 +208,20 @@ fn read_folder(path: &Path) -> Result<impl Iterator<Item = FolderEntry> + use<>,
     }))
 }
 
-/// The digest of a file, or of what a link leads to.
-fn hash_file(path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
+/// A file, or the one that a link leads to, to be read.
+fn open_file(path: &Path) -> Result<File, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     // Asked first: to open a pipe would wait for its other end.
     if !fs::metadata(path).map_err(read_error)?.is_file() {
         return Err(PackageError::NotAFile(path.to_owned()));
     }
-    let mut file = File::open(path).map_err(read_error)?;
+    File::open(path).map_err(read_error)
+}
+
+/// The digest of a file, or of what a link leads to.
+fn hash_file(path: &Path, buffer: &mut [u8]) -> Result<Sha256Digest, PackageError> {
+    let read_error = |source| PackageError::Read { path: path.to_owned(), source };
+    let mut file = open_file(path)?;
     let mut hasher = Sha256::new();
     loop {
         match read_some(&mut file, buffer).map_err(read_error)? {

@@ -141,3 +141,14 @@ proptest! {
         prop_assert_eq!(hashes.h1, hash_directory(&package).unwrap());
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    assert!(matches!(hash_archive(&pipe, Threads::One), Err(PackageError::NotAFile(_))));
+    assert!(matches!(digest(&pipe), Err(PackageError::NotAFile(_))));
+}

@@ -222,7 +222,8 @@ impl Shelf<'_> {
                 "all {count} releases of {addr} that may be selected are banned; of the newest, {version}: {why}"
             ),
         };
-        Some(Finding::new(Rule::Banned, message).about(addr))
+        let remedy = "No release is left to select: widen the constraint, or have the ban in `.tflock.hcl` changed.";
+        Some(Finding::new(Rule::Banned, message).about(addr).remedied_by(remedy))
     }
 
     fn nothing_allowed(&self, criteria: &Criteria, passed_over: &[(Version, PassedOver)]) -> Error {
