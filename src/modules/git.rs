@@ -29,8 +29,8 @@ const PROGRAM: &str = "100755";
 const BATCH: usize = 256;
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// The most bytes of a list of all files: many times that of the largest package. Of a few trees a repository may make any
-/// number of them.
+/// The most bytes of a list of files, names or objects: many times that of the largest package. Of a few trees a repository
+/// may make any number of files, and a server may name any number of branches.
 const MAX_LIST: u64 = 64 << 20;
 
 /// A repository, as far as it is here.
@@ -73,8 +73,8 @@ impl Repository {
         let url = address.plain_url();
         let shown = ShownUrl::new(&url).as_str().to_owned();
         let transports = if url.scheme() == "file" { Transports::Files } else { Transports::Network };
-        let repository =
-            Self { launcher: Launcher::fetch(bare, transports, limit).with_silent_ssh(), url: url.into(), shown };
+        let launcher = Launcher::fetch(bare, transports, limit).with_silent_ssh().at_most(MAX_LIST);
+        let repository = Self { launcher, url: url.into(), shown };
         repository.run("init", &["init", "--quiet", "--bare"])?;
         repository.run("remote", &["remote", "add", "--", "origin", &repository.url])?;
         Ok(repository)
@@ -140,11 +140,10 @@ impl Repository {
         extent: Extent,
         (builder, below): (&mut Builder, &str),
     ) -> Result<Vec<Submodule>, Error> {
-        let answer = self.launcher.at_most(MAX_LIST).run(["ls-tree", "-r", "-z", "--full-tree", commit]);
-        let answer = answer.and_then(|answer| answer.checked("ls-tree")).map_err(|error| self.failed(error))?;
-        let lines = answer.records().map(text_of).collect::<Result<Vec<_>, _>>();
-        let lines = lines.map_err(|error| refused(&self.shown, &error))?;
-        let entries: Vec<Entry> = lines.into_iter().filter_map(Entry::parse).collect();
+        let answer = self.run("ls-tree", &["ls-tree", "-r", "-z", "--full-tree", commit])?;
+        let entries =
+            answer.records().filter_map(|record| Entry::parse(record).transpose()).collect::<Result<Vec<_>, _>>();
+        let entries = entries.map_err(|error| refused(&self.shown, &error))?;
         let wanted = |entry: &&Entry| {
             extent == Extent::Whole
                 || entry.is_link()
@@ -240,7 +239,8 @@ impl Repository {
 
     fn write(&self, batch: &[&Entry], builder: &mut Builder, below: &str) -> Result<(), Error> {
         let input = lines(batch.iter().map(|entry| entry.id.as_str()));
-        let answer = self.launcher.run_with(["cat-file", "--batch"], input);
+        // Their sizes are known, and fit.
+        let answer = self.launcher.at_most(u64::MAX).run_with(["cat-file", "--batch"], input);
         let answer = answer.and_then(|answer| answer.checked("cat-file")).map_err(|error| self.failed(error))?;
         let mut rest = answer.stdout.as_slice();
         for entry in batch {
@@ -306,11 +306,11 @@ impl Repository {
 
 impl Entry {
     /// `MODE TYPE ID<TAB>NAME`.
-    fn parse(line: &str) -> Option<Self> {
-        let (head, name) = line.split_once('\t')?;
-        let mut fields = head.split(' ');
-        let (mode, _, id) = (fields.next()?, fields.next()?, fields.next()?);
-        Some(Self { mode: mode.to_owned(), id: id.to_owned(), name: name.to_owned() })
+    fn parse(record: &[u8]) -> Result<Option<Self>, UnpackError> {
+        let Some(tab) = memchr::memchr(b'\t', record) else { return Ok(None) };
+        let (head, name) = (text_of(&record[..tab])?, text_of(&record[tab + 1..])?);
+        let [mode, _, id] = head.split(' ').collect::<Vec<_>>()[..] else { return Ok(None) };
+        Ok(Some(Self { mode: mode.to_owned(), id: id.to_owned(), name: name.to_owned() }))
     }
 
     fn is_link(&self) -> bool {

@@ -125,6 +125,11 @@ fn what_no_hash_covers_is_not_locked() {
     workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
     let refused = workspace.tflock(&registry, ["verify"]).ended_with(1);
     assert!(refused.stdout.contains("begins with a dot, which no hash covers"), "{refused}");
+    // Locking again would change nothing.
+    assert!(
+        refused.stdout.contains("keep a copy of it in the repository") && !refused.stdout.contains("tflock lock"),
+        "{refused}"
+    );
 }
 
 #[test]

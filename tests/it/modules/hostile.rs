@@ -124,5 +124,5 @@ fn names_that_are_no_text_are_refused() {
     repository.commit("main.tf", &needs_widget(&registry));
     let registry = repository.served_by(registry);
     let refused = workspace(&registry, "").tflock(&registry, LOCK).ended_with(2);
-    assert!(refused.stderr.contains("is not UTF-8"), "{refused}");
+    assert!(refused.stderr.contains(".tf\" is not UTF-8") && refused.stderr.contains("the name \"x"), "{refused}");
 }
