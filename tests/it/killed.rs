@@ -5,6 +5,7 @@
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
 const FEW: u32 = 40;
+
+const SIGKILL: i32 = 9;
 
 /// The commands below share the runs.
 const COMMANDS: u32 = 5;
@@ -71,8 +74,8 @@ enum Moment {
     Writing(Duration),
 }
 
-/// Starts a run and kills it, unless it comes to its end before.
-fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Moment) {
+/// Starts a run and kills it, unless it comes to its end before; true if it was killed.
+fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Moment) -> bool {
     let mut command = workspace.tflock_command(registry, args);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     match moment {
@@ -91,7 +94,7 @@ fn kill(workspace: &Workspace, registry: &Registry, args: &[&str], moment: &Mome
         }
     }
     let _ = child.kill();
-    child.wait().unwrap();
+    child.wait().unwrap().signal() == Some(SIGKILL)
 }
 
 /// A file that was to take the place of another one; the next `lock` in its directory takes it away.
@@ -109,14 +112,18 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
     assert_ne!(old, new);
     let from: u64 = std::env::var("TFLOCK_TEST_KILLS_FROM").map_or(0, |text| text.parse().unwrap());
     let (mut dice, mut mixed) = (Dice(0x5eed_0fd1_ce00_0001 ^ from.wrapping_mul(0x9E37_79B9_7F4A_7C15)), 0);
+    let mut hit = 0;
     for round in 0..kills() / COMMANDS {
         restore(workspace, &old);
-        let moment = if round % 4 == 0 {
+        let moment = if round == 0 {
+            // The one of which it is certain that it hits.
+            Moment::After(Duration::ZERO)
+        } else if round % 4 == 0 {
             Moment::After(usual * u32::try_from(dice.below(120)).unwrap() / 100)
         } else {
             Moment::Writing(Duration::from_micros(dice.below(4000)))
         };
-        kill(workspace, registry, args, &moment);
+        hit += u32::from(kill(workspace, registry, args, &moment));
         let now = files(workspace);
         for name in old.keys().chain(new.keys()) {
             let text = now.get(name);
@@ -131,7 +138,11 @@ fn killed_at_any_moment(workspace: &Workspace, registry: &Registry, args: &[&str
         let left = files(workspace).into_iter().filter(|(name, _)| new.contains_key(name) || !is_leftover(name));
         assert_eq!(left.collect::<BTreeMap<_, _>>(), new, "round {round}");
     }
-    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{mixed} runs died between two files\n"));
+    let _ = std::io::Write::write_fmt(
+        &mut std::io::stderr(),
+        format_args!("{hit} runs were killed, {mixed} between two files\n"),
+    );
+    assert!(hit > 0, "no run was killed");
 }
 
 fn requires(names: &[(&str, &str)]) -> String {

@@ -20,7 +20,13 @@ fn an_entry_that_leads_out_is_refused() {
 
 #[test]
 fn a_registry_points_at_no_file() {
-    for location in ["file:///etc", "git::file:///etc", "git::ssh://-oProxyCommand=x/y", "acme/net/lab", "x.zip"] {
+    for (location, code) in [
+        ("file:///etc", 2),
+        ("git::file:///etc", 2),
+        ("git::ssh://-oProxyCommand=x/y", 4),
+        ("acme/net/lab", 2),
+        ("x.zip", 2),
+    ] {
         let versions = "{\"modules\":[{\"versions\":[{\"version\":\"1.0.0\"}]}]}";
         let registry = widget().document("/v1/modules/acme/other/lab/versions", "application/json", versions).document(
             "/v1/modules/acme/other/lab/1.0.0/download",
@@ -28,8 +34,12 @@ fn a_registry_points_at_no_file() {
             format!("{{\"location\":{location:?}}}"),
         );
         let workspace = Workspace::with_files(&[("main.tf", &CALL.replace("acme/net", "acme/other"))]);
+        // In the place of ssh; it would leave a file.
+        let started = workspace.path("").with_file_name("home").join("started");
+        let workspace = workspace.env("GIT_SSH_COMMAND", &format!("touch '{}'; false", started.display()));
         let run = workspace.tflock(&registry, LOCK);
-        assert!(matches!(run.code, Some(2 | 4)) && run.touched().is_empty(), "{location}: {run}");
+        assert!(run.code == Some(code) && run.touched().is_empty(), "{location}: {run}");
+        assert!(!started.exists(), "{location}: {run}");
     }
 }
 

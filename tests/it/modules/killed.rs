@@ -2,6 +2,7 @@
 //!
 //! `TFLOCK_TEST_KILLS` says how many runs are killed; a few are, unless told otherwise.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use crate::support::packages::sha256;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
+const SIGKILL: i32 = 9;
 const MODULES: usize = 12;
 const LIST: &str = ".terraform/modules/modules.json";
 
@@ -33,12 +35,13 @@ fn locked() -> (Registry, Workspace) {
     (registry, workspace)
 }
 
-fn kill_after(workspace: &Workspace, registry: &Registry, delay: Duration) {
+/// Starts a run and kills it, unless it comes to its end before; true if it was killed.
+fn kill_after(workspace: &Workspace, registry: &Registry, delay: Duration) -> bool {
     let mut command = workspace.tflock_command(registry, ["get"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(delay);
     let _ = child.kill();
-    child.wait().unwrap();
+    child.wait().unwrap().signal() == Some(SIGKILL)
 }
 
 /// All files below `.terraform` with the digests of their texts.
@@ -65,14 +68,15 @@ fn get_is_killed_at_any_moment() {
     std::fs::remove_dir_all(&cache).unwrap();
     workspace.tflock(&registry, ["get"]).ended_with(0);
     let (usual, whole) = (began.elapsed(), installed(&workspace));
-    let mut half = 0;
+    let (mut hit, mut half) = (0, 0);
     for round in 0..kills() {
         std::fs::remove_dir_all(workspace.path(".terraform")).unwrap();
         if round % 2 == 0 {
             // While packages are fetched; else while they are laid out.
             std::fs::remove_dir_all(&cache).unwrap();
         }
-        kill_after(&workspace, &registry, usual * (round + 1) / (kills() + 1));
+        // Of the first it is certain that it hits.
+        hit += u32::from(kill_after(&workspace, &registry, usual * round / kills()));
         // What the list names is there, as it should be.
         let there = installed(&workspace);
         half += u32::from(there != whole);
@@ -95,5 +99,9 @@ fn get_is_killed_at_any_moment() {
     std::fs::remove_dir_all(cache.join("packages")).unwrap();
     workspace.tflock(&registry, ["lock", "--check", "--platform", "linux_amd64"]).ended_with(0);
     assert_eq!(std::fs::read_dir(cache.join("staging")).unwrap().count(), 0);
-    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{half} runs died before they were done\n"));
+    let _ = std::io::Write::write_fmt(
+        &mut std::io::stderr(),
+        format_args!("{hit} runs were killed, {half} before they were done\n"),
+    );
+    assert!(hit > 0 && half > 0, "{hit} runs were killed, {half} before they were done");
 }
