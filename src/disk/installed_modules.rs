@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Component, Path};
 
+use super::files;
+use crate::config::ConfigFiles;
+use crate::dialect::Dialect;
 use crate::hash::git_blob::has_name;
 use crate::hash::h1::h1;
 use crate::hash::{PackageHash, Sha256Digest};
@@ -12,13 +15,17 @@ use crate::hash::{PackageHash, Sha256Digest};
 /// The most bytes of a file that counts, which is that of a whole package.
 const MAX_BYTES: u64 = 512 << 20;
 
+/// The longest target of a link, and a zero byte, as systems have it.
+const MAX_TARGET: usize = 4096;
+
 /// The hashes of an installed module: of its files as they are, and as they would be checked in. Names with a component that
-/// begins with a dot do not count, and a link counts as its target.
+/// begins with a dot do not count, and a link counts as its target. There are none where they would not tell what is there:
+/// of links to what no hash covers, and of files that hold what a link to another one would.
 ///
 /// # Errors
 ///
 /// What the system says.
-pub fn hashes(place: &Path) -> io::Result<[PackageHash; 2]> {
+pub fn hashes(place: &Path) -> io::Result<Vec<PackageHash>> {
     let (mut as_they_are, mut checked_in) = (Vec::new(), Vec::new());
     let mut folders = vec![(place.to_owned(), String::new())];
     while let Some((folder, within)) = folders.pop() {
@@ -34,17 +41,80 @@ pub fn hashes(place: &Path) -> io::Result<[PackageHash; 2]> {
                 continue;
             }
             let bytes = if kind.is_symlink() {
+                if reach(place, &entry.path()) != Reach::Covered {
+                    return Ok(Vec::new());
+                }
                 let target = fs::read_link(entry.path())?.into_os_string().into_string();
                 target.map_err(|_| io::ErrorKind::InvalidData)?.into_bytes()
             } else {
-                read_regular(&entry.path())?
+                let bytes = read_regular(&entry.path())?;
+                if may_be_link(&entry.path(), &bytes) {
+                    return Ok(Vec::new());
+                }
+                bytes
             };
             checked_in.push((name.clone(), Sha256Digest::of(&plain(&bytes))));
             as_they_are.push((name, Sha256Digest::of(&bytes)));
         }
     }
     let hash = |files| h1(files).map_err(io::Error::other);
-    Ok([hash(as_they_are)?, hash(checked_in)?])
+    Ok(vec![hash(as_they_are)?, hash(checked_in)?])
+}
+
+/// What a path in a package leads over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Names that its hash covers.
+    Covered,
+    /// A name that begins with a dot.
+    Hidden,
+    /// What is outside of it.
+    Outside,
+}
+
+/// What a path leads over, the texts of all links on the way included.
+fn reach(package: &Path, path: &Path) -> Reach {
+    let Ok(top) = files::resolve(package) else { return Reach::Outside };
+    let has_dot = |path: &Path| {
+        let mut names = path.components().filter(|part| matches!(part, Component::Normal(_)));
+        names.any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
+    };
+    let (mut reach, mut texts) = (Reach::Covered, Vec::new());
+    for station in files::stations(path).into_iter().skip_while(|station| !station.starts_with(&top)) {
+        match station.strip_prefix(&top) {
+            Ok(within) if has_dot(within) => reach = Reach::Hidden,
+            Ok(_) => {}
+            Err(_) => return Reach::Outside,
+        }
+        texts.extend(fs::read_link(&station));
+    }
+    let is_hidden = texts.iter().any(|text| has_dot(text)) || path.strip_prefix(package).is_ok_and(has_dot);
+    if is_hidden { Reach::Hidden } else { reach }
+}
+
+/// True if a link with this text in the place of a file would lead to something else.
+fn may_be_link(place: &Path, bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty() && text.len() < MAX_TARGET);
+    let target = text.filter(|text| !text.starts_with('/') && !text.contains(['\0', '\n']));
+    let end = target.and_then(|target| Some(place.parent()?.join(target))).filter(|end| end != place);
+    end.is_some_and(|end| fs::symlink_metadata(end).is_ok())
+}
+
+/// True if a module is read from what no hash of its package covers: its directory, or a file of its configuration, is reached
+/// over a name that begins with a dot.
+pub fn is_read_from_hidden(package: &Path, dir: &Path) -> bool {
+    let names: Vec<String> = fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let of = |dialect| {
+        let ConfigFiles { primary, overrides, tests, .. } = ConfigFiles::select(names.iter().cloned(), dialect);
+        [primary, overrides, tests].concat()
+    };
+    let files = [Dialect::Terraform, Dialect::OpenTofu].into_iter().flat_map(of);
+    let is_hidden = |path: &Path| reach(package, path) == Reach::Hidden;
+    is_hidden(dir) || files.into_iter().any(|name| is_hidden(&dir.join(name)))
 }
 
 /// What stands in a regular file that is no larger than a package may be; nothing is opened that is none.

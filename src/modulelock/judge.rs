@@ -20,7 +20,8 @@ pub struct Call {
     pub file: std::path::PathBuf,
     /// Where it stands there.
     pub position: Position,
-    /// True if its module lies in a directory of its package that the hash does not cover, as its name begins with a dot.
+    /// True if its module, or a file of that, is reached in its package over a name that begins with a dot: the hash does not
+    /// cover what lies there.
     pub hidden: bool,
 }
 
@@ -87,7 +88,7 @@ fn unlocked(lock: &ModuleLock, call: &Call) -> Option<Finding> {
     let has_own = block.is_some_and(|(_, block)| block.calls.contains(&call.name));
     let message = match block {
         Some(_) if call.hidden => format!(
-            "module {} lies in a directory of its package whose name begins with a dot, which no hash covers",
+            "module {} is read from a place in its package whose name begins with a dot, which no hash covers",
             call.name
         ),
         Some(_) if has_own => return None,

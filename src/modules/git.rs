@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::RemoteAddress;
+use super::attributes::{CheckedOut, is_attributes};
 use super::reference::{Resolved, candidates, choose, is_full_commit, is_short_commit};
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
@@ -148,6 +149,7 @@ impl Repository {
             extent == Extent::Whole
                 || entry.is_link()
                 || entry.name == SUBMODULES
+                || is_attributes(&entry.name)
                 || super::is_configuration(&entry.name)
         };
         let files: Vec<&Entry> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
@@ -161,11 +163,14 @@ impl Repository {
         if sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size)) > builder.bytes_left() {
             return Err(refused(&self.shown, &UnpackError::TooLarge));
         }
-        let mut rest = files.as_slice();
+        let (mut rest, mut told) = (files.as_slice(), CheckedOut::default());
         for length in batches(&sizes) {
             let (batch, later) = rest.split_at(length);
-            self.write(batch, builder, below)?;
+            self.write(batch, (builder, below), &mut told)?;
             rest = later;
+        }
+        if let Some(name) = told.encoded() {
+            return Err(refused(&self.shown, &UnpackError::Encoding(name.to_owned())));
         }
         self.submodules(commit, &entries)
     }
@@ -237,7 +242,12 @@ impl Repository {
         sizes.filter(|sizes| sizes.len() == files.len()).ok_or_else(|| self.cut_off())
     }
 
-    fn write(&self, batch: &[&Entry], builder: &mut Builder, below: &str) -> Result<(), Error> {
+    fn write(
+        &self,
+        batch: &[&Entry],
+        (builder, below): (&mut Builder, &str),
+        told: &mut CheckedOut,
+    ) -> Result<(), Error> {
         let input = lines(batch.iter().map(|entry| entry.id.as_str()));
         // Their sizes are known, and fit.
         let answer = self.launcher.at_most(u64::MAX).run_with(["cat-file", "--batch"], input);
@@ -245,6 +255,7 @@ impl Repository {
         let mut rest = answer.stdout.as_slice();
         for entry in batch {
             let content = next_blob(&mut rest).ok_or_else(|| self.cut_off())?;
+            told.file(&entry.name, entry.is_link(), content);
             let name = within(below, &entry.name);
             let written = match entry.mode.as_str() {
                 LINK => text_of(content).and_then(|target| builder.link(&name, target)),

@@ -75,8 +75,9 @@ pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<StoredPa
     let _ = std::fs::remove_dir_all(&bare);
     let record = PackageRecord::of(address.package(), contents);
     // Of a part there is no hash.
-    let hash = record.hash.clone().filter(|_| package.extent == Extent::Whole);
-    let record = PackageRecord { commit: Some(commit.clone()), hash, hosts: from, ..record };
+    let is_whole = package.extent == Extent::Whole;
+    let (hash, unhashed) = if is_whole { (record.hash.clone(), record.unhashed.clone()) } else { (None, None) };
+    let record = PackageRecord { commit: Some(commit.clone()), hash, unhashed, hosts: from, ..record };
     store.keep(&package.key(&commit), staging, record)
 }
 

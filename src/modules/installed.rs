@@ -82,7 +82,7 @@ impl<'a> Package<'a> {
 
     fn fate(&self, name: &str, place: &Path) -> Fate {
         let is_same = match (self.files.get(name), self.record.links.get(name)) {
-            (_, Some(target)) => is_link(place, target),
+            (_, Some(target)) => self.is_link(place, target),
             (Some(digest), None) => return self.of_file(name, digest, place),
             (None, None) => false,
         };
@@ -94,12 +94,24 @@ impl<'a> Package<'a> {
         if Sha256Digest::of(&there).to_hex() == digest {
             return Fate::Same;
         }
-        // The tools unpack a second name of a file as an empty one.
-        let is_second_name = there.is_empty() && self.record.hard_links.contains(name);
-        if is_second_name || self.is_checked_out(name, digest, &there) {
+        if self.is_checked_out(name, digest, &there) {
             return Fate::Same;
         }
         if self.is_filtered { Fate::Unknown } else { Fate::Differs }
+    }
+
+    /// True if a link is what the tools make of one: from git a link, or a file with its target where there are no links; from a
+    /// zip archive such a file, from others an empty one.
+    fn is_link(&self, place: &Path, target: &str) -> bool {
+        if let Ok(there) = fs::read_link(place) {
+            return there.to_string_lossy() == *target;
+        }
+        let is_file = |there: &[u8]| there == target.as_bytes();
+        let Ok(there) = read_regular(place) else { return false };
+        match self.record.commit {
+            Some(_) => cfg!(windows) && is_file(&there),
+            None => there.is_empty() || is_file(&there),
+        }
     }
 
     /// True if a checkout may make these bytes of a file.
@@ -114,13 +126,4 @@ impl<'a> Package<'a> {
         });
         object.is_some_and(|oid| oid == Sha256Digest::of(there).to_hex()) || plain(&stored) == plain(there)
     }
-}
-
-/// True if a link is what the tools make of one: a link from git, from a zip archive a file with its target, from others an
-/// empty file.
-fn is_link(place: &Path, target: &str) -> bool {
-    if let Ok(there) = fs::read_link(place) {
-        return there.to_string_lossy() == *target;
-    }
-    read_regular(place).is_ok_and(|there| there.is_empty() || there == target.as_bytes())
 }

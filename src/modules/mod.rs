@@ -10,6 +10,7 @@
 
 mod address;
 mod archive;
+mod attributes;
 mod checksum;
 mod fetch;
 mod git;
@@ -40,6 +41,8 @@ pub use netrc::Netrc;
 pub use registry::ModuleRegistry;
 pub use run::ModuleService;
 pub use store::Store;
+#[doc(hidden)]
+pub use unpack::read_package;
 pub use wanted::{ModuleHosts, Wanted};
 
 use crate::config::is_configuration;

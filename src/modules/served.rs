@@ -8,7 +8,6 @@ use super::oci;
 use super::wanted::Wanted;
 use crate::config::{ModuleSource, ModuleVersion};
 use crate::error::{Error, ErrorKind};
-use crate::hash::PackageHash;
 use crate::modulelock::{Pin, Served};
 
 impl Fetcher {
@@ -54,7 +53,7 @@ impl Fetcher {
             return Ok(Served::Locked { goes_on });
         }
         let package = self.git(&address.at_commit(&resolved.commit), wanted).await?;
-        let hash = hash_of(package.record.hash.as_deref())?;
+        let hash = package.record.lockable()?;
         if hash == pin.content.hash {
             return Ok(Served::Locked { goes_on });
         }
@@ -67,7 +66,7 @@ impl Fetcher {
             Some(kind) => self.archive(&address, kind, wanted).await?,
             None => return Box::pin(self.commit_served(address, wanted, pin)).await,
         };
-        let hash = hash_of(package.record.hash.as_deref())?;
+        let hash = package.record.lockable()?;
         if hash == pin.content.hash {
             return Ok(Served::Locked { goes_on: false });
         }
@@ -78,7 +77,7 @@ impl Fetcher {
         wanted.allow_host(&address)?;
         let goes_on = oci::goes_on(&address);
         let package = self.artifact(&address).await?;
-        let hash = hash_of(package.record.hash.as_deref())?;
+        let hash = package.record.lockable()?;
         if hash == pin.content.hash {
             return Ok(Served::Locked { goes_on });
         }
@@ -104,9 +103,4 @@ impl Fetcher {
         let message = format!("{} leads from one address to the next", address.package());
         Err(Error::new(ErrorKind::Package, message))
     }
-}
-
-fn hash_of(text: Option<&str>) -> Result<PackageHash, Error> {
-    let unhashed = || Error::new(ErrorKind::Package, "the module package has names that cannot be hashed");
-    text.and_then(|text| text.parse().ok()).ok_or_else(unhashed)
 }

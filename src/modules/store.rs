@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::unpack::Contents;
 use crate::disk::cache::MODULES;
 use crate::error::{Error, ErrorKind};
-use crate::hash::Sha256Digest;
+use crate::hash::{PackageHash, Sha256Digest};
 
 /// How long an answer that may change is believed: what a registry lists, where a branch or tag stands.
 const FRESH: Duration = Duration::from_secs(600);
@@ -57,6 +57,9 @@ pub struct PackageRecord {
     /// The hash of the package; none if only its configuration was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
+    /// Why it has no hash, though all of it was fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unhashed: Option<String>,
     /// The configuration files, with the digests of their contents.
     pub files: BTreeMap<String, String>,
     /// All other files, where they were fetched.
@@ -65,9 +68,6 @@ pub struct PackageRecord {
     /// The links, with their targets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, String>,
-    /// The files that its archive has as second names of others.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub hard_links: BTreeSet<String>,
     /// The hosts that parts of it came from: those of submodules.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub hosts: BTreeSet<String>,
@@ -76,10 +76,27 @@ pub struct PackageRecord {
 impl PackageRecord {
     /// What is noted about a package that was laid out whole.
     pub(super) fn of(source: String, contents: Contents) -> Self {
-        let hash = contents.hash().map(|hash| hash.to_string());
+        let (hash, unhashed) = match contents.hash() {
+            Ok(hash) => (Some(hash.to_string()), None),
+            Err(reason) => (None, Some(reason)),
+        };
         let [files, others] = contents.files();
-        let Contents { links, hard_links, .. } = contents;
-        Self { source, hash, files, others, links, hard_links, ..Self::default() }
+        let Contents { links, .. } = contents;
+        Self { source, hash, unhashed, files, others, links, ..Self::default() }
+    }
+
+    /// The hash of a package that was fetched whole, by which it can be locked.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Package`] if it has none.
+    pub fn lockable(&self) -> Result<PackageHash, Error> {
+        if let Some(hash) = self.hash.as_ref().and_then(|hash| hash.parse().ok()) {
+            return Ok(hash);
+        }
+        let reason = self.unhashed.as_deref().unwrap_or("not all of it was fetched");
+        let message = format!("the module package from {} cannot be held to a lock: {reason}", self.source);
+        Err(Error::new(ErrorKind::Package, message).about_url(&self.source))
     }
 }
 

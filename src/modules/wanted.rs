@@ -64,8 +64,11 @@ impl Wanted {
         locked.is_none_or(|locked| package.record.hash.as_deref() == Some(locked))
     }
 
-    /// Refuses a package that is not the one that is locked.
+    /// Refuses a package that is not the one that is locked, or that cannot be locked though it is wanted for that.
     pub(super) fn held(&self, package: &StoredPackage) -> Result<(), Error> {
+        if self.whole {
+            package.record.lockable()?;
+        }
         if self.is_content(package) {
             return Ok(());
         }

@@ -21,12 +21,13 @@ use tflock::version::Version;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("archive", archive),
     ("config", config),
     ("git", git),
     ("lock", lock),
     ("merge", merge),
+    ("package", package),
     ("registry", registry),
     ("settings", settings),
     ("signature", signature),
@@ -147,6 +148,11 @@ fn of_one_release(merged: &[u8], sides: [&[u8]; 2]) {
         };
         assert!(entry.hashes.iter().all(has));
     }
+}
+
+/// A package of modules: a tar archive, or behind an odd first byte a zip archive.
+pub fn package(bytes: &[u8]) {
+    tflock::modules::read_package(bytes);
 }
 
 /// The answers of registries and mirrors.

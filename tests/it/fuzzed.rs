@@ -12,9 +12,10 @@ use crate::support::packages::archive;
 const GO: &str = "../shared/vectors/h1";
 
 /// The files that a target begins with beside its corpus, and what is put before each.
-const SEEDS: [(&str, &str, &[&str], &[u8]); 8] = [
+const SEEDS: [(&str, &str, &[&str], &[u8]); 9] = [
     // Archives with the verdict of Go; `hash::archive` holds us to that.
     ("archive", GO, &["zip"], b""),
+    ("package", GO, &["zip"], b"\x01"),
     ("config", "testdata/configurations", &["tf", "tofu"], b"\0"),
     ("config", "testdata/configurations", &["json"], b"\x01"),
     ("config", "testdata/edits", &["tf"], b"\x02"),

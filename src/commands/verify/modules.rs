@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::config::{ModuleConstraints, ModuleSource};
+use crate::disk::installed_modules::is_read_from_hidden;
 use crate::disk::roots::{ReadModuleLock, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
@@ -156,7 +157,7 @@ impl LockedModules<'_> {
         self.remote().map(call).collect()
     }
 
-    /// The calls with a module in a directory of their package that no hash covers.
+    /// The calls with a module that is read from what no hash of their package covers.
     fn hidden(&self) -> BTreeSet<&str> {
         let packages: BTreeMap<&str, &PathBuf> = self
             .tree
@@ -165,10 +166,9 @@ impl LockedModules<'_> {
             .filter_map(|call| Some((call.key.as_str(), &call.fetched.as_ref()?.package)))
             .collect();
         let own = self.tree.remote_modules.iter().map(|call| (call.key.as_str(), &call.dir));
-        let local = self.tree.local_calls.iter().filter_map(|call| Some((call.of_package.as_deref()?, &call.dir)));
+        let local = self.tree.local_calls.iter().filter_map(|call| Some((call.of_package.as_deref()?, &call.way)));
         let is_hidden = |(name, dir): &(&str, &PathBuf)| {
-            let within = packages.get(name).and_then(|package| dir.strip_prefix(package).ok());
-            within.is_some_and(|within| within.iter().any(|part| part.to_string_lossy().starts_with('.')))
+            packages.get(name).is_some_and(|package| is_read_from_hidden(package, dir))
         };
         own.chain(local).filter(is_hidden).map(|(name, _)| name).collect()
     }

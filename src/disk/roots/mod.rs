@@ -145,6 +145,8 @@ pub struct LocalModuleCall {
     pub source: String,
     /// Its directory: outside of fetched packages relative to the root module.
     pub dir: PathBuf,
+    /// The same by the path that the call names, which may lead over links.
+    pub way: PathBuf,
     /// The call that fetched the package that it is in, if it is in one.
     pub of_package: Option<String>,
 }

@@ -5,7 +5,7 @@
 //! be read again by its central directory ([`hash_by_directory`]) from something that can seek. Both give the `h1:` of
 //! the installed package, which is what a lock file records.
 //!
-//! Nothing here opens a file; `disk` does.
+//! Packages of modules are unpacked ([`Unpacking`]) by the same reader. Nothing here opens a file; `disk` does.
 
 mod central;
 mod error;
@@ -15,10 +15,12 @@ mod record;
 mod seekable;
 mod sink;
 mod stream;
+mod unpacking;
 
 pub use error::{ArchiveError, BadArchive, Refusal, SpoolReason};
 pub use limits::Limits;
 pub use seekable::{DirectoryReadError, hash_by_directory};
+pub use unpacking::{Unpacked, Unpacking};
 
 pub use self::forms::is_program_of;
 use self::forms::{Entry, archive_form, directory_form};

@@ -145,11 +145,16 @@ impl<'a> CentralHeader<'a> {
     /// Source: Go's `archive/zip`, `FileHeader.Mode`.
     pub(super) fn is_directory(&self) -> bool {
         self.name.last() == Some(&b'/')
-            || match self.made_by >> 8 {
-                3 | 19 => (self.attributes >> 16) & 0xf000 == 0x4000,
-                0 | 11 | 14 => self.attributes & 0x10 != 0,
+            || match (self.unix_mode(), self.made_by >> 8) {
+                (Some(mode), _) => mode & 0xf000 == 0x4000,
+                (None, 0 | 11 | 14) => self.attributes & 0x10 != 0,
                 _ => false,
             }
+    }
+
+    /// The mode, where the archive was made on a system that has one.
+    pub(super) fn unix_mode(&self) -> Option<u32> {
+        matches!(self.made_by >> 8, 3 | 19).then_some(self.attributes >> 16)
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Source: Go's `archive/zip`, `reader.go`.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
@@ -51,11 +51,19 @@ pub fn hash_by_directory<R: Read + Seek>(
 
 /// The entries of an archive with the digests of their contents.
 pub(super) fn read_entries<R: Read + Seek>(reader: &mut R, limits: Limits) -> Result<Vec<Entry>, DirectoryReadError> {
+    let (headers, mut contents) = open(reader, limits)?;
+    headers.iter().map(|header| contents.entry(header)).collect()
+}
+
+/// The headers of an archive, and what reads the contents of its entries.
+pub(super) fn open<R: Read + Seek>(
+    reader: &mut R,
+    limits: Limits,
+) -> Result<(Vec<Header>, Contents<'_, R>), DirectoryReadError> {
     let size = reader.seek(SeekFrom::End(0))?;
     let start = find_directory(reader, size)?;
     let headers = read_headers(reader, &start, limits)?;
-    let mut contents = Contents::new(reader, size, limits);
-    headers.iter().map(|header| contents.entry(header)).collect()
+    Ok((headers, Contents::new(reader, size, limits)))
 }
 
 /// Where the central directory is, and how many entries the end of it claims.
@@ -135,9 +143,10 @@ fn read_header<R: Read>(reader: &mut R, bytes: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// A header of the directory, with the place of the local one.
-struct Header {
-    name: Box<[u8]>,
-    directory: bool,
+pub(super) struct Header {
+    pub(super) name: Box<[u8]>,
+    pub(super) directory: bool,
+    pub(super) mode: Option<u32>,
     flags: u16,
     method: u16,
     crc: u32,
@@ -167,6 +176,7 @@ fn read_headers<R: Read + Seek>(
         headers.push(Header {
             name: header.name.into(),
             directory: header.is_directory(),
+            mode: header.unix_mode(),
             flags: header.flags,
             method: header.method,
             crc: header.crc,
@@ -195,7 +205,7 @@ fn check(header: &CentralHeader<'_>, before: usize, total: u64, limits: Limits) 
 }
 
 /// Reads the contents of entries, one after another.
-struct Contents<'a, R> {
+pub(super) struct Contents<'a, R> {
     reader: &'a mut R,
     inflate: Decompress,
     input: Vec<u8>,
@@ -219,7 +229,7 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
 
     /// An entry with its digest. What cannot be read matters for files alone.
     fn entry(&mut self, header: &Header) -> Result<Entry, DirectoryReadError> {
-        let digest = match self.digest(header) {
+        let digest = match self.digest(header, &mut io::sink()) {
             Ok(digest) => Some(digest),
             Err(DirectoryReadError::Bad(bad)) if header.directory && bad != self.beyond => None,
             Err(error) => return Err(error),
@@ -227,13 +237,14 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
         Ok(Entry { name: header.name.clone(), directory: header.directory, digest })
     }
 
-    fn digest(&mut self, header: &Header) -> Result<Sha256Digest, DirectoryReadError> {
+    /// The digest of an entry, whose content is written as it is read.
+    pub(super) fn digest(&mut self, header: &Header, to: &mut dyn Write) -> Result<Sha256Digest, DirectoryReadError> {
         let malformed = || BadArchive::Entry(lossy(&header.name));
         let data = self.find_data(header)?.ok_or_else(malformed)?;
         if header.name.last() == Some(&b'/') {
             return if header.unpacked == 0 { Ok(Sha256Digest::of(b"")) } else { Err(malformed().into()) };
         }
-        let mut content = Content { sha256: Sha256::new(), crc: crc32fast::Hasher::new(), length: 0 };
+        let mut content = Content { sha256: Sha256::new(), crc: crc32fast::Hasher::new(), length: 0, to };
         self.reader.seek(SeekFrom::Start(data))?;
         match header.method {
             STORED => self.stored(header, &mut content)?,
@@ -261,7 +272,7 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
         Ok(lengths.and_then(|(name, extra)| offset.checked_add((LOCAL_LENGTH + name + extra) as u64)))
     }
 
-    fn stored(&mut self, header: &Header, content: &mut Content) -> Result<(), DirectoryReadError> {
+    fn stored(&mut self, header: &Header, content: &mut Content<'_>) -> Result<(), DirectoryReadError> {
         let mut left = header.packed;
         while left > 0 {
             let wanted = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
@@ -277,7 +288,7 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
     }
 
     /// Inflates up to the end of the deflate data; what follows in the entry does not matter.
-    fn deflated(&mut self, header: &Header, content: &mut Content) -> Result<(), DirectoryReadError> {
+    fn deflated(&mut self, header: &Header, content: &mut Content<'_>) -> Result<(), DirectoryReadError> {
         self.inflate.reset(false);
         let (mut left, mut from, mut to) = (header.packed, 0, 0);
         loop {
@@ -322,18 +333,20 @@ impl<'a, R: Read + Seek> Contents<'a, R> {
 }
 
 /// The content of an entry, in the making.
-struct Content {
+struct Content<'a> {
     sha256: Sha256,
     crc: crc32fast::Hasher,
     length: u64,
+    to: &'a mut dyn Write,
 }
 
-impl Content {
-    fn take(&mut self, bytes: &[u8], header: &Header) -> Result<(), BadArchive> {
+impl Content<'_> {
+    fn take(&mut self, bytes: &[u8], header: &Header) -> Result<(), DirectoryReadError> {
         self.length += bytes.len() as u64;
         if self.length > header.unpacked {
-            return Err(BadArchive::Entry(lossy(&header.name)));
+            return Err(BadArchive::Entry(lossy(&header.name)).into());
         }
+        self.to.write_all(bytes)?;
         self.crc.update(bytes);
         self.sha256.update(bytes);
         Ok(())

@@ -1,6 +1,6 @@
 //! What a package holds, and its hash.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -20,8 +20,8 @@ pub(in crate::modules) struct Contents {
     pub(super) digests: BTreeMap<String, Sha256Digest>,
     /// The targets of links.
     pub(in crate::modules) links: BTreeMap<String, String>,
-    /// The files that an archive has as second names of others.
-    pub(in crate::modules) hard_links: BTreeSet<String>,
+    /// Why its hash would not say what it holds, if so.
+    pub(in crate::modules) unclear: Option<String>,
 }
 
 impl Contents {
@@ -34,9 +34,13 @@ impl Contents {
     }
 
     /// The hash of the package. Names with a component that begins with a dot do not count: the tools leave them out of
-    /// second copies of a package.
-    pub(in crate::modules) fn hash(&self) -> Option<PackageHash> {
-        h1(self.digests.iter().filter(|(name, _)| counts(name)).map(|(name, digest)| (name, *digest))).ok()
+    /// second copies of a package. There is none of a package that it would not tell from another one.
+    pub(in crate::modules) fn hash(&self) -> Result<PackageHash, String> {
+        if let Some(unclear) = &self.unclear {
+            return Err(unclear.clone());
+        }
+        let counted = self.digests.iter().filter(|(name, _)| counts(name));
+        h1(counted.map(|(name, digest)| (name, *digest))).map_err(|error| error.to_string())
     }
 }
 

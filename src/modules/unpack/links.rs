@@ -8,15 +8,23 @@ const MAX_LINKS: usize = 40;
 /// The most steps of a way; a system that follows paths of at most 4096 bytes takes fewer.
 const MAX_STEPS: usize = 4096;
 
-/// Where a link leads, whether something is there or not: true if its way is over a name that begins with a dot; none if it
-/// leads out of the package, at any step.
-pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<bool> {
+/// The way of a path that never leaves its package, whether something is at its end or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Its end; empty for the top of the package.
+    pub(super) end: String,
+    /// True if it leads over a name that begins with a dot.
+    pub(super) is_hidden: bool,
+}
+
+/// Where a link leads, or any other path; none if that is out of the package, at any step.
+pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<Way> {
     let mut rest: Vec<&str> = name.rsplit('/').collect();
     let mut place: Vec<&str> = Vec::new();
     let (mut followed, mut is_hidden) = (0, false);
     for _ in 0..MAX_STEPS {
         match rest.pop() {
-            None => return Some(is_hidden),
+            None => return Some(Way { end: place.join("/"), is_hidden }),
             Some("" | ".") => {}
             Some("..") => drop(place.pop()?),
             Some(part) => {
@@ -26,7 +34,7 @@ pub(super) fn way(links: &BTreeMap<String, String>, name: &str) -> Option<bool> 
                 followed += 1;
                 if followed > MAX_LINKS {
                     // They lead to each other, and so nowhere.
-                    return Some(is_hidden);
+                    return Some(Way { end: place.join("/"), is_hidden });
                 }
                 place.pop();
                 rest.extend(target.rsplit('/'));
@@ -67,7 +75,7 @@ mod tests {
             ("hidden", Some(true)),
             ("by", Some(true)),
         ] {
-            assert_eq!(way(&links, name), hidden, "{name}");
+            assert_eq!(way(&links, name).map(|way| way.is_hidden), hidden, "{name}");
         }
     }
 }

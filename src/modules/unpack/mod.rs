@@ -4,8 +4,10 @@
 //! link, nothing but files, directories and links that stay inside, and no more than a bounded number of bytes.
 
 mod contents;
+mod fuzzed;
 mod links;
 mod tar;
+mod unclear;
 mod zip;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +16,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub(super) use contents::{Contents, ENCODING, counts, has_attribute};
+pub use fuzzed::read_package;
 pub(super) use tar::{Compression, unpack_tar};
 pub(super) use zip::unpack_zip;
 
@@ -41,6 +44,9 @@ pub(super) enum UnpackError {
     /// What git would take for a repository, whose configuration names programs.
     #[error("the entry {0:?} lies where git looks for a repository")]
     Repository(String),
+    /// Configuration that git would make another text of.
+    #[error("its .gitattributes have git write {0:?} in another encoding than the one that is stored")]
+    Encoding(String),
     /// A link to something outside of the package.
     #[error("the link {name:?} leads out of the package, to {target:?}")]
     LinkOut {
@@ -79,8 +85,9 @@ pub(super) enum UnpackError {
 pub(super) struct Builder {
     top: PathBuf,
     links: BTreeMap<String, String>,
-    hard_links: BTreeSet<String>,
     contents: BTreeMap<String, Sha256Digest>,
+    /// The files that hold one line without an end, short enough for the target of a link.
+    lines: BTreeSet<String>,
     entries: usize,
     bytes: u64,
 }
@@ -91,8 +98,8 @@ impl Builder {
         Self {
             top: top.to_owned(),
             links: BTreeMap::new(),
-            hard_links: BTreeSet::new(),
             contents: BTreeMap::new(),
+            lines: BTreeSet::new(),
             entries: 0,
             bytes: 0,
         }
@@ -120,6 +127,7 @@ impl Builder {
         fs::create_dir_all(parent).map_err(disk(parent))?;
         let mut file = fs::File::create(&path).map_err(disk(&path))?;
         let mut hasher = Sha256::new();
+        let (mut size, mut is_line) = (0, true);
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let count = content.read(&mut buffer).map_err(UnpackError::Archive)?;
@@ -130,11 +138,16 @@ impl Builder {
             if self.bytes > MAX_BYTES {
                 return Err(UnpackError::TooLarge);
             }
+            (size, is_line) = (size + count, is_line && !buffer[..count].contains(&b'\n'));
             hasher.update(&buffer[..count]);
             file.write_all(&buffer[..count]).map_err(disk(&path))?;
         }
         self.links.remove(&clean);
-        self.hard_links.remove(&clean);
+        if is_line && (1..=MAX_NAME).contains(&size) {
+            self.lines.insert(clean.clone());
+        } else {
+            self.lines.remove(&clean);
+        }
         self.contents.insert(clean, hasher.finish());
         Ok(())
     }
@@ -155,24 +168,21 @@ impl Builder {
         if clean.is_empty() || target.len() > MAX_NAME || !inside || !leads_in() {
             return Err(out());
         }
-        self.hard_links.remove(&clean);
         self.contents.insert(clean.clone(), Sha256Digest::of(target.as_bytes()));
         self.links.insert(clean, target.to_owned());
         Ok(())
     }
 
-    /// A second name of a file that is there already.
+    /// A second name of a file that is there already. It is an empty file, as the tools unpack one.
+    ///
+    /// Source: `github.com/hashicorp/go-getter` v1, `decompress_tar.go`: an entry without content of its own.
     pub(super) fn hard_link(&mut self, name: &str, target: &str) -> Result<(), UnpackError> {
         let original = clean_name(target).filter(|target| self.contents.contains_key(target));
         let original = original.filter(|target| !self.links.contains_key(target));
-        let Some(original) = original else {
+        if original.is_none() {
             return Err(UnpackError::LinkOut { name: shown(name), target: shown(target) });
-        };
-        let path = self.top.join(original);
-        let mut file = fs::File::open(&path).map_err(disk(&path))?;
-        self.file(name, &mut file)?;
-        self.hard_links.extend(clean_name(name));
-        Ok(())
+        }
+        self.file(name, &mut io::empty())
     }
 
     /// Makes the links, and looks whether they stay inside.
@@ -200,7 +210,9 @@ impl Builder {
                 Err(_) => drop(fs::remove_file(&path)),
             }
         }
-        Ok(Contents { digests: self.contents, links: self.links, hard_links: self.hard_links })
+        let mut contents = Contents { digests: self.contents, links: self.links, unclear: None };
+        contents.unclear = unclear::unclear(&contents, &self.lines, &top).map(|unclear| unclear.to_string());
+        Ok(contents)
     }
 
     /// Counts an entry, and gives its clean name.
@@ -297,5 +309,7 @@ fn make_link(_: &str, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
+#[cfg(test)]
+mod archive_tests;
 #[cfg(test)]
 mod tests;

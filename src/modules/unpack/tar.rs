@@ -1,16 +1,22 @@
 //! Tar archives, compressed in one of three ways.
+//!
+//! The crate gives the headers as they stand there. What they mean is decided here as the tools decide it, and an archive
+//! whose headers readers take in different ways is refused: what is hashed is what the tools install.
+//!
+//! Source: Go's `archive/tar`, `reader.go`; `github.com/hashicorp/go-getter` v1, `decompress_tar.go`.
 
-use std::cell::Cell;
 use std::io::{self, BufReader, Read};
-use std::rc::Rc;
 
-use super::{Builder, UnpackError, text_of};
+use super::{Builder, UnpackError, shown, text_of};
 
 /// The most memory for a dictionary, in KiB: that of the strongest preset.
 const MAX_DICTIONARY: u32 = 96 * 1024;
 
-/// The most bytes before an entry, in which its long name stands; they are all in memory at once.
-const MAX_HEAD: u64 = 64 * 1024;
+/// The most bytes of what a header says of the next entry; they are in memory at once.
+const MAX_SAID: u64 = 64 * 1024;
+
+/// The bits of a mode that are no permissions: some archives have the kind of the entry there.
+const KIND: u64 = !0o7777;
 
 /// How a tar archive is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,55 +34,194 @@ pub(in crate::modules) fn unpack_tar(
 ) -> Result<(), UnpackError> {
     let archive = BufReader::with_capacity(128 * 1024, archive);
     match compression {
-        Compression::Gzip => entries(flate2::bufread::MultiGzDecoder::new(archive), builder),
-        Compression::Bzip2 => entries(bzip2::bufread::MultiBzDecoder::new(archive), builder),
-        Compression::Xz => entries(lzma_rust2::XzReader::new_mem_limit(archive, true, MAX_DICTIONARY), builder),
+        Compression::Gzip => unpack(flate2::bufread::MultiGzDecoder::new(archive), builder),
+        Compression::Bzip2 => unpack(bzip2::bufread::MultiBzDecoder::new(archive), builder),
+        Compression::Xz => unpack(lzma_rust2::XzReader::new_mem_limit(archive, true, MAX_DICTIONARY), builder),
     }
 }
 
-fn entries(plain: impl Read, builder: &mut Builder) -> Result<(), UnpackError> {
+/// Unpacks a tar archive that is not compressed.
+pub(super) fn unpack(plain: impl Read, builder: &mut Builder) -> Result<(), UnpackError> {
     // Headers and padding count too, a little: what is skipped has to be decompressed as well.
     let plain = plain.take(builder.bytes_left().saturating_mul(2));
-    let left = Rc::new(Cell::new(MAX_HEAD));
-    let mut archive = tar::Archive::new(Head { archive: plain, left: Rc::clone(&left) });
-    let mut entries = archive.entries().map_err(UnpackError::Archive)?;
-    loop {
-        left.set(MAX_HEAD);
-        let Some(entry) = entries.next() else { return Ok(()) };
+    let mut archive = tar::Archive::new(plain);
+    let mut said = Said::default();
+    for entry in archive.entries().map_err(UnpackError::Archive)?.raw(true) {
         let mut entry = entry.map_err(UnpackError::Archive)?;
-        left.set(u64::MAX);
-        let name = text_of(&entry.path_bytes())?.to_owned();
-        let target = entry.link_name_bytes().map(|target| text_of(&target).map(str::to_owned)).transpose()?;
-        match entry.header().entry_type() {
-            tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse => {
-                builder.file(&name, &mut entry)?;
-                if entry.header().mode().is_ok_and(|mode| mode & 0o111 != 0) {
-                    builder.executable(&name)?;
+        match kind_of(&entry) {
+            b'x' => said.pax = Pax::read(&content(&mut entry)?)?,
+            b'L' => said.name = Some(up_to_zero(&content(&mut entry)?).to_owned()),
+            b'K' => said.target = Some(up_to_zero(&content(&mut entry)?).to_owned()),
+            // It is an entry of its own, which has no content.
+            b'g' => said = Said::default(),
+            _ => lay_out(&mut entry, &std::mem::take(&mut said), builder)?,
+        }
+    }
+    // What is behind the limit would be left out without a word.
+    if archive.into_inner().limit() == 0 { Err(UnpackError::TooLarge) } else { Ok(()) }
+}
+
+fn lay_out<R: Read>(entry: &mut tar::Entry<'_, R>, said: &Said, builder: &mut Builder) -> Result<(), UnpackError> {
+    let header = Header(*entry.header().as_bytes());
+    let (name, target) = (said.name(&header)?, said.target(&header));
+    let name = text_of(&name)?;
+    if said.pax.size.is_some_and(|size| size != entry.size()) {
+        return Err(unclear("its size stands there twice"));
+    }
+    let kind = match kind_of(entry) {
+        0 if name.ends_with('/') => b'5',
+        0 | b'7' => b'0',
+        kind => kind,
+    };
+    // Some readers take what follows for its content, others for the next header.
+    if matches!(kind, b'1' | b'2' | b'5') && entry.size() != 0 {
+        return Err(unclear("a link or directory has content"));
+    }
+    let mode = header.mode()?;
+    let usual = match kind {
+        b'5' => 0o40_000,
+        b'2' => 0o120_000,
+        _ => 0o100_000,
+    };
+    if !matches!(mode & KIND, 0 | 0o40_000 | 0o100_000 | 0o120_000) || (mode & KIND != 0 && mode & KIND != usual) {
+        return Err(UnpackError::Special(shown(name)));
+    }
+    match kind {
+        b'0' => {
+            builder.file(name, entry)?;
+            if mode & 0o111 != 0 { builder.executable(name) } else { Ok(()) }
+        }
+        b'5' => builder.directory(name),
+        b'2' => builder.link(name, text_of(&target)?),
+        b'1' => builder.hard_link(name, text_of(&target)?),
+        b'S' => Err(unclear("a file is sparse")),
+        _ => Err(UnpackError::Special(shown(name))),
+    }
+}
+
+/// The kind as it stands there: for the crate two of them are one.
+fn kind_of<R: Read>(entry: &tar::Entry<'_, R>) -> u8 {
+    entry.header().as_bytes()[156]
+}
+
+/// What headers say of the entry after them.
+#[derive(Default)]
+struct Said {
+    pax: Pax,
+    /// In a header of GNU tar, which counts most.
+    name: Option<Vec<u8>>,
+    target: Option<Vec<u8>>,
+}
+
+impl Said {
+    fn name(&self, header: &Header) -> Result<Vec<u8>, UnpackError> {
+        let own = header.name()?;
+        let name = self.name.as_ref().filter(|name| !name.is_empty()).or(self.pax.path.as_ref());
+        Ok(name.cloned().unwrap_or(own))
+    }
+
+    fn target(&self, header: &Header) -> Vec<u8> {
+        let target = self.target.as_ref().filter(|target| !target.is_empty()).or(self.pax.link_path.as_ref());
+        target.cloned().unwrap_or_else(|| up_to_zero(&header.0[157..257]).to_owned())
+    }
+}
+
+/// What matters of a PAX header. Of several records with one key the last one counts, and an empty one says nothing.
+#[derive(Default)]
+struct Pax {
+    path: Option<Vec<u8>>,
+    link_path: Option<Vec<u8>>,
+    size: Option<u64>,
+}
+
+impl Pax {
+    fn read(mut rest: &[u8]) -> Result<Self, UnpackError> {
+        let mut pax = Self::default();
+        while !rest.is_empty() {
+            let (key, value, behind) = record(rest).ok_or_else(|| unclear("a PAX header is malformed"))?;
+            let text = Some(value.to_owned()).filter(|value| !value.is_empty());
+            match key {
+                b"path" => pax.path = text,
+                b"linkpath" => pax.link_path = text,
+                b"size" => {
+                    let number = text.map(|text| decimal(&text).ok_or_else(|| unclear("a PAX header is malformed")));
+                    pax.size = number.transpose()?;
                 }
+                _ if key.starts_with(b"GNU.sparse.") => return Err(unclear("a file is sparse")),
+                _ => {}
             }
-            tar::EntryType::Directory => builder.directory(&name)?,
-            tar::EntryType::Symlink => builder.link(&name, &target.unwrap_or_default())?,
-            tar::EntryType::Link => builder.hard_link(&name, &target.unwrap_or_default())?,
-            tar::EntryType::XGlobalHeader | tar::EntryType::XHeader => {}
-            _ => return Err(UnpackError::Special(super::shown(&name))),
+            rest = behind;
         }
+        Ok(pax)
     }
 }
 
-/// An archive of which no more is read than is left.
-struct Head<R> {
-    archive: R,
-    left: Rc<Cell<u64>>,
+/// The first record, `LENGTH KEY=VALUE` and a line feed, and what is behind it.
+fn record(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let space = memchr::memchr(b' ', bytes)?;
+    let length = usize::try_from(decimal(&bytes[..space])?).ok()?;
+    let (record, behind) = bytes.split_at_checked(length)?;
+    let record = record.get(space + 1..)?.strip_suffix(b"\n")?;
+    let equals = memchr::memchr(b'=', record).filter(|at| *at > 0)?;
+    Some((&record[..equals], &record[equals + 1..], behind))
 }
 
-impl<R: Read> Read for Head<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left.get() == 0 {
-            return Err(io::Error::other(format!("what stands before an entry has more than {} KiB", MAX_HEAD >> 10)));
+/// A header of 512 bytes.
+struct Header([u8; 512]);
+
+impl Header {
+    fn name(&self) -> Result<Vec<u8>, UnpackError> {
+        let (is_ustar, is_gnu) = (self.0[257..263] == *b"ustar\0", self.0[257..265] == *b"ustar  \0");
+        let name = up_to_zero(&self.0[..100]);
+        if is_ustar && self.0[508..] == *b"tar\0" {
+            return Err(unclear("it is one of star, whose names are divided otherwise"));
         }
-        let most = usize::try_from(self.left.get()).unwrap_or(usize::MAX).min(buffer.len());
-        let count = self.archive.read(&mut buffer[..most])?;
-        self.left.set(self.left.get().saturating_sub(count as u64));
-        Ok(count)
+        // Go takes two times that are none for a part of the name.
+        let is_time = |field: &[u8]| field[0] == 0 || field[0] & 0x80 != 0 || octal(field).is_some();
+        if is_gnu && !(is_time(&self.0[345..357]) && is_time(&self.0[357..369])) {
+            return Err(unclear("a time is malformed"));
+        }
+        let prefix = if is_ustar { up_to_zero(&self.0[345..500]) } else { b"" };
+        Ok(if prefix.is_empty() { name.to_owned() } else { [prefix, b"/", name].concat() })
     }
+
+    fn mode(&self) -> Result<u64, UnpackError> {
+        octal(&self.0[100..108]).ok_or_else(|| unclear("a mode is malformed"))
+    }
+}
+
+/// A number of octal digits, with blanks and zero bytes around it; zero without any.
+fn octal(field: &[u8]) -> Option<u64> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | 0);
+    let start = field.iter().position(|byte| !is_blank(byte)).unwrap_or(field.len());
+    let digits = up_to_zero(&field[start..]);
+    let end = digits.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    let digit = |number: u64, byte: &u8| matches!(byte, b'0'..=b'7').then(|| number << 3 | u64::from(byte - b'0'));
+    digits[..end].iter().try_fold(0, digit)
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
+}
+
+fn up_to_zero(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// What stands in an entry that is about another one.
+fn content<R: Read>(entry: &mut tar::Entry<'_, R>) -> Result<Vec<u8>, UnpackError> {
+    let size = entry.size();
+    if size > MAX_SAID {
+        let words = format!("what stands before an entry has more than {} KiB", MAX_SAID >> 10);
+        return Err(UnpackError::Archive(io::Error::other(words)));
+    }
+    let mut bytes = Vec::new();
+    entry.read_to_end(&mut bytes).map_err(UnpackError::Archive)?;
+    if bytes.len() as u64 == size { Ok(bytes) } else { Err(unclear("it is cut short")) }
+}
+
+/// What programs read in different ways.
+fn unclear(why: &str) -> UnpackError {
+    UnpackError::Archive(io::Error::other(format!("it does not say in one way only what it holds: {why}")))
 }

@@ -1,38 +1,63 @@
-//! Zip archives.
+//! Zip archives, read as the tools read them: by the reader that hashes those of providers.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
-use super::{Builder, MAX_NAME, UnpackError, text_of};
+use super::{Builder, MAX_ENTRIES, MAX_NAME, UnpackError, shown, text_of};
+use crate::hash::archive::{DirectoryReadError, Limits, Unpacking};
 
 /// The bits of a Unix mode that say what an entry is.
 const KIND: u32 = 0o170_000;
 
+/// Entries up to this size are not written to the disk twice.
+const SMALL: usize = 1 << 20;
+
+/// The most bytes of the central directory.
+const MAX_DIRECTORY: u64 = 64 << 20;
+
 /// Unpacks a zip archive.
-pub(in crate::modules) fn unpack_zip(archive: File, builder: &mut Builder) -> Result<(), UnpackError> {
-    let damaged = |error: zip::result::ZipError| UnpackError::Archive(io::Error::other(error));
-    let mut archive = zip::ZipArchive::new(archive).map_err(damaged)?;
-    for at in 0..archive.len() {
-        let mut entry = archive.by_index(at).map_err(damaged)?;
-        let name = text_of(entry.name_raw())?.to_owned();
-        match entry.unix_mode().map_or(0, |mode| mode & KIND) {
+pub(in crate::modules) fn unpack_zip(mut archive: File, builder: &mut Builder) -> Result<(), UnpackError> {
+    unpack(&mut archive, builder)
+}
+
+pub(super) fn unpack<R: Read + Seek>(archive: &mut R, builder: &mut Builder) -> Result<(), UnpackError> {
+    let limits = Limits {
+        entries: MAX_ENTRIES,
+        name: MAX_NAME,
+        directory: MAX_DIRECTORY,
+        unpacked: builder.bytes_left(),
+        ..Limits::default()
+    };
+    let mut entries = Unpacking::open(archive, limits).map_err(damaged)?;
+    loop {
+        // Only what is sound to its end becomes a file.
+        let mut content = tempfile::spooled_tempfile(SMALL);
+        let Some(entry) = entries.next_into(&mut content).map_err(damaged)? else { return Ok(()) };
+        content.rewind().map_err(UnpackError::Archive)?;
+        let name = text_of(&entry.name)?;
+        let mode = entry.mode.unwrap_or(0);
+        match mode & KIND {
+            _ if entry.directory => builder.directory(name)?,
             0o120_000 => {
                 let mut target = Vec::new();
                 // One byte more than it may have, so that no longer one is cut.
-                let read = entry.by_ref().take(MAX_NAME as u64 + 1).read_to_end(&mut target);
-                read.map_err(UnpackError::Archive)?;
-                builder.link(&name, text_of(&target)?)?;
+                content.take(MAX_NAME as u64 + 1).read_to_end(&mut target).map_err(UnpackError::Archive)?;
+                builder.link(name, text_of(&target)?)?;
             }
-            _ if entry.is_dir() => builder.directory(&name)?,
             0 | 0o100_000 => {
-                let runs = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
-                builder.file(&name, &mut entry)?;
-                if runs {
-                    builder.executable(&name)?;
+                builder.file(name, &mut content)?;
+                if mode & 0o111 != 0 {
+                    builder.executable(name)?;
                 }
             }
-            _ => return Err(UnpackError::Special(super::shown(&name))),
+            _ => return Err(UnpackError::Special(shown(name))),
         }
     }
-    Ok(())
+}
+
+fn damaged(error: DirectoryReadError) -> UnpackError {
+    UnpackError::Archive(match error {
+        DirectoryReadError::Io(reason) => reason,
+        DirectoryReadError::Bad(bad) => io::Error::other(bad),
+    })
 }

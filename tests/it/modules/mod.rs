@@ -18,6 +18,7 @@ mod oci;
 mod outdated;
 mod shared;
 mod tokens;
+mod unclear;
 
 use crate::support::registry::Registry;
 use crate::support::worlds::widget;

@@ -67,12 +67,13 @@ impl Walk<'_> {
         let Some(dir) = dir else { return Err(ModuleProblem::OutsidePackage(path.to_owned())) };
         if from.package.is_none() {
             // What leads there counts as well.
-            self.local_modules.extend([written, dir.clone()]);
+            self.local_modules.extend([written.clone(), dir.clone()]);
         }
         self.local_calls.push(LocalModuleCall {
             key: key.to_owned(),
             source: path.to_owned(),
             dir: dir.clone(),
+            way: written,
             of_package: from.package.as_ref().map(|package| package.call.clone()),
         });
         Ok(Located { dir, package: from.package.clone() })
