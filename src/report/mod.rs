@@ -157,6 +157,8 @@ pub(crate) fn slashed(path: &Path) -> String {
 #[cfg(test)]
 mod review_tests;
 #[cfg(test)]
+mod schema_check;
+#[cfg(test)]
 mod schema_tests;
 #[cfg(test)]
 mod tests;

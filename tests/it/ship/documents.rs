@@ -1,7 +1,9 @@
 //! Documents: what they link to is there, and commands that they show exist.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::support::schema::members;
 use crate::support::workspace::Workspace;
 use crate::support::yaml::document;
 
@@ -50,6 +52,26 @@ fn commands_that_are_shown_exist() {
         }
     }
     assert!(checked > 20);
+}
+
+/// The table of JSON documents has every command and every member, and none that is not there.
+#[test]
+fn the_table_of_documents_is_that_of_the_schema() {
+    let page = std::fs::read_to_string(Path::new(TOP).join("docs/json.md")).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | "));
+    let quoted = |cell: &str| cell.split('`').map(str::to_owned).collect::<Vec<_>>();
+    let (mut commands, mut named) = (BTreeSet::new(), BTreeSet::new());
+    for (command, members) in rows {
+        commands.extend(quoted(command).into_iter().step_by(2));
+        named.extend(quoted(members).into_iter().skip(1).step_by(2).filter(|word| !word.starts_with("--")));
+    }
+    let help = Workspace::with_files(&[]).tflock(None, ["--help"]).ended_with(0).stdout;
+    let wanted = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let wanted: BTreeSet<String> = wanted.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
+    assert_eq!(commands, wanted);
+    // What stands in the row of failures, and what is only below `roots`.
+    named.extend(["error", "file"].map(str::to_owned));
+    assert_eq!(named, members());
 }
 
 /// What a hook or a bot leaves out is neither judged nor committed.

@@ -9,6 +9,8 @@ pub mod packages;
 pub mod proposal;
 pub mod registry;
 pub mod run;
+#[path = "../../../src/report/schema_check.rs"]
+pub mod schema;
 #[cfg(unix)]
 pub mod terminal;
 pub mod tools;
