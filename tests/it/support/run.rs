@@ -176,10 +176,16 @@ impl Run {
         self
     }
 
-    /// Standard output as one JSON document.
+    /// Standard output as one JSON document, of which the schema names everything.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("no JSON: {error}\n{self}"))
+        let json: serde_json::Value =
+            serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("no JSON: {error}\n{self}"));
+        // Reports of other programs, and those of ours that are not outcomes, have schemas of their own.
+        if json.get("format_version").is_some_and(|version| version == "1.0") && json.get("command").is_some() {
+            assert_eq!(super::schema::broken(&self.stdout), [""; 0], "{self}");
+        }
+        json
     }
 
     /// The paths below `work` that were written or removed.
