@@ -120,7 +120,9 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
                 errors.extend(RootModule::open(root.settings()).and_then(|own| own.decoded().map(drop)).err());
                 roots.push((path, root));
             }
-            Err(error) => errors.push(error),
+            // Where there is no lock file nothing is passed over.
+            Err(error) if runs.iter().any(|run| run.path == path && run.lock_file().exists()) => errors.push(error),
+            Err(_) => {}
         }
     }
     let others = self::others(&runs, &roots)?;
