@@ -11,7 +11,6 @@ use std::path::Path;
 #[cfg(feature = "online")]
 pub use run::{Request, trust};
 
-use super::known_providers;
 use super::trust_store::TrustStore;
 use super::{key_names, rotation};
 use crate::addr::{AddrPattern, ProviderAddr};
@@ -20,7 +19,7 @@ use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
-use crate::lockfile;
+use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::Identities;
@@ -158,9 +157,10 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
     if let [one] = &namesakes(&full, pins)[..] {
         return Ok(one.clone());
     }
-    let locked = known_providers::locked_below(&settings.boundary);
-    let of_type: Vec<AddrPattern> =
-        locked.into_iter().filter(|addr| addr.type_name() == text).map(AddrPattern::from).collect();
+    let locks = locks_below(&settings.boundary, |_| {})?;
+    let locked: BTreeSet<&ProviderAddr> = locks.iter().flat_map(|lock| lock.iter().map(|(addr, _)| addr)).collect();
+    let of_type = locked.into_iter().filter(|addr| addr.type_name() == text);
+    let of_type: Vec<AddrPattern> = of_type.cloned().map(AddrPattern::from).collect();
     match &of_type[..] {
         _ if of_type.contains(&full) => Ok(full),
         [one] => Ok(one.clone()),
@@ -279,19 +279,29 @@ fn locked_versions(
         pattern.matches(addr) && pins.pin(addr).is_none_or(|(counting, _)| counting.covers(pattern))
     };
     let mut versions = BTreeSet::new();
+    let unread = |path: &Path| {
+        notes.push(format!("{} cannot be read; its versions do not count as locked", path.display()));
+    };
+    for lock in locks_below(top, unread)? {
+        let locked = lock.iter().filter(|(addr, _)| is_governed(addr));
+        versions.extend(locked.map(|(_, entry)| entry.version.clone()));
+    }
+    Ok(versions)
+}
+
+/// All lock files below a directory but those that cannot be read.
+fn locks_below(top: &Path, mut unread: impl FnMut(&Path)) -> Result<Vec<LockFile>, Error> {
+    let mut locks = Vec::new();
     for place in below::survey(top)?.places.into_iter().filter(|place| place.has_lock) {
         let path = top.join(place.path).join(lockfile::FILE_NAME);
         let Some(bytes) = lock_file::read(&path)? else { continue };
         let dialect = lockfile::detect_dialect(&bytes).unwrap_or(Dialect::Terraform);
         match lockfile::decode(&bytes, dialect) {
-            Ok(decoded) => {
-                let locked = decoded.lock.iter().filter(|(addr, _)| is_governed(addr));
-                versions.extend(locked.map(|(_, entry)| entry.version.clone()));
-            }
-            Err(_) => notes.push(format!("{} cannot be read; its versions do not count as locked", path.display())),
+            Ok(decoded) => locks.push(decoded.lock),
+            Err(_) => unread(&path),
         }
     }
-    Ok(versions)
+    Ok(locks)
 }
 
 #[cfg(test)]
