@@ -96,10 +96,10 @@ impl Selected {
             hashes.iter().map(|h1| (platform.clone(), h1.clone(), Evidence::ReportedByOrigin))
         });
         for (platform, h1, evidence) in indexed.chain(reported) {
-            self.release.h1.entry(h1).or_insert(Vouched { platform: Some(platform), evidence });
+            self.release.vouch(h1, Vouched::new(Some(platform), evidence));
         }
         let attributed: BTreeSet<&Platform> =
-            self.release.h1.values().filter_map(|vouched| vouched.platform.as_ref()).collect();
+            self.release.h1.values().flat_map(|vouched| vouched.platforms.keys()).collect();
         let complete = !archives.is_empty() && archives.keys().all(|platform| attributed.contains(platform));
         self.release.complete = complete;
     }

@@ -285,16 +285,15 @@ fn recorded(addr: &ProviderAddr, version: &Version, file: PathBuf) -> RecordedAt
 /// What a hash is a hash of, and why that is believed; none if the release does not have it.
 fn origin(release: &Release, hash: &PackageHash) -> Option<HashOrigin> {
     if let Some(vouched) = release.h1.get(hash) {
-        let of_platform = |line: &Line| matches!(line, Line::Archive(of) if *of == vouched.platform);
-        let archive = release.lines.iter().find(|(_, line)| of_platform(line));
+        let archive = release.lines.iter().find(|(_, line)| vouched.may_be_of(line));
         return Some(HashOrigin::Contents {
-            platform: vouched.platform.clone(),
+            platforms: vouched.platforms.keys().cloned().collect(),
             evidence: vouched.evidence.clone(),
             archive: archive.map(|(digest, _)| PackageHash::zh(*digest)),
         });
     }
     Some(match release.lines.get(&hash.zh_digest()?)? {
-        Line::Archive(platform) => HashOrigin::Archive { platform: platform.clone() },
+        Line::Archive(platforms) => HashOrigin::Archive { platforms: platforms.clone() },
         Line::Other => HashOrigin::OtherFile,
     })
 }

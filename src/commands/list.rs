@@ -184,8 +184,8 @@ fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &L
     let Knowledge::Known(release) = cached::release(cache, addr, &entry.version, check) else {
         return Attribution::default();
     };
-    let recorded = release.h1.iter().filter(|(hash, _)| entry.hashes.contains(hash));
-    let mut platforms: Vec<_> = recorded.filter_map(|(_, vouched)| vouched.platform.clone()).collect();
+    let recorded = release.platforms_with(&entry.hashes);
+    let mut platforms: Vec<_> = recorded.map(|(platform, _)| platform.clone()).collect();
     platforms.sort();
     platforms.dedup();
     let is_signed = |digest: &Sha256Digest| entry.hashes.contains(&PackageHash::zh(*digest));

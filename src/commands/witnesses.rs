@@ -9,12 +9,13 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
+use crate::evidence::Evidence;
 use crate::git::{Git, Last};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{self, LockEntry, LockFile};
-use crate::release::Release;
-use crate::release::altered::Witness;
+use crate::release::altered::{self, Witness};
+use crate::release::{Release, cached};
 use crate::workspace::git_in;
 
 /// Hashes of a release that are looked for in the history, each by one call of git.
@@ -37,36 +38,50 @@ impl Witnesses<'_> {
     /// The witnesses of a release on offer, the surest first; none for a provider without an entry.
     pub(super) fn of(&self, release: &Release) -> Vec<Witness> {
         let Some(entry) = self.lock.get(&release.address) else { return Vec::new() };
-        let (in_history, is_known) = self.history(entry, release).unwrap_or_default();
-        if !in_history.is_empty() || is_known {
-            return in_history;
+        let (mut found, is_known) = self.history(entry, release).unwrap_or_default();
+        if !is_known && !found.iter().any(|witness| witness.version == entry.version) {
+            found.extend(self.index(release));
         }
-        self.index(release).into_iter().collect()
+        if altered::finding(&entry.hashes, release, &found).is_none() {
+            found.extend(self.index_of_others(release));
+        }
+        found
     }
 
     /// What a revision recorded, by the name for people and that for git.
     pub(super) fn revision(&self, addr: &ProviderAddr, before: &LockFile, named: (&str, &str)) -> Option<Witness> {
         let (place, revision) = named;
-        let recorded = before.get(addr)?.hashes.clone();
-        Some(Witness { recorded, place: place.to_owned(), remedy: Some(self.restore(addr, before, revision)) })
+        let LockEntry { version, hashes, .. } = before.get(addr)?.clone();
+        let restore = self.restore(addr, before, revision);
+        let now = self.lock.get(addr).map(|entry| &entry.version).filter(|now| **now != version);
+        let remedy = match now {
+            None => restore,
+            // The version alone was meant to be another one.
+            Some(now) => format!("{restore} If {now} is wanted: `tflock upgrade --precise {now} {addr}` after that."),
+        };
+        Some(Witness { version, recorded: hashes, place: place.to_owned(), remedy: Some(remedy) })
     }
 
-    /// What commits recorded under the version of the entry; beside it, whether git knows an entry of that version.
+    /// What commits recorded: what HEAD has of the provider, and what they had under the version of the entry; beside it,
+    /// whether git knows an entry of that version.
     fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
         let git = Git::open(self.root).ok()?;
         let path = format!("{}{}", git.prefix(), lockfile::FILE_NAME);
         let last = |text: &str| -> Option<(String, LockFile)> {
             let Last { bytes, commit, until } = git.last_with(&path, text).ok()??;
             let lock = lockfile::decode(&bytes, self.dialect).ok()?.lock;
-            lock.get(&release.address).filter(|recorded| recorded.version == entry.version)?;
+            lock.get(&release.address)?;
             Some((if until.is_some() { commit } else { "HEAD".to_owned() }, lock))
         };
         let archives = release.archives().copied().map(PackageHash::zh);
-        let contents = release.computed().map(|(hash, _)| hash.clone());
+        let computed = release.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::Computed);
+        let contents = computed.map(|(hash, _)| hash.clone());
         let on_offer = archives.chain(contents).filter(|hash| !entry.hashes.contains(hash)).take(LOOKED_FOR);
         let any = last(&format!("\"{}\"", release.address));
-        let is_known = any.is_some();
-        let found = any.into_iter().chain(on_offer.filter_map(|hash| last(hash.as_str())));
+        let is_of_version = |lock: &LockFile| lock.get(&release.address).is_some_and(|it| it.version == entry.version);
+        let is_known = any.as_ref().is_some_and(|(_, lock)| is_of_version(lock));
+        let of_version = on_offer.filter_map(|hash| last(hash.as_str())).filter(|(_, lock)| is_of_version(lock));
+        let found = any.into_iter().chain(of_version);
         let witnesses = found.filter_map(|(revision, lock)| {
             let place = if revision == "HEAD" { revision.clone() } else { format!("commit {revision}") };
             self.revision(&release.address, &lock, (&place, &revision))
@@ -98,8 +113,26 @@ impl Witnesses<'_> {
         let lines = Sums::decode(&self.cache.document(&sums)?);
         let listed = Release::new(release.address.clone(), release.version.clone()).listing(&lines, |_| None);
         let recorded: PackageHashes = listed.lines.keys().copied().map(PackageHash::zh).collect();
-        let addr = &release.address;
-        let remedy = format!("Delete the `hashes` of the entry, then run `tflock lock {addr}`.");
-        Some(Witness { recorded, place: "the index".to_owned(), remedy: Some(remedy) })
+        let version = release.version.clone();
+        Some(Witness { version, recorded, place: "the index".to_owned(), remedy: Some(delete(&release.address)) })
     }
+
+    /// What the index knows of other versions: to which of them a hash belongs does not depend on who saw it.
+    fn index_of_others(&self, release: &Release) -> Vec<Witness> {
+        let addr = &release.address;
+        let versions = self.cache.versions_of(addr).into_iter().filter(|version| *version != release.version);
+        let known = versions.filter_map(|version| cached::unchecked(self.cache, addr, &version));
+        let witness = |other: Release| {
+            let archives = other.lines.keys().copied().map(PackageHash::zh);
+            let recorded = archives.chain(other.h1.keys().cloned()).collect();
+            let place = "the index".to_owned();
+            Witness { version: other.version, recorded, place, remedy: Some(delete(addr)) }
+        };
+        known.map(witness).collect()
+    }
+}
+
+/// What to do where nothing has the entry as it was.
+fn delete(addr: &ProviderAddr) -> String {
+    format!("Delete the `hashes` of the entry, then run `tflock lock {addr}`.")
 }

@@ -75,6 +75,11 @@ fn against(change: &Change) -> Vec<&'static str> {
     if any(Verdict::Unattested) {
         reasons.push("no source that should know a new checksum knows it");
     }
+    let is_added = |hash: &PackageHash| change.hashes_added.iter().any(|added| added.hash == *hash);
+    let mut kept = change.new.iter().flat_map(|new| &new.hashes).filter(|hash| !is_added(hash));
+    if kept.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming)) {
+        reasons.push("a checksum of the old version stands under the new one, which does not have it");
+    }
     match (change.standing, &change.signer) {
         (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is not signed any more"),
         (Standing::Refused, _) => reasons.push("its signer is not among those that may sign this provider"),
@@ -145,6 +150,12 @@ fn constraints_changed() -> (String, String) {
 
 fn hashes_added(change: &Change) -> (String, String) {
     let [old, came] = [old_schemes(change), schemes(change.hashes_added.iter().map(|added| &added.hash))];
+    if came == [HashScheme::Other] {
+        return texts(
+            "The file has checksums of a kind that no tool compares.",
+            "Nothing changes in which packages are accepted; `init` leaves such lines out when it writes the file.",
+        );
+    }
     let alarming = change.judged.values().any(|judged| judged.verdict.is_alarming());
     let cause = if alarming {
         "The file claims that the same version has further packages."

@@ -115,7 +115,7 @@ fn counted<'a>(hashes: impl IntoIterator<Item = &'a PackageHash>, what: &str) ->
 /// The platforms that were added, where they are known.
 fn platforms(change: &Change) -> Vec<String> {
     let mut platforms: Vec<String> =
-        change.hashes_added.iter().filter_map(|added| Some(added.platform.as_ref()?.to_string())).collect();
+        change.hashes_added.iter().flat_map(|added| &added.platforms).map(ToString::to_string).collect();
     platforms.sort_unstable();
     platforms.dedup();
     platforms

@@ -10,8 +10,9 @@ use crate::platform::Platform;
 use crate::release::hashes::{self, Ground, Judgment, Status};
 use crate::release::{Knowledge, Release};
 
-/// Judges every hash that a change adds, and those that it removes under the same version. Fills in platforms and
-/// evidence of what is added.
+/// Judges every hash that a change adds, those that it removes under the same version, and those that it keeps under
+/// another one. Fills in platforms and evidence of what is added. Hashes of unknown schemes are not judged: no tool
+/// compares them.
 pub fn judge(change: &mut Change, known: &Packages) {
     let nothing = PackageHashes::new();
     let unchanged = change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version);
@@ -22,15 +23,23 @@ pub fn judge(change: &mut Change, known: &Packages) {
     let believed = if unchanged { old } else { &nothing };
     let judge = Judge { knowledge, known, believed };
     let mut judged = BTreeMap::new();
-    for added in &mut change.hashes_added {
-        let (verdict, Judgment { platform, evidence, .. }) = judge.added(&added.hash);
-        added.platform = added.platform.take().or_else(|| platform.clone());
+    let is_compared = |hash: &PackageHash| hash.scheme() != HashScheme::Other;
+    for added in change.hashes_added.iter_mut().filter(|added| is_compared(&added.hash)) {
+        let (verdict, Judgment { platforms, evidence, .. }) = judge.added(&added.hash);
+        added.platforms.extend(platforms.iter().cloned());
         added.evidence.extend(evidence);
-        judged.insert(added.hash.clone(), Judged { verdict, platform });
+        judged.insert(added.hash.clone(), Judged { verdict, platforms });
     }
     if unchanged {
         let left = Judge { believed: new, ..judge };
-        judged.extend(change.hashes_removed.iter().map(|hash| (hash.clone(), left.removed(hash))));
+        let removed = change.hashes_removed.iter().filter(|hash| is_compared(hash));
+        judged.extend(removed.map(|hash| (hash.clone(), left.removed(hash))));
+    } else {
+        let kept = new.iter().filter(|hash| is_compared(hash) && old.contains(hash));
+        for hash in kept {
+            let (verdict, Judgment { platforms, .. }) = judge.added(hash);
+            judged.insert(hash.clone(), Judged { verdict, platforms });
+        }
     }
     change.judged = judged;
 }
@@ -64,13 +73,13 @@ impl Judge<'_> {
 
     /// A hash that is gone; `believed` is what is left.
     fn removed(&self, hash: &PackageHash) -> Judged {
-        let (verdict, Judgment { platform, .. }) = self.added(hash);
+        let (verdict, Judgment { platforms, .. }) = self.added(hash);
         let verdict = match verdict {
             Verdict::PlatformAdded => Verdict::PlatformRemoved,
             // Still covered by another hash, or of no platform that could be lost.
             other => other,
         };
-        Judged { verdict, platform }
+        Judged { verdict, platforms }
     }
 
     fn release(&self) -> Option<&Release> {
@@ -79,19 +88,17 @@ impl Judge<'_> {
 
     /// True for contents of a platform that no recorded contents are of, where a release was recorded.
     fn extends(&self, hash: &PackageHash, judgment: &Judgment) -> bool {
-        let Some(platform) = judgment.platform.as_ref().filter(|_| hash.scheme() == HashScheme::H1) else {
+        if hash.scheme() != HashScheme::H1 || self.believed.is_empty() {
             return false;
-        };
-        !self.believed.is_empty() && !self.release().is_some_and(|release| self.covers(release, platform))
+        }
+        let is_covered = |platform: &Platform| self.release().is_some_and(|release| self.covers(release, platform));
+        judgment.platforms.iter().any(|platform| !is_covered(platform))
     }
 
     fn covers(&self, release: &Release, platform: &Platform) -> bool {
         let is_believed = |zh: &PackageHash| self.known.archives.h1_of(zh).is_some_and(|h1| self.believed.contains(h1));
         let mut archives = release.archives().copied().map(PackageHash::zh);
-        archives.any(|zh| release.platform_of(&zh) == Some(platform) && is_believed(&zh))
-            || self
-                .believed
-                .of(HashScheme::H1)
-                .any(|hash| release.h1.get(hash).is_some_and(|vouched| vouched.platform.as_ref() == Some(platform)))
+        archives.any(|zh| release.platforms_of(&zh).any(|of| of == platform) && is_believed(&zh))
+            || release.covers(platform, self.believed)
     }
 }

@@ -79,7 +79,7 @@ fn change(
         old: old.cloned(),
         new: new.cloned(),
         hashes_added: added
-            .map(|hash| AddedHash { hash: hash.clone(), platform: None, evidence: Vec::new() })
+            .map(|hash| AddedHash { hash: hash.clone(), platforms: BTreeSet::new(), evidence: Vec::new() })
             .collect(),
         hashes_removed: removed.cloned().collect(),
         judged: BTreeMap::new(),

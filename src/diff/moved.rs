@@ -1,6 +1,6 @@
 //! Providers that moved to another host or namespace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::lockfile::LockFile;
@@ -10,35 +10,43 @@ use crate::lockfile::LockFile;
 /// A provider at another host keeps namespace and type; one in another namespace keeps host and type. The first counts
 /// more, since that is what a change of tools does to every provider.
 pub(super) fn moves<'a>(old: &'a LockFile, new: &'a LockFile) -> BTreeMap<&'a ProviderAddr, &'a ProviderAddr> {
-    let mut left: Vec<&ProviderAddr> = without(old, new);
-    let mut came: Vec<&ProviderAddr> = without(new, old);
+    let mut left: BTreeSet<&ProviderAddr> = without(old, new);
+    let mut came: BTreeSet<&ProviderAddr> = without(new, old);
     let mut moves = BTreeMap::new();
-    let other_host =
-        |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && a.namespace() == b.namespace();
-    let other_namespace = |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && a.host() == b.host();
-    for same in [&other_host as &dyn Fn(&ProviderAddr, &ProviderAddr) -> bool, &other_namespace] {
+    let other_host = |addr: &'a ProviderAddr| (addr.type_name(), addr.namespace().to_owned());
+    let other_namespace = |addr: &'a ProviderAddr| (addr.type_name(), addr.host().to_string());
+    for same in [&other_host as &dyn Fn(&'a ProviderAddr) -> Key<'a>, &other_namespace] {
         for (from, to) in pairs(&left, &came, same) {
-            left.retain(|addr| *addr != from);
-            came.retain(|addr| *addr != to);
+            left.remove(from);
+            came.remove(to);
             moves.insert(to, from);
         }
     }
     moves
 }
 
-fn without<'a>(lock: &'a LockFile, other: &LockFile) -> Vec<&'a ProviderAddr> {
+/// What a provider keeps when it moves.
+type Key<'a> = (&'a str, String);
+
+fn without<'a>(lock: &'a LockFile, other: &LockFile) -> BTreeSet<&'a ProviderAddr> {
     lock.iter().map(|(addr, _)| addr).filter(|addr| other.get(addr).is_none()).collect()
 }
 
 /// Those that have one counterpart, which has no other counterpart.
 fn pairs<'a>(
-    left: &[&'a ProviderAddr],
-    came: &[&'a ProviderAddr],
-    same: &dyn Fn(&ProviderAddr, &ProviderAddr) -> bool,
+    left: &BTreeSet<&'a ProviderAddr>,
+    came: &BTreeSet<&'a ProviderAddr>,
+    same: &dyn Fn(&'a ProviderAddr) -> Key<'a>,
 ) -> Vec<(&'a ProviderAddr, &'a ProviderAddr)> {
-    let one = |addr: &ProviderAddr, others: &[&'a ProviderAddr]| {
-        let mut found = others.iter().filter(|other| same(addr, other));
-        found.next().filter(|_| found.next().is_none()).copied()
+    let mut groups: BTreeMap<Key<'a>, [Vec<&'a ProviderAddr>; 2]> = BTreeMap::new();
+    for (side, addresses) in [left, came].into_iter().enumerate() {
+        for addr in addresses {
+            groups.entry(same(addr)).or_default()[side].push(addr);
+        }
+    }
+    let pair = |group: [Vec<&'a ProviderAddr>; 2]| match group.each_ref().map(Vec::as_slice) {
+        [[from], [to]] => Some((*from, *to)),
+        _ => None,
     };
-    left.iter().filter_map(|from| Some((*from, one(from, came)?))).filter(|(_, to)| one(to, left).is_some()).collect()
+    groups.into_values().filter_map(pair).collect()
 }

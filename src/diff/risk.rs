@@ -29,8 +29,8 @@ impl Risk {
 
 /// The risk of a change.
 pub fn risk(change: &Change) -> Risk {
-    let alarming =
-        change.hashes_added.iter().any(|added| verdict(change, &added.hash).is_some_and(Verdict::is_alarming));
+    let mut hashes = change.new.iter().flat_map(|new| &new.hashes);
+    let alarming = hashes.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming));
     let refused = change.standing == Standing::Refused;
     if alarming || refused || is_unexplained_replacement(change) || loses_all_hashes(change) {
         return Risk::Dangerous;

@@ -122,8 +122,8 @@ fn known(signed: bool) -> Packages {
 
 fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Packages {
     let digest = |name: &str| Sha256Digest::of(name.as_bytes());
-    let archive = |platform: &str| Line::Archive(Some(platform.parse().unwrap()));
-    let reported = Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
+    let archive = |platform: &str| Line::archive(Some(platform.parse().unwrap()));
+    let reported = Vouched::new(None, Evidence::ReportedByOrigin);
     let version: Version = "1.0.0".parse().unwrap();
     let mut release = Release {
         signer: Some(if signed { "A".repeat(40) } else { "unsigned".to_owned() }.parse().unwrap()),
@@ -167,7 +167,28 @@ fn verdicts_against_signed_sums() {
     assert_eq!(of("h1:elsewhere"), Verdict::UnknownOffline, "the archive of darwin may have the same contents");
     assert_eq!(of("h1:reported"), Verdict::ReportedByOrigin);
     assert_eq!(of("h1:unheard"), Verdict::UnknownOffline, "the contents of darwin are not known");
-    assert_eq!(of("h2:x"), Verdict::Unattested);
+}
+
+#[test]
+fn a_scheme_that_no_tool_compares_is_no_alarm() {
+    let mut change = only(&named_widget("1.0.0", &["zh:linux"]), &named_widget("1.0.0", &["zh:linux", "h2:x"]));
+    judge(&mut change, &known(true));
+    assert_eq!((change.judged.len(), risk(&change)), (0, Risk::Routine));
+    let told = explain(&change);
+    assert!(told.warning.is_empty() && told.consequence.starts_with("Nothing changes"), "{told:?}");
+}
+
+#[test]
+fn hashes_that_were_kept_under_another_version() {
+    let risk_of = |new: &[&str]| {
+        let mut change = only(&named_widget("2.0.0", &["zh:a", "zh:b", "zh:manifest"]), &named_widget("1.0.0", new));
+        judge(&mut change, &known(true));
+        (risk(&change), explain(&change).warning)
+    };
+    assert_eq!(risk_of(&["zh:linux", "zh:manifest"]), (Risk::Notable, String::new()));
+    let (risk, warning) = risk_of(&["zh:a", "zh:b", "zh:manifest"]);
+    assert_eq!(risk, Risk::Dangerous);
+    assert!(warning.contains("a checksum of the old version stands under the new one"), "{warning}");
 }
 
 #[test]
@@ -191,7 +212,7 @@ fn who_was_asked_and_does_not_know_attests_nothing() {
     let known = attribution(true, &|release| {
         (release.current, release.complete) = (true, true);
         for (name, platform) in [("h1:linux", "linux_amd64"), ("h1:darwin", "darwin_arm64")] {
-            let vouched = Vouched { platform: Some(platform.parse().unwrap()), evidence: Evidence::Computed };
+            let vouched = Vouched::new(Some(platform.parse().unwrap()), Evidence::Computed);
             release.h1.insert(named(name), vouched);
         }
     });

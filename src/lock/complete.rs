@@ -10,16 +10,11 @@ use crate::ask::rules::ReportedRule;
 use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
-use crate::release::{Line, Release};
+use crate::release::Release;
 
 /// The platforms whose archive was hashed here, with an `h1:` that is among some recorded hashes.
 pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
     release.computed().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, platform)| platform)
-}
-
-/// The platforms whose `h1:` is among some recorded hashes, by computation or by report.
-pub fn attributed<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Iterator<Item = &'a Platform> {
-    release.h1.iter().filter(|(hash, _)| recorded.contains(hash)).filter_map(|(_, vouched)| vouched.platform.as_ref())
 }
 
 /// True if it is not known which platforms the recorded `h1:` hashes of a step are of, so that only packages tell.
@@ -28,9 +23,9 @@ pub fn is_unattributed(step: &Step, release: Option<&Release>) -> bool {
         return false;
     };
     let mut recorded = entry.hashes.of(HashScheme::H1);
-    let known: Vec<&Platform> = release.into_iter().flat_map(|release| attributed(release, &entry.hashes)).collect();
+    let is_covered = |platform: &Platform| release.is_some_and(|release| release.covers(platform, &entry.hashes));
     recorded.any(|hash| !release.is_some_and(|release| release.h1.contains_key(hash)))
-        && step.platforms.iter().any(|platform| !known.contains(&platform))
+        && step.platforms.iter().any(|platform| !is_covered(platform))
 }
 
 /// True if the recorded entry has all that this release could give to the step.
@@ -45,9 +40,7 @@ pub fn is_complete(step: &Step, release: &Release) -> bool {
     let archives = archives(release);
     let covers = |platform: &Platform, evidence: Evidence| {
         let is_archive = archives.get(platform).is_some_and(&recorded);
-        let contents = release.h1.iter().filter(|(_, vouched)| vouched.evidence == evidence);
-        is_archive
-            && contents.filter(|(_, vouched)| vouched.platform.as_ref() == Some(platform)).any(|(h1, _)| recorded(h1))
+        is_archive && release.platforms_with(&entry.hashes).any(|covered| covered == (platform, &evidence))
     };
     let covered = |platform: &Platform| {
         covers(platform, Evidence::Computed)
@@ -62,11 +55,8 @@ pub fn is_complete(step: &Step, release: &Release) -> bool {
 
 /// The archive of each platform, where names tell it.
 fn archives(release: &Release) -> BTreeMap<&Platform, PackageHash> {
-    let named = release.lines.iter().filter_map(|(digest, line)| match line {
-        Line::Archive(Some(platform)) => Some((platform, PackageHash::zh(*digest))),
-        Line::Archive(None) | Line::Other => None,
-    });
-    named.collect()
+    let lines = release.lines.iter();
+    lines.flat_map(|(digest, line)| line.platforms().map(|platform| (platform, PackageHash::zh(*digest)))).collect()
 }
 
 #[cfg(test)]
@@ -77,7 +67,7 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
     use crate::lockfile::LockEntry;
-    use crate::release::Vouched;
+    use crate::release::{Line, Vouched};
     use crate::version::{Constraints, Version};
 
     fn digest(byte: u8) -> Sha256Digest {
@@ -106,11 +96,11 @@ mod tests {
     }
 
     fn archive(platform: &str) -> Line {
-        Line::Archive(Some(platform.parse().unwrap()))
+        Line::archive(Some(platform.parse().unwrap()))
     }
 
     fn vouched(platform: &str, evidence: Evidence) -> Vouched {
-        Vouched { platform: Some(platform.parse().unwrap()), evidence }
+        Vouched::new(Some(platform.parse().unwrap()), evidence)
     }
 
     /// The same with an archive for darwin in the place of the other file.
@@ -152,6 +142,20 @@ mod tests {
     }
 
     #[test]
+    fn one_package_for_several_platforms_covers_each() {
+        let platforms = ["darwin_amd64", "darwin_arm64"];
+        let mut universal = known();
+        universal.lines.insert(digest(2), Line::archive(platforms.map(|platform| platform.parse().unwrap())));
+        let step = step(&[zh(1), zh(2), h1(2)], &platforms);
+        universal.vouch(h1(2), vouched("darwin_arm64", Evidence::Computed));
+        assert!(!is_complete(&step, &universal));
+        universal.vouch(h1(2), vouched("darwin_amd64", Evidence::Computed));
+        assert!(is_complete(&step, &universal));
+        let recorded = [h1(2)].into_iter().collect();
+        assert_eq!(fetched(&universal, &recorded).count(), 2);
+    }
+
+    #[test]
     fn a_report_covers_where_it_is_believed() {
         let mut known = with_darwin();
         known.h1.insert(h1(2), vouched("darwin_arm64", Evidence::ReportedByOrigin));
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn platforms_are_attributed_by_h1() {
         let recorded = [h1(1)].into_iter().collect();
-        assert_eq!(attributed(&known(), &recorded).count(), 1);
-        assert_eq!(attributed(&known(), &PackageHashes::new()).count(), 0);
+        assert_eq!(known().platforms_with(&recorded).count(), 1);
+        assert_eq!(known().platforms_with(&PackageHashes::new()).count(), 0);
     }
 }

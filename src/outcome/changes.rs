@@ -1,6 +1,6 @@
 //! What a command changed in a lock file, and what two lock files differ in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use url::Url;
@@ -152,8 +152,8 @@ pub enum Standing {
 pub struct Judged {
     /// The verdict.
     pub verdict: Verdict,
-    /// The platform of its package, where known.
-    pub platform: Option<Platform>,
+    /// The platforms of its packages, where known.
+    pub platforms: BTreeSet<Platform>,
 }
 
 /// A place in configuration that asks for a provider otherwise than before.
@@ -186,8 +186,8 @@ impl Ask {
 pub struct AddedHash {
     /// The hash.
     pub hash: PackageHash,
-    /// The platform of its package, where known.
-    pub platform: Option<Platform>,
+    /// The platforms of its packages, where known.
+    pub platforms: BTreeSet<Platform>,
     /// Why it is believed.
     pub evidence: Vec<Evidence>,
 }

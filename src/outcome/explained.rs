@@ -1,5 +1,6 @@
 //! What `explain` tells.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
@@ -83,8 +84,8 @@ pub struct ReleaseOfHash {
 pub enum HashOrigin {
     /// The files of a package.
     Contents {
-        /// The platform of the package, where known.
-        platform: Option<Platform>,
+        /// The platforms of the package, where known.
+        platforms: BTreeSet<Platform>,
         /// Why it is believed.
         evidence: Evidence,
         /// The `zh:` of the archive, where known.
@@ -92,8 +93,8 @@ pub enum HashOrigin {
     },
     /// An archive in the signed checksums.
     Archive {
-        /// Its platform, where its name tells it.
-        platform: Option<Platform>,
+        /// Its platforms, where its names tell them.
+        platforms: BTreeSet<Platform>,
     },
     /// Another file in the checksums, such as a manifest.
     OtherFile,

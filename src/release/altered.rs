@@ -1,16 +1,20 @@
 //! Was the lock file changed, where a release seems to have been published again?
 //!
 //! Before a release is called republished, the file is suspected: where what is on offer is what the file's own history,
-//! or the index, recorded for that version, the release is the old one and the entry is not.
+//! or the index, recorded for that version, the release is the old one and the entry is not. And where the entry has what
+//! they recorded for another version, only its version was changed.
 
 use super::Release;
 use super::continuity::{self, Verdict};
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
+use crate::version::Version;
 
 /// What was recorded of a release elsewhere than in the entry that is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
+    /// The version that they were recorded for.
+    pub version: Version,
     /// The hashes.
     pub recorded: PackageHashes,
     /// Where, for people, such as `HEAD` or `the index`.
@@ -24,29 +28,69 @@ pub fn is_doubtful(recorded: &PackageHashes, release: &Release) -> bool {
     matches!(continuity::judge(recorded, release), Verdict::Republished { .. } | Verdict::NotReproduced)
 }
 
-/// The finding that an entry was changed, by the first witness that recorded just what is on offer; none without one.
+/// The finding that an entry was changed, by the first witness that recorded just what is on offer, or else by the first that
+/// recorded for another version what the entry has; none without one.
 ///
 /// Only to be asked about an entry whose release is doubtful.
 pub fn finding(recorded: &PackageHashes, release: &Release, witnesses: &[Witness]) -> Option<Finding> {
-    let witness = witnesses.iter().find(|witness| is_shown(&witness.recorded, release))?;
-    let is_known = |hash: &&PackageHash| hash.scheme() != HashScheme::Other;
-    let foreign: Vec<&PackageHash> =
-        recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
-    let first = foreign.first().map(|hash| format!(" (first: {})", hash.abridged())).unwrap_or_default();
-    let message = format!(
-        "the entry of {} {} was changed: {} of its {} hashes {} not in {}, which records the release on offer{first}",
-        release.address,
-        release.version,
-        foreign.len(),
-        recorded.len(),
-        if foreign.len() == 1 { "is" } else { "are" },
-        witness.place,
-    );
+    let (same, others): (Vec<&Witness>, Vec<&Witness>) =
+        witnesses.iter().partition(|witness| witness.version == release.version);
+    let shown = same.into_iter().find(|witness| is_shown(&witness.recorded, release));
+    let (witness, what) = if let Some(witness) = shown {
+        (witness, changed(recorded, witness))
+    } else {
+        let witness = others.into_iter().find(|witness| explains(&witness.recorded, recorded, release))?;
+        (witness, moved(recorded, release, witness))
+    };
+    let message = format!("the entry of {} {} was changed: {what}", release.address, release.version);
     let finding = Finding::new(Rule::LockFileAltered, message).about(&release.address).of_version(&release.version);
     Some(match &witness.remedy {
         Some(remedy) => finding.remedied_by(remedy),
         None => finding,
     })
+}
+
+/// An entry that lacks what a witness recorded for its version.
+fn changed(recorded: &PackageHashes, witness: &Witness) -> String {
+    let is_known = |hash: &&PackageHash| hash.scheme() != HashScheme::Other;
+    let foreign: Vec<&PackageHash> =
+        recorded.iter().filter(is_known).filter(|hash| !witness.recorded.contains(hash)).collect();
+    let first = foreign.first().map(|hash| format!(" (first: {})", hash.abridged())).unwrap_or_default();
+    format!(
+        "{} of its {} hashes {} not in {}, which records the release on offer{first}",
+        foreign.len(),
+        recorded.len(),
+        if foreign.len() == 1 { "is" } else { "are" },
+        witness.place,
+    )
+}
+
+/// An entry that has what a witness recorded for another version.
+fn moved(recorded: &PackageHashes, release: &Release, witness: &Witness) -> String {
+    let count = foreign(recorded, release).filter(|hash| witness.recorded.contains(hash)).count();
+    format!(
+        "{count} of its {} hashes {} recorded for {} in {}, and {} to {}",
+        recorded.len(),
+        if count == 1 { "is" } else { "are" },
+        witness.version,
+        witness.place,
+        if count == 1 { "does not belong" } else { "do not belong" },
+        release.version,
+    )
+}
+
+/// Recorded hashes that the release on offer does not have.
+fn foreign<'a>(recorded: &'a PackageHashes, release: &'a Release) -> impl Iterator<Item = &'a PackageHash> {
+    let can_match = |hash: &&PackageHash| hash.scheme() != HashScheme::Other && hash.is_well_formed();
+    recorded.iter().filter(can_match).filter(|hash| !release.has(hash))
+}
+
+/// True if another version was recorded with all archives that the release on offer does not have; where no archive is
+/// recorded, with all contents.
+fn explains(other: &PackageHashes, recorded: &PackageHashes, release: &Release) -> bool {
+    let of = |scheme| foreign(recorded, release).filter(move |hash| hash.scheme() == scheme);
+    let scheme = if of(HashScheme::Zh).next().is_some() { HashScheme::Zh } else { HashScheme::H1 };
+    of(scheme).next().is_some() && of(scheme).all(|hash| other.contains(hash))
 }
 
 /// True if all that was recorded is of the release on offer.
@@ -65,7 +109,6 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
     use crate::release::Line;
-    use crate::version::Version;
 
     fn recorded(numbers: &[u8]) -> PackageHashes {
         numbers.iter().map(|number| PackageHash::zh(Sha256Digest::from_bytes([*number; 32]))).collect()
@@ -73,14 +116,15 @@ mod tests {
 
     fn on_offer(archives: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let lines = archives.iter().map(|number| (Sha256Digest::from_bytes([*number; 32]), Line::Archive(None)));
+        let lines = archives.iter().map(|number| (Sha256Digest::from_bytes([*number; 32]), Line::archive(None)));
         Release { lines: lines.collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
     }
 
     /// What is said where an entry records the first numbers, the others are on offer, and HEAD recorded the last ones.
     fn told(entry: &[u8], archives: &[u8], head: &[u8]) -> Option<String> {
         let remedy = Some("Take it back.".to_owned());
-        let witness = Witness { recorded: recorded(head), place: "HEAD".to_owned(), remedy };
+        let (version, recorded_there) = (Version::new(1, 0, 0), recorded(head));
+        let witness = Witness { version, recorded: recorded_there, place: "HEAD".to_owned(), remedy };
         let finding = finding(&recorded(entry), &on_offer(archives), &[witness])?;
         assert_eq!((finding.rule, finding.help().as_str()), (Rule::LockFileAltered, "Take it back."));
         Some(finding.message)
@@ -115,6 +159,26 @@ mod tests {
     #[test]
     fn head_recorded_nothing() {
         assert_eq!(told(&[7], &[1, 2], &[]), None);
+    }
+
+    #[test]
+    fn head_recorded_the_hashes_of_the_entry_for_another_version() {
+        let told = |entry: &[u8], head: &[u8]| {
+            let (version, place) = (Version::new(2, 0, 0), "HEAD".to_owned());
+            let witness = Witness { version, recorded: recorded(head), place, remedy: None };
+            // 9 is the manifest of both releases.
+            let mut release = on_offer(&[1, 2]);
+            release.lines.insert(Sha256Digest::from_bytes([9; 32]), Line::Other);
+            finding(&recorded(entry), &release, &[witness]).map(|finding| finding.message)
+        };
+        let moved = told(&[7, 8, 9], &[7, 8, 9]).unwrap();
+        assert!(
+            moved.ends_with("2 of its 3 hashes are recorded for 2.0.0 in HEAD, and do not belong to 1.0.0"),
+            "{moved}"
+        );
+        assert!(told(&[1, 7], &[7, 8]).is_some());
+        assert_eq!(told(&[7, 8, 9], &[7, 9]), None, "one of them is nowhere");
+        assert_eq!(told(&[7, 8, 9], &[1, 2, 9]), None);
     }
 
     #[test]

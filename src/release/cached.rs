@@ -80,9 +80,7 @@ fn known(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, check: Chec
     let mut release = listed(cache, addr, record, &document);
     let computed: BTreeSet<Platform> = release.computed().filter_map(|(_, platform)| platform.cloned()).collect();
     // What was computed here counts more than what was reported.
-    release.h1.retain(|_, vouched| {
-        vouched.evidence == Evidence::Computed || vouched.platform.as_ref().is_none_or(|it| !computed.contains(it))
-    });
+    release.retract(|_, platform| computed.contains(platform));
     Some(Release { signer: Some(signer), subkey, signed_at, findings, ..release })
 }
 
@@ -93,16 +91,19 @@ fn listed(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, document: 
     let mut release = Release::new(addr.clone(), record.version.clone())
         .listing(&sums, |name| named(name).map(|package| package.platform.clone()));
     release.current = false;
-    for package in record.packages.iter().filter(|package| release.lines.contains_key(&package.zh)) {
-        let vouched = |evidence| Vouched { platform: Some(package.platform.clone()), evidence };
+    for package in &record.packages {
+        if !release.lines.contains_key(&package.zh) {
+            continue;
+        }
+        let vouched = |evidence| Vouched::new(Some(package.platform.clone()), evidence);
         if let Some(hash) = package.h1.clone() {
-            release.h1.insert(hash, vouched(Evidence::ReportedByOrigin));
+            release.vouch(hash, vouched(Evidence::ReportedByOrigin));
         }
         if let Some((hash, _)) = cache.h1_of(&package.zh) {
-            release.h1.insert(hash, vouched(Evidence::Computed));
+            release.vouch(hash, vouched(Evidence::Computed));
         }
     }
-    let known = |platform: &Platform| release.h1.values().any(|vouched| vouched.platform.as_ref() == Some(platform));
+    let known = |platform: &Platform| release.h1.values().any(|vouched| vouched.platforms.contains_key(platform));
     let mut archives = sums.archives(addr.type_name(), &record.version).map(|(platform, _)| platform).peekable();
     release.complete = archives.peek().is_some() && archives.all(|platform| known(&platform));
     release

@@ -13,7 +13,7 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes};
 /// What continuity says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The entry records no hash of a known scheme.
+    /// The entry records no hash that could match a package.
     FirstUse,
     /// The release is the recorded one; recorded `zh:` that it does not have stay unexplained.
     Shown {
@@ -38,8 +38,8 @@ pub enum Verdict {
 
 /// Judges a signed release against what is recorded under its version.
 pub fn judge(recorded: &PackageHashes, release: &Release) -> Verdict {
-    let zh: BTreeSet<&PackageHash> = recorded.of(HashScheme::Zh).collect();
-    let h1: BTreeSet<&PackageHash> = recorded.of(HashScheme::H1).collect();
+    let zh: BTreeSet<&PackageHash> = usable(recorded, HashScheme::Zh).collect();
+    let h1: BTreeSet<&PackageHash> = usable(recorded, HashScheme::H1).collect();
     match (zh.is_empty(), h1.is_empty()) {
         (true, true) => Verdict::FirstUse,
         (true, false) if release.computed().any(|(hash, _)| h1.contains(hash)) => {
@@ -48,6 +48,11 @@ pub fn judge(recorded: &PackageHashes, release: &Release) -> Verdict {
         (true, false) => Verdict::NotReproduced,
         (false, _) => judge_sums(&zh, release),
     }
+}
+
+/// What is recorded in a form that can match a package: nothing is gone that could never have been there.
+fn usable(recorded: &PackageHashes, scheme: HashScheme) -> impl Iterator<Item = &PackageHash> {
+    recorded.of(scheme).filter(|hash| hash.is_well_formed())
 }
 
 fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
@@ -67,7 +72,7 @@ fn judge_sums(recorded: &BTreeSet<&PackageHash>, release: &Release) -> Verdict {
 ///
 /// What only `h1:` says is not enough: equal contents of one package tell nothing of the others.
 pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {
-    let recorded: BTreeSet<&PackageHash> = recorded.of(HashScheme::Zh).collect();
+    let recorded: BTreeSet<&PackageHash> = usable(recorded, HashScheme::Zh).collect();
     match judge_sums(&recorded, release) {
         Verdict::Shown { unexplained } => unexplained.is_empty(),
         Verdict::Grew { .. } => true,
@@ -77,7 +82,7 @@ pub fn has_same_archives(recorded: &PackageHashes, release: &Release) -> bool {
 
 /// Judges one package that no signed list vouches for: its own `zh:` or `h1:` must be recorded.
 pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
-    let known = |scheme| recorded.of(scheme).next().is_some();
+    let known = |scheme| usable(recorded, scheme).next().is_some();
     if !known(HashScheme::Zh) && !known(HashScheme::H1) {
         Verdict::FirstUse
     } else if own.iter().any(|hash| recorded.contains(hash)) {
@@ -107,13 +112,13 @@ mod tests {
 
     fn offer(archives: &[u8], others: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let archives = archives.iter().map(|byte| (digest(*byte), Line::Archive(None)));
+        let archives = archives.iter().map(|byte| (digest(*byte), Line::archive(None)));
         let others = others.iter().map(|byte| (digest(*byte), Line::Other));
         Release { lines: others.chain(archives).collect(), ..Release::new(addr, Version::new(1, 0, 0)) }
     }
 
     fn computed(h1: &PackageHash) -> Release {
-        let vouched = Vouched { platform: None, evidence: Evidence::Computed };
+        let vouched = Vouched::new(None, Evidence::Computed);
         Release { h1: [(h1.clone(), vouched)].into(), ..offer(&[1], &[]) }
     }
 
@@ -162,16 +167,26 @@ mod tests {
         ] {
             assert_eq!(has_same_archives(&recorded(zh), &offer(archives, others)), same, "{zh:?} {archives:?}");
         }
-        let h1: PackageHash = "h1:a".parse().unwrap();
+        let h1: PackageHash = PackageHash::h1(digest(40));
         assert!(!has_same_archives(&[h1.clone()].into_iter().collect(), &computed(&h1)));
     }
 
     #[test]
     fn only_h1_wants_one_reproduced() {
-        let h1: PackageHash = "h1:a".parse().unwrap();
+        let h1: PackageHash = PackageHash::h1(digest(40));
         let recorded: PackageHashes = [h1.clone()].into_iter().collect();
         assert_eq!(judge(&recorded, &offer(&[1], &[])), Verdict::NotReproduced);
         assert_eq!(judge(&recorded, &computed(&h1)), Verdict::Shown { unexplained: vec![] });
+    }
+
+    #[test]
+    fn a_malformed_hash_was_never_there() {
+        let malformed = || "zh:01AB".parse::<PackageHash>().unwrap();
+        let with = |bytes: &[u8]| bytes.iter().map(|byte| zh(*byte)).chain([malformed()]).collect::<PackageHashes>();
+        assert_eq!(judge(&with(&[1]), &offer(&[1, 2], &[])), Verdict::Grew { new: 1 });
+        assert_eq!(judge(&with(&[1, 2]), &offer(&[1, 2], &[])), Verdict::Shown { unexplained: vec![] });
+        assert_eq!(judge(&with(&[]), &offer(&[1], &[])), Verdict::FirstUse);
+        assert!(matches!(judge(&with(&[7]), &offer(&[1], &[])), Verdict::Republished { .. }));
     }
 
     #[test]

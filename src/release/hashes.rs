@@ -6,6 +6,8 @@
 //!
 //! Source: our own rule; the tools compare the packages that they install, and no others.
 
+use std::collections::BTreeSet;
+
 use super::archives::Archives;
 use super::{Line, Release};
 use crate::evidence::Evidence;
@@ -46,8 +48,8 @@ pub enum Ground {
 pub struct Judgment {
     /// What is known of the hash.
     pub status: Status,
-    /// The platform of its package, where that is known.
-    pub platform: Option<Platform>,
+    /// The platforms of its packages, where that is known.
+    pub platforms: BTreeSet<Platform>,
     /// Every reason to believe it.
     pub evidence: Vec<Evidence>,
 }
@@ -74,7 +76,7 @@ impl Status {
 
 impl From<Status> for Judgment {
     fn from(status: Status) -> Self {
-        Self { status, platform: None, evidence: Vec::new() }
+        Self { status, platforms: BTreeSet::new(), evidence: Vec::new() }
     }
 }
 
@@ -104,7 +106,7 @@ impl<'a> Judge<'a> {
 
     fn archive(&self, zh: &PackageHash) -> Judgment {
         let release = self.release;
-        let platform = release.and_then(|release| release.platform_of(zh)).cloned();
+        let platforms = || release.into_iter().flat_map(|release| release.platforms_of(zh)).cloned().collect();
         let listed = release.filter(|release| release.lists(zh)).map(list);
         let recorded = || {
             let of_record = self.archives.h1_of(zh).is_some_and(|h1| self.is_recorded(h1));
@@ -116,7 +118,9 @@ impl<'a> Judge<'a> {
             weaker => recorded().or(weaker),
         };
         match ground {
-            Some((ground, evidence)) => Judgment { status: Status::Proven(ground), platform, evidence: vec![evidence] },
+            Some((ground, evidence)) => {
+                Judgment { status: Status::Proven(ground), platforms: platforms(), evidence: vec![evidence] }
+            }
             None => self.ruled_out().into(),
         }
     }
@@ -129,9 +133,9 @@ impl<'a> Judge<'a> {
         let recorded = archives.iter().find(|zh| self.is_recorded(zh));
         // A package that is a directory is none of the archives.
         let told = vouched.is_some_and(|vouched| vouched.evidence == Evidence::ReportedByMirror);
-        let platform = || {
-            let named = archives.iter().find_map(|zh| self.release?.platform_of(zh));
-            named.or_else(|| vouched?.platform.as_ref()).cloned()
+        let platforms = || {
+            let named = archives.iter().flat_map(|zh| self.release.into_iter().flat_map(|it| it.platforms_of(zh)));
+            named.chain(vouched.into_iter().flat_map(|vouched| vouched.platforms.keys())).cloned().collect()
         };
         let (ground, evidence) = match (own.map(list), recorded) {
             (Some((Ground::Signature, by)), _) => (Ground::Signature, vec![by, Evidence::Computed]),
@@ -143,7 +147,7 @@ impl<'a> Judge<'a> {
                 None => return self.unreported().into(),
             },
         };
-        Judgment { status: Status::Proven(ground), platform: platform(), evidence }
+        Judgment { status: Status::Proven(ground), platforms: platforms(), evidence }
     }
 
     /// The status of a hash that is none of all that the release has.
@@ -169,7 +173,7 @@ impl<'a> Judge<'a> {
         let is_computed = |platform: &Platform| release.computed().any(|(_, of)| of == Some(platform));
         release.archives().next().is_some()
             && release.lines.values().all(|line| match line {
-                Line::Archive(platform) => platform.as_ref().is_some_and(is_computed),
+                Line::Archive(platforms) => !platforms.is_empty() && platforms.iter().all(is_computed),
                 Line::Other => true,
             })
     }
@@ -218,7 +222,7 @@ mod tests {
     /// A release for linux and darwin with a manifest, of whose contents nothing is known.
     fn release(signer: Option<&str>) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let archive = |platform: &str| Line::Archive(Some(platform.parse().unwrap()));
+        let archive = |platform: &str| Line::archive([platform.parse().unwrap()]);
         let lines = [
             (digest(LINUX), archive("linux_amd64")),
             (digest(DARWIN), archive("darwin_arm64")),
@@ -239,10 +243,9 @@ mod tests {
         release(Some("unsigned"))
     }
 
-    fn vouching(release: Release, platform: &str, h1: PackageHash, evidence: Evidence) -> Release {
-        let vouched = Vouched { platform: Some(platform.parse().unwrap()), evidence };
-        let h1 = release.h1.into_iter().chain([(h1, vouched)]).collect();
-        Release { h1, ..release }
+    fn vouching(mut release: Release, platform: &str, h1: PackageHash, evidence: Evidence) -> Release {
+        release.vouch(h1, Vouched::new(Some(platform.parse().unwrap()), evidence));
+        release
     }
 
     fn computed(release: Release, numbers: &[u8]) -> Release {
@@ -277,7 +280,7 @@ mod tests {
     fn a_signed_archive() {
         assert_eq!(status(&signed(), &zh(LINUX)), Status::Proven(Ground::Signature));
         let judgment = Judge::of(Some(&signed())).judge(&zh(LINUX));
-        assert_eq!(judgment.platform, Some("linux_amd64".parse().unwrap()));
+        assert_eq!(judgment.platforms, ["linux_amd64".parse().unwrap()].into());
         assert_eq!(judgment.evidence, [Evidence::Signed("A".repeat(40).parse().unwrap())]);
     }
 
@@ -370,8 +373,7 @@ mod tests {
 
     #[test]
     fn the_other_hash_of_a_recorded_archive() {
-        let nothing = release(None);
-        let nothing = Release { lines: [].into(), ..nothing };
+        let nothing = Release { lines: [].into(), ..release(None) };
         assert_eq!(beside(&nothing, &[LINUX], &[zh(LINUX)], &h1(LINUX)), Status::Proven(Ground::Record));
         assert_eq!(beside(&nothing, &[LINUX], &[h1(LINUX)], &zh(LINUX)), Status::Proven(Ground::Record));
         assert_eq!(beside(&nothing, &[LINUX], &[zh(DARWIN)], &h1(LINUX)), Status::Unknown);

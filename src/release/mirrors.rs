@@ -26,7 +26,7 @@ pub fn differs(release: &Release, recorded: &PackageHashes) -> Option<Finding> {
         return None;
     }
     let (served, vouched) = release.h1.iter().next()?;
-    let platform = vouched.platform.as_ref().map(|platform| format!(" for {platform}")).unwrap_or_default();
+    let platform = vouched.platforms.keys().next().map(|platform| format!(" for {platform}")).unwrap_or_default();
     let message = format!(
         "no package of {} {} that the mirror has is recorded: it gives {served}{platform}, and none of the {} recorded",
         release.address,
@@ -51,16 +51,18 @@ pub fn unsigned(release: &Release) -> Option<Finding> {
     is_vouched_by_mirror(release).then_some(Finding { level: Level::Deny, ..finding })
 }
 
-/// The finding where a mirror has another archive for a platform than the signed list of the same release names.
-pub fn unlisted(release: &Release, platform: Option<&Platform>, own: &[PackageHash]) -> Option<Finding> {
+/// The finding where a mirror has another archive for some platforms than the signed list of the same release names.
+pub fn unlisted(release: &Release, platforms: &[&Platform], own: &[PackageHash]) -> Option<Finding> {
     let archive = own.iter().find(|hash| hash.scheme() == HashScheme::Zh)?;
-    let named = release.platform_of(archive).filter(|named| platform.is_some_and(|platform| platform != *named));
-    let wrong = match named {
-        _ if !release.lists(archive) => "which the checksums of the release do not list".to_owned(),
-        Some(named) => format!("which the checksums of the release list for {named}"),
-        None => return None,
+    let named: Vec<&Platform> = release.platforms_of(archive).collect();
+    let is_other = !named.is_empty() && platforms.iter().any(|platform| !named.contains(platform));
+    let list = |platforms: &[&Platform]| platforms.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
+    let wrong = match (release.lists(archive), is_other) {
+        (false, _) => "which the checksums of the release do not list".to_owned(),
+        (true, true) => format!("which the checksums of the release list for {}", list(&named)),
+        (true, false) => return None,
     };
-    let served = platform.map(|platform| format!(" for {platform}")).unwrap_or_default();
+    let served = if platforms.is_empty() { String::new() } else { format!(" for {}", list(platforms)) };
     let message = format!(
         "the mirror has an archive of {} {}{served} with the checksum {archive}, {wrong}",
         release.address, release.version,
@@ -91,9 +93,9 @@ mod tests {
     /// A release of which a mirror served these packages: archive and contents of one number.
     fn served(packages: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let vouched = || Vouched { platform: Some("linux_amd64".parse().unwrap()), evidence: Evidence::Computed };
+        let vouched = || Vouched::new(Some("linux_amd64".parse().unwrap()), Evidence::Computed);
         Release {
-            lines: packages.iter().map(|byte| (digest(*byte), Line::Archive(None))).collect(),
+            lines: packages.iter().map(|byte| (digest(*byte), Line::archive(None))).collect(),
             h1: packages.iter().map(|byte| (PackageHash::h1(digest(*byte)), vouched())).collect(),
             ..Release::new(addr, Version::new(1, 0, 0))
         }
@@ -129,15 +131,19 @@ mod tests {
         assert_eq!(differs(&signed, &[hash("h19")].into_iter().collect()), None);
         assert_eq!(unsigned(&signed), None);
         assert_eq!(unsigned(&served(&[1])).unwrap().level, Level::Deny);
-        assert_eq!(unlisted(&signed, None, &[hash("zh1")]), None);
-        assert_eq!(unlisted(&signed, None, &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
+        assert_eq!(unlisted(&signed, &[], &[hash("zh1")]), None);
+        assert_eq!(unlisted(&signed, &[], &[hash("zh2"), hash("h11")]).unwrap().rule, Rule::WrongChecksum);
         let [linux, darwin] = ["linux_amd64", "darwin_arm64"].map(|text| text.parse::<Platform>().unwrap());
-        let named = Release { lines: [(digest(1), Line::Archive(Some(linux.clone())))].into(), ..signed };
-        assert_eq!(unlisted(&named, Some(&linux), &[hash("zh1")]), None);
-        let of_another = unlisted(&named, Some(&darwin), &[hash("zh1")]).unwrap();
+        let named = Release { lines: [(digest(1), Line::archive(Some(linux.clone())))].into(), ..signed };
+        assert_eq!(unlisted(&named, &[&linux], &[hash("zh1")]), None);
+        let of_another = unlisted(&named, &[&darwin], &[hash("zh1")]).unwrap();
         assert!(
             of_another.message.ends_with("which the checksums of the release list for linux_amd64"),
             "{of_another:?}"
         );
+        let universal =
+            Release { lines: [(digest(1), Line::archive([linux.clone(), darwin.clone()]))].into(), ..named };
+        assert_eq!(unlisted(&universal, &[&darwin], &[hash("zh1")]), None);
+        assert_eq!(unlisted(&universal, &[&darwin, &linux], &[hash("zh1")]), None);
     }
 }

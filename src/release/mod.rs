@@ -17,7 +17,8 @@ pub mod reported;
 pub mod signers;
 pub mod words;
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -28,7 +29,7 @@ use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::sums::Sums;
-use crate::hash::{PackageHash, Sha256Digest};
+use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
 use crate::platform::Platform;
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
@@ -92,8 +93,8 @@ pub struct Release {
 /// One line of the checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// Names an archive, for a platform if the name tells.
-    Archive(Option<Platform>),
+    /// Names an archive, for these platforms: several where packages are the same, none where no name tells.
+    Archive(BTreeSet<Platform>),
     /// Names something else, such as a manifest, which may stand in many releases.
     Other,
 }
@@ -101,10 +102,54 @@ pub enum Line {
 /// The reason to believe an `h1:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vouched {
-    /// The platform of the package.
-    pub platform: Option<Platform>,
-    /// The reason to believe it.
+    /// The platforms of the packages with these contents, each with the best reason to believe that; none where that is
+    /// not known.
+    pub platforms: BTreeMap<Platform, Evidence>,
+    /// The best reason to believe it.
     pub evidence: Evidence,
+}
+
+impl Line {
+    /// An archive for some platforms.
+    pub fn archive(platforms: impl IntoIterator<Item = Platform>) -> Self {
+        Self::Archive(platforms.into_iter().collect())
+    }
+
+    /// The platforms that an archive is named for.
+    pub fn platforms(&self) -> impl Iterator<Item = &Platform> {
+        match self {
+            Self::Archive(platforms) => Some(platforms),
+            Self::Other => None,
+        }
+        .into_iter()
+        .flatten()
+    }
+}
+
+impl Vouched {
+    /// Contents of a package, for a platform where that is known.
+    pub fn new(platform: Option<Platform>, evidence: Evidence) -> Self {
+        Self { platforms: platform.map(|platform| (platform, evidence.clone())).into_iter().collect(), evidence }
+    }
+
+    /// Takes in a further reason: what was computed counts more than any report, else the first.
+    fn join(&mut self, other: Self) {
+        for (platform, evidence) in other.platforms {
+            if evidence == Evidence::Computed || !self.platforms.contains_key(&platform) {
+                self.platforms.insert(platform, evidence);
+            }
+        }
+        if other.evidence == Evidence::Computed {
+            self.evidence = Evidence::Computed;
+        }
+    }
+
+    /// True if these may be the contents of an archive: it is for one of the platforms, or neither tells.
+    pub fn may_be_of(&self, line: &Line) -> bool {
+        let Line::Archive(platforms) = line else { return false };
+        let is_unknown = platforms.is_empty() && self.platforms.is_empty();
+        is_unknown || platforms.iter().any(|platform| self.platforms.contains_key(platform))
+    }
 }
 
 impl Knowledge {
@@ -141,11 +186,13 @@ impl Release {
     /// gives.
     #[must_use]
     pub fn listing(mut self, sums: &Sums, given: impl Fn(&str) -> Option<Platform>) -> Self {
-        let archives = sums.archives(self.address.type_name(), &self.version);
-        self.lines = archives.map(|(platform, digest)| (digest, Line::Archive(Some(platform)))).collect();
+        let (address, version) = (self.address.clone(), self.version.clone());
+        for (platform, digest) in sums.archives(address.type_name(), &version) {
+            self.name(digest, platform);
+        }
         for (name, digest) in sums.lines() {
             match given(name) {
-                Some(platform) => drop(self.lines.insert(digest, Line::Archive(Some(platform)))),
+                Some(platform) => self.name(digest, platform),
                 None => drop(self.lines.entry(digest).or_insert(Line::Other)),
             }
         }
@@ -153,11 +200,39 @@ impl Release {
         self
     }
 
+    /// Takes in that an archive is for a platform, beside others that it may be for.
+    fn name(&mut self, archive: Sha256Digest, platform: Platform) {
+        match self.lines.entry(archive).or_insert(Line::Other) {
+            Line::Archive(platforms) => drop(platforms.insert(platform)),
+            line @ Line::Other => *line = Line::archive([platform]),
+        }
+    }
+
+    /// Takes in a reason to believe an `h1:`, beside others that there are.
+    pub fn vouch(&mut self, h1: PackageHash, vouched: Vouched) {
+        match self.h1.entry(h1) {
+            Entry::Vacant(vacant) => drop(vacant.insert(vouched)),
+            Entry::Occupied(mut known) => known.get_mut().join(vouched),
+        }
+    }
+
+    /// Takes back what was only reported of contents for some platforms.
+    pub fn retract(&mut self, is_refuted: impl Fn(&PackageHash, &Platform) -> bool) {
+        self.h1.retain(|hash, vouched| {
+            let before = vouched.platforms.len();
+            vouched.platforms.retain(|platform, by| *by == Evidence::Computed || !is_refuted(hash, platform));
+            before == vouched.platforms.len() || !vouched.platforms.is_empty()
+        });
+    }
+
     /// Takes in a package that was looked at: its archive is one of the release, and the hash over its files was computed.
     pub fn look_at(&mut self, platform: &Platform, zh: Option<Sha256Digest>, h1: Option<&PackageHash>) {
-        let vouched = Vouched { platform: Some(platform.clone()), evidence: Evidence::Computed };
-        self.h1.extend(h1.map(|h1| (h1.clone(), vouched)));
-        self.lines.extend(zh.map(|zh| (zh, Line::Archive(Some(platform.clone())))));
+        if let Some(h1) = h1 {
+            self.vouch(h1.clone(), Vouched::new(Some(platform.clone()), Evidence::Computed));
+        }
+        if let Some(zh) = zh {
+            self.name(zh, platform.clone());
+        }
     }
 
     /// The key that signed.
@@ -188,18 +263,25 @@ impl Release {
 
     /// The platforms that its archives are named for.
     pub fn platforms(&self) -> impl Iterator<Item = &Platform> {
-        self.lines.values().filter_map(|line| match line {
-            Line::Archive(platform) => platform.as_ref(),
-            Line::Other => None,
-        })
+        self.lines.values().flat_map(Line::platforms)
     }
 
-    /// The platform of an archive, where its name tells.
-    pub fn platform_of(&self, zh: &PackageHash) -> Option<&Platform> {
-        match self.lines.get(&zh.zh_digest()?)? {
-            Line::Archive(platform) => platform.as_ref(),
-            Line::Other => None,
-        }
+    /// The platforms of an archive, where names tell.
+    pub fn platforms_of(&self, zh: &PackageHash) -> impl Iterator<Item = &Platform> {
+        zh.zh_digest().and_then(|digest| self.lines.get(&digest)).into_iter().flat_map(Line::platforms)
+    }
+
+    /// The platforms of the packages whose contents are among some hashes, with the reason to believe that.
+    pub fn platforms_with<'a>(
+        &'a self,
+        hashes: &'a PackageHashes,
+    ) -> impl Iterator<Item = (&'a Platform, &'a Evidence)> {
+        hashes.iter().filter_map(|hash| self.h1.get(hash)).flat_map(|vouched| &vouched.platforms)
+    }
+
+    /// True if the contents of a platform's package are known, or said, to be among some hashes.
+    pub fn covers(&self, platform: &Platform, hashes: &PackageHashes) -> bool {
+        self.platforms_with(hashes).any(|(covered, _)| covered == platform)
     }
 
     /// The `h1:` that the origin reports and no run computed, each with its platform.
@@ -207,9 +289,13 @@ impl Release {
         self.h1.get(hash).filter(|vouched| vouched.evidence == Evidence::ReportedByOrigin)
     }
 
-    /// The `h1:` that were computed from archives.
+    /// The `h1:` that were computed from archives, once for each platform of theirs.
     pub fn computed(&self) -> impl Iterator<Item = (&PackageHash, Option<&Platform>)> {
         let computed = self.h1.iter().filter(|(_, vouched)| vouched.evidence == Evidence::Computed);
-        computed.map(|(hash, vouched)| (hash, vouched.platform.as_ref()))
+        computed.flat_map(|(hash, vouched)| {
+            let unknown = vouched.platforms.is_empty().then_some((hash, None));
+            let of_computed = vouched.platforms.iter().filter(|(_, by)| **by == Evidence::Computed);
+            of_computed.map(move |(platform, _)| (hash, Some(platform))).chain(unknown)
+        })
     }
 }

@@ -4,9 +4,11 @@
 
 use super::Release;
 use super::continuity::Verdict;
+use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::trust::pins::Signer;
+use crate::version::Version;
 
 /// The finding of a verdict about a recorded release; none for one that lets it pass.
 pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Verdict) -> Option<Finding> {
@@ -16,6 +18,16 @@ pub fn republished(recorded: &PackageHashes, release: &Release, verdict: &Verdic
         Verdict::NotReproduced => not_reproduced(recorded, release),
     };
     Some(Finding::new(Rule::Republished, message).about(&release.address).of_version(&release.version))
+}
+
+/// The finding on a hash that no package can have.
+pub fn malformed(hash: &PackageHash, addr: &ProviderAddr, version: &Version) -> Finding {
+    let wanted = match hash.scheme() {
+        HashScheme::Zh => "64 lower-case hexadecimal digits",
+        _ => "the base64 of 32 bytes",
+    };
+    let message = format!("recorded hash {hash} of {addr} {version} can match no package: expected {wanted}");
+    Finding::new(Rule::MalformedHash, message).about(addr).of_version(version)
 }
 
 fn other(recorded: &PackageHashes, release: &Release, gone: &[PackageHash], new: usize) -> String {
@@ -48,7 +60,7 @@ fn not_reproduced(recorded: &PackageHashes, release: &Release) -> String {
         0 => format!("the recorded hash {first}"),
         others => format!("none of the {} recorded hashes (first: {first})", others + 1),
     };
-    let served = release.h1.iter().filter_map(|(hash, vouched)| Some((vouched.platform.as_ref()?, hash))).min();
+    let served = release.h1.iter().flat_map(|(hash, vouched)| vouched.platforms.keys().map(move |it| (it, hash))).min();
     format!(
         "{which} of {} {} is {}that of a package on offer{}; its {}",
         release.address,

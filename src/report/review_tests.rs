@@ -93,8 +93,8 @@ fn signed(changes: &[Change]) -> Packages {
     for change in changes {
         for entry in [&change.new, &change.old].into_iter().flatten() {
             let archive =
-                |hash: &PackageHash| Some((hash.zh_digest()?, Line::Archive(Some("linux_amd64".parse().unwrap()))));
-            let reported = || Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
+                |hash: &PackageHash| Some((hash.zh_digest()?, Line::archive(Some("linux_amd64".parse().unwrap()))));
+            let reported = || Vouched::new(None, Evidence::ReportedByOrigin);
             let release = Release {
                 signer: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
                 lines: entry.hashes.iter().filter_map(archive).collect(),

@@ -37,7 +37,8 @@ fn entry(version: &str, asked: &str, hashes: &[&str]) -> LockEntry {
 }
 
 fn added(text: &str, platform: Option<&str>, evidence: &[Evidence]) -> AddedHash {
-    AddedHash { hash: hash(text), platform: platform.map(|text| text.parse().unwrap()), evidence: evidence.to_vec() }
+    let platforms = platform.map(|text| text.parse().unwrap()).into_iter().collect();
+    AddedHash { hash: hash(text), platforms, evidence: evidence.to_vec() }
 }
 
 fn outcome(command: &'static str, bodies: Vec<(&str, Result<Body, Error>)>) -> Outcome {

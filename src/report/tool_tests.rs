@@ -34,8 +34,8 @@ fn recorded(line: Option<usize>) -> RecordedAt {
 }
 
 fn contents() -> HashOrigin {
-    let platform = Some("linux_amd64".parse().unwrap());
-    HashOrigin::Contents { platform, evidence: Evidence::Computed, archive: None }
+    let platforms = ["linux_amd64".parse().unwrap()].into();
+    HashOrigin::Contents { platforms, evidence: Evidence::Computed, archive: None }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Judged, Subject, init_changes, policy};
 use crate::finding::{Finding, Level, Position, Rule};
-use crate::hash::HashScheme;
+use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
 use crate::platform::Platform;
 use crate::release::Knowledge;
@@ -138,11 +138,10 @@ impl Judged<'_> {
             let sure = wanted.filter(|_| recorded.is_empty());
             return sure.map(|platform| self.uncovered(platform, "the entry records no h1")).collect();
         };
-        let attributed = recorded.iter().filter_map(|hash| release.h1.get(*hash));
-        let covered: BTreeSet<&Platform> = attributed.clone().filter_map(|vouched| vouched.platform.as_ref()).collect();
-        let all_attributed = attributed.filter(|vouched| vouched.platform.is_some()).count() == recorded.len();
-        let known: BTreeSet<&Platform> = release.h1.values().filter_map(|vouched| vouched.platform.as_ref()).collect();
-        let uncovered = wanted.filter(|platform| !covered.contains(platform));
+        let is_attributed = |hash: &&&PackageHash| release.h1.get(**hash).is_some_and(|it| !it.platforms.is_empty());
+        let all_attributed = recorded.iter().filter(is_attributed).count() == recorded.len();
+        let known: BTreeSet<&Platform> = release.h1.values().flat_map(|vouched| vouched.platforms.keys()).collect();
+        let uncovered = wanted.filter(|platform| !release.covers(platform, &self.entry.hashes));
         let sure = uncovered.filter(|platform| all_attributed || known.contains(platform));
         sure.map(|platform| self.uncovered(platform, "none of the recorded h1 is that of its package")).collect()
     }

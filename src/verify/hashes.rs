@@ -67,12 +67,7 @@ impl Judged<'_> {
     }
 
     fn malformed(&self, hash: &PackageHash) -> Finding {
-        let wanted = match hash.scheme() {
-            HashScheme::Zh => "64 lower-case hexadecimal digits",
-            _ => "the base64 of 32 bytes",
-        };
-        let message = format!("recorded hash {hash} of {} can match no package: expected {wanted}", self.name());
-        let finding = self.find(Rule::MalformedHash, message).at(self.place_of(hash));
+        let finding = words::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it stands in the place of a true one.
         if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }

@@ -51,8 +51,8 @@ fn releases(folder: &Path) -> Releases {
         let list =
             |at: usize| row[at].split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let is_shared = |hex: &String| shared.contains(&format!("zh:{hex}"));
-        let line = |hex: &String| if is_shared(hex) { Line::Other } else { Line::Archive(None) };
-        let vouched = || Vouched { platform: None, evidence: Evidence::ReportedByOrigin };
+        let line = |hex: &String| if is_shared(hex) { Line::Other } else { Line::archive(None) };
+        let vouched = || Vouched::new(None, Evidence::ReportedByOrigin);
         let release = Release {
             address,
             version: row[1].parse().ok()?,
@@ -83,7 +83,7 @@ fn other_builds() -> impl Iterator<Item = ((String, String), Arc<Release>)> {
             signer: Some(Signer::Unsigned),
             subkey: None,
             signed_at: None,
-            lines: BTreeMap::from([(Sha256Digest::of(name.as_bytes()), Line::Archive(None))]),
+            lines: BTreeMap::from([(Sha256Digest::of(name.as_bytes()), Line::archive(None))]),
             h1: BTreeMap::new(),
             complete: true,
             current: true,

@@ -8,7 +8,7 @@ use crate::support::proposal::{self, commit, edit, gate};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
-use crate::support::worlds::{LOCK_BOTH, widget};
+use crate::support::worlds::{LOCK_BOTH, PLATFORMS, widget};
 
 const FAKE: &str = "zh:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
@@ -114,6 +114,48 @@ fn the_index_knows_what_was_written_outside_of_git() {
     let platforms = ["--platform", "linux_amd64", "--platform", "darwin_arm64"];
     workspace.tflock(&registry, args.iter().chain(&platforms)).ended_with(0);
     assert_eq!(workspace.lock_file(), sound);
+}
+
+/// The version line alone was changed, by hand or by a bot that knows no hashes.
+#[test]
+fn the_hashes_of_another_version_are_told_to_be_its() {
+    let registry = honest().release("acme/widget", "1.4.1", PLATFORMS);
+    let workspace = committed(&registry);
+    let sound = workspace.lock_file();
+    workspace.write(LOCK, &sound.replace("\"1.4.0\"", "\"1.4.1\""));
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    let advised = help(&run);
+    assert!(run.stdout.contains("are recorded for 1.4.0 in HEAD, and do not belong to 1.4.1"), "{run}");
+    let release = format!("{}/acme/widget@1.4.1", registry.host());
+    let accept = ["lock", "--format", "json", "--accept-republished", &release, "--reason", "x"];
+    let run = workspace.tflock(&registry, accept).ended_with(3);
+    assert!(run.touched().is_empty() && help(&run) == advised, "{run}");
+    // What is advised leads to that version.
+    let restore = advised.split('`').nth(1).unwrap();
+    follow(&workspace, &format!("`{restore}`"));
+    assert_eq!(workspace.lock_file(), sound);
+    let upgrade = command(&advised);
+    assert_eq!(upgrade[..3], ["tflock", "upgrade", "--precise"], "{advised}");
+    workspace.tflock(&registry, upgrade[1..].iter().copied()).ended_with(0);
+    verify(&workspace, &registry, &[]).ended_with(0);
+
+    // The base of a change knows it as well.
+    let workspace = proposal::repository(&registry);
+    edit(&workspace, &format!("app/{LOCK}"), |text| text.replace("\"1.4.0\"", "\"1.4.1\""));
+    commit(&workspace, "bump");
+    help(&gate(&workspace, &registry, &[]).ended_with(3));
+}
+
+#[test]
+fn the_index_knows_the_hashes_of_another_version() {
+    let registry = widget();
+    let workspace = Workspace::from("modules/one-root");
+    workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    let registry = registry.release("acme/widget", "1.4.1", PLATFORMS);
+    edit(&workspace, LOCK, |text| text.replace("\"1.4.0\"", "\"1.4.1\""));
+    let run = verify(&workspace, &registry, &[]).ended_with(3);
+    assert!(help(&run).starts_with("Delete the `hashes` of the entry"), "{run}");
+    assert!(run.stdout.contains("are recorded for 1.4.0 in the index"), "{run}");
 }
 
 #[test]

@@ -113,6 +113,25 @@ fn a_planted_hash_is_kept_and_named() {
     insta::assert_snapshot!("planted_hash", run.filtered(&run.stdout));
 }
 
+/// A line that can match no package was never that of a package, so that nothing is gone.
+#[test]
+fn a_malformed_hash_is_told_as_such_and_no_republication() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    let sound = workspace.lock_file();
+    let zh = registry.package("acme/widget", "1.4.0", "linux_amd64").zh();
+    let upper = format!("zh:{}", zh[3..].to_uppercase());
+    workspace.write(".terraform.lock.hcl", &sound.replace(&zh, &upper));
+    let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
+    assert!(run.stdout.contains("malformed-hash") && !run.stdout.contains("republished"), "{run}");
+    assert!(workspace.lock_file().contains(&zh) && workspace.lock_file().contains(&upper));
+    // With nothing else recorded, nothing shows that it is the recorded release.
+    let (head, _) = sound.split_once("  hashes").unwrap();
+    workspace.write(".terraform.lock.hcl", &format!("{head}  hashes = [\n    \"{upper}\",\n  ]\n}}\n"));
+    let run = refused(&workspace, &registry, &[]);
+    assert!(run.stdout.contains("malformed-hash"), "{run}");
+}
+
 #[test]
 fn only_h1_recorded_wants_one_reproduced() {
     let registry = widget();
@@ -122,9 +141,9 @@ fn only_h1_recorded_wants_one_reproduced() {
     let without_zh = without_zh.join("\n") + "\n";
     workspace.write(".terraform.lock.hcl", &without_zh);
     workspace.tflock(&registry, LOCK_BOTH).ended_with(0);
-    let other_h1 = registry.package("acme/widget", "1.4.0", "darwin_arm64").h1.replace("h1:", "h1:A");
+    let other_h1 = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
     let h1 = registry.package("acme/widget", "1.4.0", "linux_amd64").h1;
-    workspace.write(".terraform.lock.hcl", &without_zh.replace(&h1, &other_h1[..h1.len()]));
+    workspace.write(".terraform.lock.hcl", &without_zh.replace(&h1, other_h1));
     insta::assert_snapshot!("h1_not_reproduced", refused(&workspace, &registry, &[]));
 }
 

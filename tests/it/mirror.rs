@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::support::keys;
+use crate::support::packages::Shape;
 use crate::support::registry::{Answer, Endpoint, Flaw, Registry};
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -319,4 +320,26 @@ fn check_holds_the_copies_in_the_mirror_to_the_remembered_signers() {
     assert_eq!(rules(&run), ["signer-changed"], "{run}");
     let run = workspace.tflock(None, ["mirror", "--check", "nowhere"]).ended_with(2);
     assert!(run.stderr.contains("does not exist"), "{run}");
+}
+
+/// What is complete for `lock` is complete for all others: a package counts for each platform that it is named for.
+#[test]
+fn one_package_for_two_platforms() {
+    let registry = widget().shaped(Shape::Universal);
+    let workspace = Workspace::from("modules/one-root");
+    workspace.write(".tflock.hcl", "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
+    let told = workspace.tflock(&registry, ["lock"]).ended_with(0).stdout;
+    assert!(told.contains("h1 for darwin_arm64, linux_amd64"), "{told}");
+    assert_eq!(workspace.lock_file().matches("\"h1:").count(), 1);
+    workspace.tflock(&registry, ["verify"]).ended_with(0);
+    workspace.tflock(None, ["verify", "--offline"]).ended_with(0);
+    workspace.tflock(None, ["lock", "--offline", "--check"]).ended_with(0);
+    let listed = workspace.tflock(None, ["list", "--format", "json"]).ended_with(0).json();
+    assert_eq!(listed["entries"][0]["platforms"], serde_json::json!(["darwin_arm64", "linux_amd64"]));
+    mirror(&workspace, &registry, &[]).ended_with(0);
+    let sound = workspace.lock_file();
+    workspace.tflock(None, ["lock", "--fs-mirror", "mirror"]).ended_with(0);
+    std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
+    workspace.tflock(None, ["lock", "--fs-mirror", "mirror"]).ended_with(0);
+    assert_eq!(workspace.lock_file(), sound);
 }

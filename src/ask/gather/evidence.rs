@@ -199,9 +199,10 @@ impl Gatherer {
         let left_out = self.downloads.allowance.left_out(&(release.address.clone(), release.version.clone()));
         release.inconclusive = left_out.or(release.inconclusive);
         let reported = |platform: &Platform| {
-            let by_origin = release.h1.iter().find(|(_, vouched)| {
-                vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform)
-            });
+            let by_origin = release
+                .h1
+                .iter()
+                .find(|(_, vouched)| vouched.platforms.get(platform) == Some(&Evidence::ReportedByOrigin));
             by_origin.map(|(hash, _)| hash.clone())
         };
         let packages = listed.iter().map(|(platform, zh)| ReleasePackage {
@@ -290,14 +291,10 @@ impl<'a> Search<'a> {
 
     fn vouch(&mut self, platform: &Platform, h1: PackageHash, evidence: Evidence) {
         self.known.insert(platform.clone());
-        let vouched = Vouched { platform: Some(platform.clone()), evidence };
-        if vouched.evidence == Evidence::Computed {
+        if evidence == Evidence::Computed {
             self.computed.insert(platform.clone());
-            // That counts more than a report of the same.
-            self.release.h1.insert(h1, vouched);
-        } else {
-            self.release.h1.entry(h1).or_insert(vouched);
         }
+        self.release.vouch(h1, Vouched::new(Some(platform.clone()), evidence));
     }
 
     /// Takes in what the origin reports, as far as it fits the checksums and what was computed here.
@@ -343,12 +340,7 @@ impl<'a> Search<'a> {
 
     /// Drops what the origin reported of a package, if that is not what the archive has.
     fn correct(&mut self, platform: &Platform, h1: &PackageHash) {
-        let reported = self.release.h1.iter().find(|(hash, vouched)| {
-            vouched.evidence == Evidence::ReportedByOrigin && vouched.platform.as_ref() == Some(platform) && *hash != h1
-        });
-        if let Some(reported) = reported.map(|(hash, _)| hash.clone()) {
-            self.release.h1.remove(&reported);
-        }
+        self.release.retract(|hash, of| of == platform && hash != h1);
     }
 
     fn computed(&mut self, platform: &Platform, hashed: Result<Hashed, Refusal>) {

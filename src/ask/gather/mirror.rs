@@ -338,7 +338,7 @@ fn is_contradicted(hash: &PackageHash, known: Option<&PackageHash>, recorded: Op
 
 /// What is wrong with a package of a release whose signed list is known.
 pub(super) fn unlisted(release: &Release, platform: &Platform, facts: &PackageFacts) -> Option<Finding> {
-    mirrors::unlisted(release, Some(platform), &facts.hashes().collect::<Vec<_>>())
+    mirrors::unlisted(release, &[platform], &facts.hashes().collect::<Vec<_>>())
 }
 
 pub(super) fn refusal(miss: MirrorMiss) -> Refusal {

@@ -9,7 +9,7 @@ use super::mirror::MirrorGatherer;
 use crate::ask::answer::Refusal;
 use crate::ask::inquiry::Inquiry;
 use crate::evidence::Evidence;
-use crate::hash::Sha256Digest;
+use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
 use crate::release::{Release, ReleaseKey, Vouched, mirrors};
 use crate::source::MirrorPackages;
@@ -46,8 +46,11 @@ impl MirrorGatherer {
         let archives: Vec<Sha256Digest> = release.archives().copied().collect();
         for zh in archives {
             if let Some((h1, _)) = self.equipment.cache.h1_of(&zh) {
-                let platform = release.platform_of(&crate::hash::PackageHash::zh(zh)).cloned();
-                release.h1.insert(h1, Vouched { platform, evidence: Evidence::Computed });
+                let platforms: Vec<Platform> = release.platforms_of(&PackageHash::zh(zh)).cloned().collect();
+                release.vouch(h1.clone(), Vouched::new(None, Evidence::Computed));
+                for platform in platforms {
+                    release.look_at(&platform, None, Some(&h1));
+                }
             }
         }
     }

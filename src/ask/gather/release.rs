@@ -336,7 +336,7 @@ fn reports(lines: &BTreeMap<Platform, Line>) -> BTreeMap<Platform, Option<Report
 /// The archive of a platform by the checksums: by its name, or where no name tells a platform, the reported one if it is
 /// listed at all.
 fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -> Option<Sha256Digest> {
-    let named = release.lines.iter().find(|(_, line)| matches!(line, ListedLine::Archive(Some(of)) if of == platform));
+    let named = release.lines.iter().find(|(_, line)| line.platforms().any(|of| of == platform));
     let unnamed = || {
         let own_names = release.lines.values().all(|line| *line == ListedLine::Other);
         let digest = reported.hashes.iter().find_map(PackageHash::zh_digest);

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
-use crate::release::{Line, Release, Vouched, mirrors};
+use crate::release::{Release, Vouched, mirrors};
 
 /// What was gathered of one release, in the order in which the sources were asked; what the last of them lacks is missing.
 pub(super) fn joined(mut parts: Vec<Selected>, step: &Step) -> Option<Selected> {
@@ -25,7 +25,7 @@ pub(super) fn joined(mut parts: Vec<Selected>, step: &Step) -> Option<Selected> 
             let unlisted = part
                 .packages
                 .iter()
-                .filter_map(|(platform, package)| mirrors::unlisted(&whole.release, Some(platform), &own(package)));
+                .filter_map(|(platform, package)| mirrors::unlisted(&whole.release, &[platform], &own(package)));
             let unlisted: Vec<Finding> = unlisted.collect();
             whole.release.findings.extend(unlisted);
         }
@@ -59,7 +59,8 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
         if is_signed {
             let unlisted = part.archives().filter_map(|zh| {
                 let zh = PackageHash::zh(*zh);
-                mirrors::unlisted(&whole, part.platform_of(&zh), std::slice::from_ref(&zh))
+                let platforms: Vec<_> = part.platforms_of(&zh).collect();
+                mirrors::unlisted(&whole, &platforms, std::slice::from_ref(&zh))
             });
             let unlisted: Vec<Finding> = unlisted.collect();
             whole.findings.extend(unlisted);
@@ -72,7 +73,9 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
         } else {
             whole.lines.extend(part.lines.clone());
         }
-        whole.h1.extend(part.h1);
+        for (h1, vouched) in part.h1 {
+            whole.vouch(h1, vouched);
+        }
         whole.findings.extend(part.findings);
         whole.inconclusive = whole.inconclusive.or(part.inconclusive);
     }
@@ -81,10 +84,12 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
 
 /// The packages of a mirror of which a signed list says nothing, since they are no archives: they are the mirror's word.
 fn unbound(part: &Release) -> BTreeMap<PackageHash, Vouched> {
-    let is_archive = |vouched: &Vouched| {
-        part.lines.values().any(|line| matches!(line, Line::Archive(platform) if *platform == vouched.platform))
+    let is_archive = |vouched: &Vouched| part.lines.values().any(|line| vouched.may_be_of(line));
+    let told = |vouched: &Vouched| {
+        let evidence = Evidence::ReportedByMirror;
+        let platforms = vouched.platforms.keys().map(|platform| (platform.clone(), evidence.clone())).collect();
+        Vouched { platforms, evidence }
     };
-    let told = |vouched: &Vouched| Vouched { evidence: Evidence::ReportedByMirror, ..vouched.clone() };
     let unbound = part.h1.iter().filter(|(_, vouched)| !is_archive(vouched));
     unbound.map(|(hash, vouched)| (hash.clone(), told(vouched))).collect()
 }

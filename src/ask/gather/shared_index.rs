@@ -72,7 +72,7 @@ impl Gatherer {
             let Some((zh, own)) = package.zh.zip(package.h1.as_ref()) else { continue };
             if let Some(report) = self.report(&zh, rules).filter(|report| report.h1 == *own) {
                 let (platform, evidence) = (Some(platform.clone()), Evidence::ReportedByIndex(report.by));
-                known.release.h1.entry(own.clone()).or_insert(Vouched { platform, evidence });
+                known.release.vouch(own.clone(), Vouched::new(platform, evidence));
             }
         }
     }

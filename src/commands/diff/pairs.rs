@@ -185,11 +185,13 @@ fn of_release(change: &mut Change, knowledge: &release::Knowledge, trust: &Trust
     placed.map(|finding| Finding { position: change.position, ..finding }).collect()
 }
 
-/// The finding that an entry was changed, where the release on offer is the one that it recorded before.
+/// The finding that an entry was changed, where the release on offer is the one that it recorded before, or has what it
+/// recorded before for another version.
 fn altered(change: &Change, knowledge: &release::Knowledge, before: &str) -> Option<Finding> {
     let release = knowledge.release().filter(|release| release.current)?;
-    let (old, new) = change.old.as_ref().zip(change.new.as_ref()).filter(|(old, new)| old.version == new.version)?;
-    let witness = Witness { recorded: old.hashes.clone(), place: before.to_owned(), remedy: None };
+    let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
+    let (version, recorded) = (old.version.clone(), old.hashes.clone());
+    let witness = Witness { version, recorded, place: before.to_owned(), remedy: None };
     let doubtful = release::altered::is_doubtful(&new.hashes, release);
     let finding = release::altered::finding(&new.hashes, release, &[witness]).filter(|_| doubtful)?;
     Some(Finding { position: change.position, ..finding })

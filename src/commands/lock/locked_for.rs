@@ -27,7 +27,8 @@ impl LockedFor {
         for (addr, entry) in lock.iter() {
             let Some(release) = cached::unchecked(cache, addr, &entry.version) else { continue };
             locked.fetched.extend(complete::fetched(&release, &entry.hashes).cloned());
-            let attributed: BTreeSet<Platform> = complete::attributed(&release, &entry.hashes).cloned().collect();
+            let attributed: BTreeSet<Platform> =
+                release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();
             locked.reported.entry(addr.host().clone()).or_default().extend(attributed.iter().cloned());
             locked.by_entry.insert(addr.clone(), attributed);
         }

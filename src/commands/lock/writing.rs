@@ -1,5 +1,6 @@
 //! What a decision changes in the files of a root module, and its writing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::decision::Decision;
@@ -116,7 +117,10 @@ fn remembered(settled: &EntryDecision, old: Option<&LockEntry>) -> Vec<AddedHash
     let is_new = |hash: &&PackageHash| {
         settled.added.iter().all(|added| added.hash != **hash) && old.is_none_or(|old| !old.hashes.contains(hash))
     };
-    let added =
-        |hash: &PackageHash| AddedHash { hash: hash.clone(), platform: None, evidence: vec![Evidence::Recorded] };
+    let added = |hash: &PackageHash| AddedHash {
+        hash: hash.clone(),
+        platforms: BTreeSet::new(),
+        evidence: vec![Evidence::Recorded],
+    };
     settled.entry.hashes.iter().filter(is_new).map(added).collect()
 }

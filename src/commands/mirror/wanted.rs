@@ -75,8 +75,8 @@ fn platforms(request: &Request, root: &Root, known: &Known) -> (BTreeSet<Platfor
     }
     let attributed = root.lock().iter().flat_map(|(addr, entry)| {
         let release = known.get(&(addr.clone(), entry.version.clone())).and_then(|known| known.release());
-        let recorded = release.into_iter().flat_map(|release| &release.h1);
-        recorded.filter(|(hash, _)| entry.hashes.contains(hash)).filter_map(|(_, vouched)| vouched.platform.clone())
+        let recorded = release.into_iter().flat_map(|release| release.platforms_with(&entry.hashes));
+        recorded.map(|(platform, _)| platform.clone())
     });
     (attributed.chain([Platform::host()]).collect(), Need::Likely)
 }

@@ -128,10 +128,9 @@ impl Judging<'_> {
         let witnesses =
             Witnesses { root: &settings.root, dialect: settings.dialect, lock: root.lock(), cache: self.cache };
         let at_base = root.base().and_then(|(compared, before)| {
-            let same = before.get(addr).is_some_and(|before| before.version == entry.version);
             let commit = compared.short();
             let place = format!("the merge base with {}", compared.revision);
-            witnesses.revision(addr, before, (&place, commit)).filter(|_| same)
+            witnesses.revision(addr, before, (&place, commit))
         });
         at_base.into_iter().chain(witnesses.of(release)).collect()
     }

@@ -108,12 +108,22 @@ impl Cache {
         }
     }
 
+    /// The versions of a provider that are known. Reads every release record: for what happens rarely.
+    pub fn versions_of(&self, address: &ProviderAddr) -> BTreeSet<Version> {
+        let of_provider = self.records().into_iter().filter(|record| record.address == *address);
+        of_provider.map(|record| record.version).collect()
+    }
+
+    fn records(&self) -> Vec<ReleaseRecord> {
+        let of_run: Vec<ReleaseRecord> = self.state().releases.values().cloned().collect();
+        let stored = self.folder().map(|folder| stored(&folder)).unwrap_or_default();
+        of_run.into_iter().chain(stored).collect()
+    }
+
     /// All key blocks that registries listed with releases of the providers of a pattern, as far as they are known. Reads
     /// every release record: for what happens rarely.
     pub fn keys_of(&self, providers: &AddrPattern) -> BTreeSet<String> {
-        let of_run: Vec<ReleaseRecord> = self.state().releases.values().cloned().collect();
-        let stored = self.folder().map(|folder| stored(&folder)).unwrap_or_default();
-        let records = of_run.into_iter().chain(stored).filter(|record| providers.matches(&record.address));
+        let records = self.records().into_iter().filter(|record| providers.matches(&record.address));
         records.filter_map(|record| self.keys(&record.keys?)).flatten().collect()
     }
 }

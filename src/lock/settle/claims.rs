@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ask::answer::Selected;
+use crate::ask::answer::{PackageFacts, Selected};
 use crate::ask::question::Step;
 use crate::ask::rules::ReportedRule;
 use crate::evidence::Evidence;
@@ -11,9 +11,9 @@ use crate::outcome::AddedHash;
 use crate::platform::Platform;
 use crate::trust::pins::Signer;
 
-/// Every hash that may be written, with its platform and all reasons.
+/// Every hash that may be written, with its platforms and all reasons.
 pub(super) struct Claims {
-    pub(super) by_hash: BTreeMap<PackageHash, (Option<Platform>, BTreeSet<Evidence>)>,
+    pub(super) by_hash: BTreeMap<PackageHash, (BTreeSet<Platform>, BTreeSet<Evidence>)>,
 }
 
 impl Claims {
@@ -56,30 +56,27 @@ impl Claims {
             Signer::Key(key) => Evidence::Signed(key.clone()),
             Signer::Unsigned => Evidence::ReportedByOrigin,
         };
-        let own: BTreeMap<PackageHash, &Platform> =
-            facts.packages.iter().filter_map(|(platform, package)| Some((package.zh_hash()?, platform))).collect();
+        let own = |(platform, package): (_, &PackageFacts)| Some((package.zh_hash()?, platform));
+        let own: Vec<(PackageHash, &Platform)> = facts.packages.iter().filter_map(own).collect();
         for digest in &facts.release.listed {
-            let hash = PackageHash::zh(*digest);
-            let platform = own.get(&hash).copied();
-            self.add(hash, platform, evidence.clone());
+            self.add(PackageHash::zh(*digest), None, evidence.clone());
         }
-        if facts.release.listed.is_empty() {
-            for (hash, platform) in own {
-                self.add(hash, Some(platform), evidence.clone());
-            }
+        let is_written = |hash: &PackageHash| facts.release.listed.is_empty() || self.by_hash.contains_key(hash);
+        for (hash, platform) in own.into_iter().filter(|(hash, _)| is_written(hash)).collect::<Vec<_>>() {
+            self.add(hash, Some(platform), evidence.clone());
         }
     }
 
     fn add(&mut self, hash: PackageHash, platform: Option<&Platform>, evidence: Evidence) {
         let claim = self.by_hash.entry(hash).or_default();
-        claim.0 = claim.0.take().or_else(|| platform.cloned());
+        claim.0.extend(platform.cloned());
         claim.1.insert(evidence);
     }
 
     pub(super) fn into_added(self) -> impl Iterator<Item = AddedHash> {
-        self.by_hash.into_iter().map(|(hash, (platform, evidence))| AddedHash {
+        self.by_hash.into_iter().map(|(hash, (platforms, evidence))| AddedHash {
             hash,
-            platform,
+            platforms,
             evidence: evidence.into_iter().collect(),
         })
     }

@@ -230,7 +230,11 @@ fn continuity(entry: &LockEntry, step: &Step, facts: &Selected, around: Surround
     if let Some(differs) = mirrors::differs(release, &entry.hashes) {
         return (vec![differs], false);
     }
-    match judge(entry, facts) {
+    let (malformed, is_all) = malformed(&release.address, entry);
+    if is_all {
+        return (malformed, false);
+    }
+    let (said, first_use) = match judge(entry, facts) {
         Verdict::FirstUse => {
             let message = format!("{name} records no hash of a known scheme: this is a first use");
             (vec![said(Rule::FirstUse, message)], true)
@@ -255,7 +259,25 @@ fn continuity(entry: &LockEntry, step: &Step, facts: &Selected, around: Surround
                 None => (words::republished(&entry.hashes, release, &verdict).into_iter().collect(), false),
             }
         }
-    }
+    };
+    (said.into_iter().chain(malformed).collect(), first_use)
+}
+
+/// Recorded hashes that no package can have, which are kept beside others, and whether there are no others: then nothing
+/// shows which release was recorded.
+fn malformed(addr: &ProviderAddr, entry: &LockEntry) -> (Vec<Finding>, bool) {
+    let known = || entry.hashes.iter().filter(|hash| hash.scheme() != HashScheme::Other);
+    let is_all = known().next().is_some() && !known().any(PackageHash::is_well_formed);
+    let malformed = known().filter(|hash| !hash.is_well_formed());
+    let findings = malformed.map(|hash| {
+        let finding = words::malformed(hash, addr, &entry.version);
+        if is_all {
+            return finding;
+        }
+        let message = format!("{}; kept", finding.message);
+        Finding { level: Level::Warn, message, ..finding }
+    });
+    (findings.collect(), is_all)
 }
 
 fn judge(entry: &LockEntry, facts: &Selected) -> Verdict {
@@ -291,7 +313,7 @@ fn unattributed(addr: &ProviderAddr, entry: &LockEntry, facts: &Selected) -> Vec
     let judge = Judge::of(Some(&facts.release));
     let recorded: Vec<(&PackageHash, Status)> =
         entry.hashes.of(HashScheme::H1).map(|hash| (hash, judge.judge(hash).status)).collect();
-    let refuted = recorded.iter().filter(|(_, status)| status.is_refuted() || *status == Status::Malformed);
+    let refuted = recorded.iter().filter(|(_, status)| status.is_refuted());
     let mut findings: Vec<Finding> = refuted
         .map(|(hash, _)| {
             let message = format!("recorded hash {hash} of {addr} {} belongs to no package; kept", entry.version);

@@ -54,7 +54,7 @@ fn step(recorded: Option<&[PackageHash]>) -> Step {
 fn release(archives: &[u8]) -> Selected {
     let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
     let platforms = [LINUX, DARWIN, "windows_amd64"];
-    let line = |(number, platform): (&u8, &str)| (digest(*number), Line::Archive(Some(platform.parse().unwrap())));
+    let line = |(number, platform): (&u8, &str)| (digest(*number), Line::archive(Some(platform.parse().unwrap())));
     let mut selected = Selected::new(Release {
         signer: Some(KEY.parse().unwrap()),
         lines: archives.iter().zip(platforms).map(line).collect(),
@@ -167,7 +167,8 @@ fn a_release_that_was_published_again_and_accepted_replaces_the_hashes() {
 
 #[test]
 fn an_entry_that_was_changed_is_refused_whatever_is_accepted() {
-    let witness = Witness { recorded: [zh(1), zh(2)].into_iter().collect(), place: "HEAD".to_owned(), remedy: None };
+    let (version, recorded) = (Version::new(1, 0, 0), [zh(1), zh(2)].into_iter().collect());
+    let witness = Witness { version, recorded, place: "HEAD".to_owned(), remedy: None };
     for accept_republished in [false, true] {
         let step = Step { accept_republished, ..step(Some(&[zh(1), zh(7)])) };
         assert_eq!(refused(&step, &release(&[1, 2]), std::slice::from_ref(&witness)), [Rule::LockFileAltered]);
@@ -291,7 +292,7 @@ fn the_same_archives_at_another_address_keep_their_hashes() {
 #[test]
 fn what_is_vouched_for_twice_is_written_once() {
     let mut twice = release(&[1, 2]);
-    let vouched = Vouched { platform: Some(LINUX.parse().unwrap()), evidence: Evidence::ReportedByOrigin };
+    let vouched = Vouched::new(Some(LINUX.parse().unwrap()), Evidence::ReportedByOrigin);
     twice.release.h1.insert(h1(1), vouched);
     twice.reported.insert(LINUX.parse().unwrap(), vec![h1(1)]);
     let mut believing = step(None);

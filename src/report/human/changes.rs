@@ -8,6 +8,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Need, TrustChange};
+use crate::platform::Platform;
 use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};
 use crate::report::wrap::{flow, width};
@@ -207,11 +208,10 @@ fn added(change: &Change) -> Vec<String> {
         change.hashes_added.iter().filter(|added| added.hash.scheme() == scheme).collect()
     };
     let (known, unknown): (Vec<&AddedHash>, Vec<&AddedHash>) =
-        of(HashScheme::H1).into_iter().partition(|added| added.platform.is_some());
+        of(HashScheme::H1).into_iter().partition(|added| !added.platforms.is_empty());
     let mut told = Vec::new();
     if !known.is_empty() {
-        let mut platforms: Vec<&str> =
-            known.iter().filter_map(|added| Some(added.platform.as_ref()?.as_str())).collect();
+        let mut platforms: Vec<&str> = known.iter().flat_map(|added| &added.platforms).map(Platform::as_str).collect();
         platforms.sort_unstable();
         platforms.dedup();
         told.push(format!("h1 for {}{}", printable(&platforms.join(", ")), vouched(&known)));
@@ -267,7 +267,8 @@ fn signer(text: &mut String, change: &Change, style: Style) {
 
 fn each_hash(text: &mut String, change: &Change) {
     for added in &change.hashes_added {
-        let platform = added.platform.as_ref().map_or("?", |platform| platform.as_str());
+        let platforms: Vec<&str> = added.platforms.iter().map(Platform::as_str).collect();
+        let platform = if platforms.is_empty() { "?".to_owned() } else { platforms.join(",") };
         let evidence: Vec<&str> = added.evidence.iter().map(Evidence::as_str).collect();
         let line = format!("{} {platform} {}", added.hash, evidence.join(", "));
         let _ = writeln!(text, "    + {}", printable(&line));

@@ -1,5 +1,6 @@
 //! `explain` for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::pages::page;
@@ -148,11 +149,15 @@ fn provider(provider: &ExplainedProvider, style: Style) -> String {
     text
 }
 
+fn list(platforms: &BTreeSet<Platform>) -> String {
+    platforms.iter().map(Platform::as_str).collect::<Vec<_>>().join(", ")
+}
+
 /// What a hash is a hash of, and why that is believed.
 fn origin(origin: &HashOrigin) -> (String, String) {
     match origin {
-        HashOrigin::Contents { platform, evidence, archive } => {
-            let platform = platform.as_ref().map_or("an unknown platform", Platform::as_str);
+        HashOrigin::Contents { platforms, evidence, archive } => {
+            let platform = if platforms.is_empty() { "an unknown platform".to_owned() } else { list(platforms) };
             let archive = archive.as_ref().map_or("its archive", PackageHash::as_str);
             let why = match evidence {
                 Evidence::Signed(_) => ", signed".to_owned(),
@@ -164,8 +169,8 @@ fn origin(origin: &HashOrigin) -> (String, String) {
             };
             (format!("the files of the package for {platform}"), why)
         }
-        HashOrigin::Archive { platform: Some(platform) } => (format!("the archive for {platform}"), String::new()),
-        HashOrigin::Archive { platform: None } => ("an archive".to_owned(), String::new()),
+        HashOrigin::Archive { platforms } if platforms.is_empty() => ("an archive".to_owned(), String::new()),
+        HashOrigin::Archive { platforms } => (format!("the archive for {}", list(platforms)), String::new()),
         HashOrigin::OtherFile => ("another file in the checksums, such as a manifest".to_owned(), String::new()),
     }
 }

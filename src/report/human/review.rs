@@ -6,6 +6,7 @@ use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk, verd
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, ChangeKind, Changes};
+use crate::platform::Platform;
 use crate::report::annotation::{signed, versions};
 use crate::report::paint::Paint;
 use crate::report::summary::{of_changes, unanswered, unchecked};
@@ -215,9 +216,9 @@ fn hashes(text: &mut String, change: &Change, style: Style) {
         for (verdict, title) in groups(&hashes, change) {
             let _ = writeln!(text, "    {word}{title}:");
             for hash in hashes.iter().filter(|hash| verdict_of(change, hash) == verdict) {
-                let platform = change.judged.get(*hash).and_then(|judged| judged.platform.as_ref());
-                let platform = platform.map(|platform| format!(" {platform}")).unwrap_or_default();
-                let line = format!("{sign} {hash}{platform}");
+                let platforms = change.judged.get(*hash).into_iter().flat_map(|judged| &judged.platforms);
+                let words: Vec<&str> = [hash.as_str()].into_iter().chain(platforms.map(Platform::as_str)).collect();
+                let line = format!("{sign} {}", words.join(" "));
                 let _ = writeln!(text, "      {}", style.paint(paint, printable(&line)));
             }
         }

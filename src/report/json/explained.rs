@@ -1,5 +1,7 @@
 //! `explain` for programs.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{class, level, one, trust};
@@ -82,15 +84,15 @@ fn recorded(entry: &RecordedAt) -> Value {
 }
 
 fn origin(origin: &HashOrigin) -> Value {
-    let platform = |platform: &Option<Platform>| platform.as_ref().map(|platform| platform.as_str().to_owned());
+    let platform = |platforms: &BTreeSet<Platform>| platforms.first().map(|platform| platform.as_str().to_owned());
     match origin {
-        HashOrigin::Contents { platform: of, evidence, archive } => json!({
+        HashOrigin::Contents { platforms: of, evidence, archive } => json!({
             "of": "contents",
             "platform": platform(of),
             "evidence": Evidence::as_str(evidence),
             "archive": archive.as_ref().map(ToString::to_string),
         }),
-        HashOrigin::Archive { platform: of } => {
+        HashOrigin::Archive { platforms: of } => {
             json!({ "of": "archive", "platform": platform(of), "evidence": "signed", "archive": null })
         }
         HashOrigin::OtherFile => json!({ "of": "other-file", "platform": null, "evidence": "signed", "archive": null }),

@@ -265,7 +265,7 @@ fn reviewed(change: &Change) -> Value {
     }
     let removed = change.hashes_removed.iter().filter_map(|hash| {
         let judged = change.judged.get(hash)?;
-        let platform = judged.platform.as_ref().map(ToString::to_string);
+        let platform = judged.platforms.first().map(ToString::to_string);
         Some(json!({ "hash": hash.as_str(), "platform": platform, "verdict": judged.verdict.as_str() }))
     });
     object["removed_verdicts"] = removed.collect();
@@ -319,7 +319,7 @@ fn change(change: &Change) -> Value {
 fn added(added: &AddedHash) -> Value {
     json!({
         "hash": added.hash.as_str(),
-        "platform": added.platform.as_ref().map(ToString::to_string),
+        "platform": added.platforms.first().map(ToString::to_string),
         "evidence": added.evidence.iter().map(Evidence::as_str).collect::<Vec<_>>(),
     })
 }

@@ -8,6 +8,7 @@ use crate::diff::{Risk, explain, explain_text, headline, risk, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
 use crate::outcome::{Change, Changes};
+use crate::platform::Platform;
 use crate::report::annotation::{signed, versions};
 use crate::report::summary::{of_changes, unanswered};
 use crate::report::{Style, printable};
@@ -189,9 +190,10 @@ fn checksums(page: &mut Page, changes: &Changes, style: Style) {
 fn list(change: &Change, style: Style) -> Option<String> {
     let line = |sign: char, hash: &PackageHash| {
         let judged = change.judged.get(hash);
-        let platform = judged.and_then(|judged| judged.platform.as_ref()).map(|platform| format!(" {platform}"));
+        let platforms = judged.into_iter().flat_map(|judged| &judged.platforms);
+        let named: Vec<&str> = [hash.as_str()].into_iter().chain(platforms.map(Platform::as_str)).collect();
         let words = judged.map(|judged| format!(" ({})", verdict_words(judged.verdict, change))).unwrap_or_default();
-        format!("{sign} {hash}{}{words}", platform.unwrap_or_default())
+        format!("{sign} {}{words}", named.join(" "))
     };
     let removed = change.hashes_removed.iter().map(|hash| line('-', hash));
     let added = change.hashes_added.iter().map(|added| line('+', &added.hash));

@@ -36,6 +36,8 @@ pub enum Shape {
     NoProgram,
     /// It holds a file outside the directory it is unpacked to.
     Escaping,
+    /// It is the same for all platforms.
+    Universal,
 }
 
 /// An archive and its hashes.
@@ -89,6 +91,7 @@ struct Entry {
 fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
     let PackageName { kind, version, platform, edition } = name;
     let exe = if platform.starts_with("windows_") { ".exe" } else { "" };
+    let target = if shapes.contains(&Shape::Universal) { "all" } else { platform };
     let entry = |name: &str, contents: String| Entry { name: name.to_owned(), contents };
     let mut entries = vec![entry("LICENSE.txt", format!("Anybody may do anything with {kind}.\n"))];
     for shape in shapes {
@@ -101,13 +104,13 @@ fn entries(name: PackageName<'_>, shapes: &[Shape]) -> Vec<Entry> {
                 entries.push(entry("docs/index.md", format!("# {kind}\n")));
             }
             Shape::Escaping => entries.push(entry("../../escaped", "This must be nowhere.\n".to_owned())),
-            Shape::Deflated | Shape::NoProgram => {}
+            Shape::Deflated | Shape::NoProgram | Shape::Universal => {}
         }
     }
     if !shapes.contains(&Shape::NoProgram) {
         entries.push(Entry {
             name: format!("terraform-provider-{kind}_v{version}_x5{exe}"),
-            contents: format!("{kind} {version} for {platform}, edition {edition}\n").repeat(8),
+            contents: format!("{kind} {version} for {target}, edition {edition}\n").repeat(8),
         });
     }
     entries
