@@ -1,6 +1,6 @@
 //! Which versions some providers have, asked before anything is planned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::edit_requirements::Offered;
@@ -10,20 +10,31 @@ use super::targets::Targets;
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::ask::answer::Refusal;
+use crate::ask::question::Step;
 use crate::ask::run::Session;
+use crate::ask::select::Choice;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
 
 /// A root module as it was opened, with the versions that its sources have.
-pub(super) type Opened = Result<(Root, Arc<Offered>), Error>;
+pub(super) struct Opened {
+    pub(super) root: Root,
+    pub(super) offered: Arc<Offered>,
+    /// The versions that are selected where more than the constraints has a say, if that was asked.
+    pub(super) choices: Choices,
+}
+
+/// The versions that are selected, by provider.
+pub(super) type Choices = BTreeMap<ProviderAddr, Result<Choice, Refusal>>;
 
 /// Each root module as it was opened, with the versions that its sources have of the providers that it asks for, but those
-/// that its settings forbid to ask about. Beside them what people should know.
+/// that its settings forbid to ask about; with `choose` also which of them are selected. Beside them what people should know.
 pub(super) fn of_roots(
     targets: &Targets<'_>,
     options: &LockOptions,
     services: &Services<'_>,
-) -> (Vec<Opened>, Vec<String>) {
+    choose: bool,
+) -> (Vec<Result<Opened, Error>>, Vec<String>) {
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let open = |at| Root::open(&targets.settings(at)?, options, &cache);
     let roots: Vec<Result<Root, Error>> = parallel::each(targets.paths.len(), parallel::cores(), open);
@@ -35,12 +46,19 @@ pub(super) fn of_roots(
     let sources = Sources::new(services, &cache);
     let mut answers = sources.ask(asking, |session, members| {
         let of_all = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
-        let offered = Arc::new(offered(session, of_all)?);
-        Ok(members.iter().map(|_| Arc::clone(&offered)).collect())
+        let offered = Arc::new(offered(session.as_ref(), of_all)?);
+        let of_member = |at: &usize| {
+            let steps = match &roots[*at] {
+                Ok(root) if choose => steps(root, &asked[*at]),
+                _ => BTreeMap::new(),
+            };
+            Ok((Arc::clone(&offered), choices(session.as_ref(), steps)?))
+        };
+        members.iter().map(of_member).collect()
     });
     let opened = roots.into_iter().enumerate().map(|(at, root)| {
-        let offered = answers.remove(&at).unwrap_or_else(|| Ok(Arc::default()));
-        Ok((root?, offered?))
+        let (offered, choices) = answers.remove(&at).unwrap_or_else(|| Ok(Default::default()))?;
+        Ok(Opened { root: root?, offered, choices })
     });
     (opened.collect(), sources.notes())
 }
@@ -51,17 +69,34 @@ fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
     root.asked().into_iter().filter(|addr| !forbidden.contains(addr)).collect()
 }
 
+/// What is to be asked to know which versions of some providers are selected.
+fn steps(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Step> {
+    asked.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
+}
+
+/// The versions that are selected; what was asked of the source before is not asked again.
+fn choices(session: Option<&Session>, steps: BTreeMap<ProviderAddr, Step>) -> Result<Choices, Error> {
+    match session.filter(|_| !steps.is_empty()) {
+        Some(session) => session.ask(async |sources| sources.choices(steps).await),
+        None => Ok(Choices::new()),
+    }
+}
+
 /// The versions of all providers, each asked for once.
-fn offered(session: Option<Session>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
+fn offered(session: Option<&Session>, providers: BTreeSet<ProviderAddr>) -> Result<Offered, Error> {
     let Some(session) = session else {
         let message = "only the registries can tell which versions there are, and --offline forbids asking them";
         return Err(Error::new(ErrorKind::Offline, message).hint("run the command without --offline"));
     };
-    let error = |refusal| match refusal {
+    let versions = session.ask(async |sources| sources.versions(providers).await)?;
+    Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
+}
+
+/// Why there is no answer.
+pub(super) fn error(refusal: Refusal) -> Error {
+    match refusal {
         Refusal::Error(error) => error,
         Refusal::Finding(finding) => Error::new(ErrorKind::Trust, finding.message),
         Refusal::Revoked(finding, _) => Error::new(ErrorKind::Trust, finding.message),
-    };
-    let versions = session.ask(async |sources| sources.versions(providers).await)?;
-    Ok(versions.into_iter().map(|(addr, answer)| (addr, answer.map_err(error))).collect())
+    }
 }

@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::available_versions::{Opened, of_roots};
+use super::available_versions::{Opened, error, of_roots};
 use super::outdated_modules;
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
+use crate::ask::answer::Refusal;
+use crate::ask::select::Choice;
 use crate::disk::roots::file_from;
 use crate::disk::worktree;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::finding::Rule;
 use crate::lock::held_back;
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, Outcome, Outdated, OutdatedReport, RootOutcome};
 use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::Named;
-
-/// What it does not ask: the age of a release shows in its signature.
-const UNAGED: &str = "how old releases are was not asked: the settings have minimum_age, and `tflock upgrade` passes over those that are too young";
 
 /// What `outdated` is asked.
 #[derive(Debug, Clone, Default)]
@@ -45,14 +45,13 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
     }
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let options = LockOptions { providers: request.providers.clone(), found: targets.found, ..LockOptions::default() };
-    let (roots, mut notes) = of_roots(&targets, &options, services);
+    let (roots, notes) = of_roots(&targets, &options, services, true);
     let named = Named::new(&request.providers);
-    roots.iter().flatten().for_each(|(root, _)| named.see(root.names()));
+    roots.iter().flatten().for_each(|opened| named.see(opened.root.names()));
     let missing = named.unknown().filter(|_| targets.found && roots.iter().all(Result::is_ok));
     // As all files in reports relative to the work tree, which outside of git is the root module.
     let places: Vec<PathBuf> =
         targets.directories().iter().map(|root| worktree::place(root).unwrap_or_default()).collect();
-    let young = roots.iter().flatten().any(|(root, _)| root.asked().iter().any(|addr| root.asks_for_age(addr)));
     let roots = targets.paths.iter().zip(&places).zip(roots);
     let outcomes = roots.flat_map(|((path, place), root)| of_root((path, place), root));
     let mut outcome = Outcome::of_roots("outdated", outcomes.collect());
@@ -66,52 +65,67 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
         Ok(Body::Outdated(report)) => report.rows.iter().any(Outdated::is_upgradable),
         _ => false,
     };
-    let any_upgradable = outcome.roots.iter().any(is_upgradable);
-    notes.extend((young && any_upgradable).then(|| UNAGED.to_owned()));
-    let differs = request.exit_code && any_upgradable;
+    let differs = request.exit_code && outcome.roots.iter().any(is_upgradable);
     Ok(Outcome { many: targets.many(), dialect: targets.dialect(), notes, ..outcome }.differing(differs).but(missing))
+}
+
+/// What is known of the versions of a provider.
+struct Known {
+    /// Those on offer.
+    offered: Vec<Version>,
+    /// What is selected of them; none where the constraints alone decide that.
+    choice: Option<Chosen>,
+}
+
+/// What is selected.
+#[derive(Default)]
+struct Chosen {
+    /// The version.
+    version: Option<Version>,
+    /// Newer ones, and why they are not selected.
+    passed_over: Vec<(Version, String)>,
 }
 
 /// The providers that are required, all or only some, with the versions on offer; those whose versions are unknown are
 /// left out. In the order of the lock file.
-fn rows(
-    (requirements, lock): (&Requirements, &LockFile),
-    offered: &BTreeMap<ProviderAddr, Vec<Version>>,
-    ban: &dyn Fn(&ProviderAddr, &Version) -> Option<String>,
-) -> Vec<Outdated> {
-    let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, offered.get(addr)?)));
+fn rows(requirements: &Requirements, lock: &LockFile, known: BTreeMap<ProviderAddr, Known>) -> Vec<Outdated> {
+    let mut known = known;
+    let known = requirements.iter().filter_map(|(addr, requirement)| Some((addr, requirement, known.remove(addr)?)));
     known
-        .map(|(addr, requirement, versions)| {
+        .map(|(addr, requirement, Known { offered: versions, choice })| {
             let selected = lock.get(addr).map(|entry| entry.version.clone());
-            let free = versions.iter().filter(|version| ban(addr, version).is_none());
-            let allowed = newest_allowed(free, &requirement.constraints).cloned();
+            let by_number = || Chosen {
+                version: newest_allowed(&versions, &requirement.constraints).cloned(),
+                passed_over: Vec::new(),
+            };
+            let Chosen { version: allowed, passed_over } = choice.unwrap_or_else(by_number);
             let newest = versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
             let holders = newest.iter().filter(|newest| allowed.as_ref() != Some(newest));
             let holders = holders.flat_map(|newest| held_back::holders(requirement, newest)).cloned().collect();
-            let ban = newest.as_ref().and_then(|newest| ban(addr, newest));
-            Outdated { address: addr.clone(), selected, allowed, newest, holders, ban }
+            Outdated { address: addr.clone(), selected, allowed, newest, holders, passed_over }
         })
         .collect()
 }
 
 /// The rows of one root module, and beside them the providers whose versions are unknown.
-fn of_root((path, place): (&Path, &Path), root: Opened) -> Vec<RootOutcome> {
-    let (root, answers) = match root {
-        Ok(root) => root,
+fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<RootOutcome> {
+    let Opened { root, offered, mut choices } = match opened {
+        Ok(opened) => opened,
         Err(error) => return vec![RootOutcome::failed(path, error)],
     };
     let (mut known, mut errors) = (BTreeMap::new(), root.unrequired());
     let asked = root.asked();
     let count = asked.len();
     for addr in asked {
-        match answers.get(&addr) {
-            Some(Ok(versions)) => drop(known.insert(addr, versions.clone())),
-            Some(Err(error)) => errors.push(error.clone()),
-            None => {}
+        let choice = choices.remove(&addr).map(chosen).transpose();
+        match (offered.get(&addr).cloned(), choice) {
+            (Some(Ok(offered)), Ok(choice)) => drop(known.insert(addr, Known { offered, choice })),
+            (Some(Err(error)), _) | (Some(Ok(_)), Err(error)) => errors.push(error),
+            (None, _) => {}
         }
     }
     let complete = errors.is_empty() && known.len() == count;
-    let mut rows = rows((root.requirements(), root.lock()), &known, &|addr, version| root.ban(addr, version));
+    let mut rows = rows(root.requirements(), root.lock(), known);
     for origin in rows.iter_mut().flat_map(|row| &mut row.holders) {
         origin.file = file_from(place, &origin.file);
     }
@@ -119,6 +133,21 @@ fn of_root((path, place): (&Path, &Path), root: Opened) -> Vec<RootOutcome> {
     let body = RootOutcome { path: path.to_owned(), body: Ok(Body::Outdated(report)), findings: root.forbidden() };
     let failure = Error::all(errors).map(|error| RootOutcome::failed(path, error));
     std::iter::once(body).chain(failure).collect()
+}
+
+/// The version that is selected, and newer ones with why they are not. That there is none is an answer.
+fn chosen(choice: Result<Choice, Refusal>) -> Result<Chosen, Error> {
+    match choice {
+        Ok(Choice { version, passed_over }) => {
+            let told = passed_over.into_iter().map(|(version, why)| (version, why.to_string()));
+            Ok(Chosen { version: Some(version), passed_over: told.collect() })
+        }
+        Err(Refusal::Finding(finding)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {
+            Ok(Chosen::default())
+        }
+        Err(Refusal::Error(error)) if error.kind == ErrorKind::NotFound => Ok(Chosen::default()),
+        Err(refusal) => Err(error(refusal)),
+    }
 }
 
 #[cfg(test)]
@@ -154,9 +183,8 @@ mod tests {
         };
         lock.insert(addr.clone(), entry);
         let offer = |texts: &[&str]| {
-            let versions = texts.iter().map(|text| text.parse().unwrap()).collect();
-            let ban = |_: &ProviderAddr, version: &Version| (version.to_string() == "1.5.0").then(|| "slow".to_owned());
-            rows((&requirements, &lock), &BTreeMap::from([(addr.clone(), versions)]), &ban).remove(0)
+            let offered = texts.iter().map(|text| text.parse().unwrap()).collect();
+            rows(&requirements, &lock, BTreeMap::from([(addr.clone(), Known { offered, choice: None })])).remove(0)
         };
         let row = offer(&["1.0.0", "1.4.0", "2.0.0", "3.0.0-rc1"]);
         let text = |version: &Option<Version>| version.as_ref().map(ToString::to_string);
@@ -165,9 +193,6 @@ mod tests {
         assert!(row.is_upgradable());
         let row = offer(&["1.0.0"]);
         assert!(!row.is_upgradable() && row.holders.is_empty());
-        let row = offer(&["1.0.0", "1.5.0"]);
-        assert_eq!((text(&row.allowed), row.ban.as_deref()), (Some("1.0.0".to_owned()), Some("slow")));
-        assert!(!row.is_upgradable() && row.is_noteworthy());
-        assert_eq!(rows((&requirements, &lock), &BTreeMap::new(), &|_, _| None), []);
+        assert_eq!(rows(&requirements, &lock, BTreeMap::new()), []);
     }
 }

@@ -44,8 +44,8 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
     let mut newest: BTreeMap<PathBuf, Result<Arc<Offered>, Error>> = BTreeMap::new();
     if *bump && selection.precise.is_none() {
         // Notes are told when it is locked.
-        let (roots, _) = of_roots(&targets, options, services);
-        let offered = roots.into_iter().map(|root| root.map(|(_, offered)| offered));
+        let (roots, _) = of_roots(&targets, options, services, false);
+        let offered = roots.into_iter().map(|root| root.map(|opened| opened.offered));
         newest = targets.paths.iter().cloned().zip(offered).collect();
     }
     let prepare = |root: Root, settings: &RunSettings| {

@@ -292,8 +292,8 @@ pub struct Outdated {
     pub newest: Option<crate::version::Version>,
     /// The places in configuration that do not allow the newest.
     pub holders: Vec<Origin>,
-    /// Why the settings ban the newest, which may be empty; none if they do not.
-    pub ban: Option<String>,
+    /// Newer versions that the constraints allow, the newest first, and why each is not selected.
+    pub passed_over: Vec<(crate::version::Version, String)>,
 }
 
 impl Outdated {

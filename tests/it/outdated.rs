@@ -55,6 +55,38 @@ fn what_is_newer_and_what_holds_it_back() {
     workspace.tflock(&registry, ["outdated", "--offline"]).ended_with(4);
 }
 
+/// What `upgrade` passes over cannot be selected, and is told with the reason.
+#[test]
+fn a_release_that_is_too_young_is_no_upgrade() {
+    const SETTINGS: &str = ".tflock.hcl";
+    let workspace = Workspace::with_files(&[("main.tf", MAIN), ("net/main.tf", NET)]);
+    let registry = registry();
+    workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(0);
+    let registry = registry.release("acme/widget", "1.3.0", &["linux_amd64"]);
+    let registry = registry.release("acme/widget", "1.4.0", &["linux_amd64"]);
+    let policy = "policy {\n  minimum_age = \"5200w\"\n}\n";
+    let outdated = |settings: &str, more: &[&str], code| {
+        workspace.write(SETTINGS, settings);
+        let run = workspace.tflock(&registry, ["outdated", "--exit-code"].iter().chain(more)).ended_with(code);
+        assert_eq!(registry.downloads("acme/widget"), 1, "{run}");
+        run
+    };
+    let run = outdated(policy, &[], 0);
+    assert!(run.stdout.contains(" 1.1.0     1.1.0    1.4.0   1.4.0 is skipped: it was signed on "), "{run}");
+    assert!(run.stdout.contains(", too recently, and 1 more"), "{run}");
+    assert!(outdated(policy, &["-r"], 0).stdout.contains("1.4.0 is skipped: "), "{run}");
+    let row = outdated(policy, &["--format", "json"], 0).json()["outdated"][0].clone();
+    assert_eq!([&row["allowed"], &row["newest"], &row["skipped"][1]["version"]], ["1.1.0", "1.4.0", "1.3.0"]);
+    // As `upgrade` has it.
+    let run = workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(0);
+    assert!(run.stdout.contains("held at 1.1.0") && run.touched().is_empty(), "{run}");
+    let exempt = format!("{policy}exempt \"too-young\" {{\n  version = \"1.3.0\"\n}}\n");
+    let row = outdated(&exempt, &["--format", "json"], 1).json()["outdated"][0].clone();
+    assert_eq!([&row["allowed"], &row["newest"], &row["skipped"][0]["version"]], ["1.3.0", "1.4.0", "1.4.0"]);
+    // An age that all of them have costs nobody anything.
+    outdated("policy {\n  minimum_age = \"1d\"\n}\n", &[], 1);
+}
+
 #[test]
 fn an_unknown_provider_does_not_hide_the_others() {
     let other = MAIN

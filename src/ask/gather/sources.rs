@@ -159,6 +159,18 @@ impl Sources {
         .await
     }
 
+    /// Which versions some steps select, without asking for more than that depends on.
+    pub async fn choices(
+        self: &Arc<Self>,
+        steps: BTreeMap<ProviderAddr, Step>,
+    ) -> BTreeMap<ProviderAddr, Result<Choice, Refusal>> {
+        each(self, steps, |sources, addr, step| async move {
+            let on_offer = sources.on_offer(&addr).await?;
+            Box::pin(sources.select(&addr, &step, &on_offer)).await
+        })
+        .await
+    }
+
     /// An answer, told as soon as it is there.
     async fn answered<T>(&self, answer: impl Future<Output = T>) -> T {
         let answer = answer.await;

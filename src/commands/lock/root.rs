@@ -13,6 +13,8 @@ use super::modules::LockedModules;
 use super::pending::Pending;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
+use crate::ask::criteria::Criteria;
+use crate::ask::question::{Selection, Step};
 use crate::ask::rules::Rules;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
@@ -291,9 +293,20 @@ impl Root {
         rules.exclusions.ban(addr, version).map(|ban| ban.reason.clone().unwrap_or_default())
     }
 
-    /// True if the settings ask how old the releases of a provider are.
-    pub fn asks_for_age(&self, addr: &ProviderAddr) -> bool {
-        self.rules.of(addr, &[]).exclusions.asks_for_age()
+    /// The question which version of a provider is newly selected; none where its constraints alone decide that.
+    pub fn selection(&self, addr: &ProviderAddr) -> Option<Step> {
+        let constraints = self.requirements.get(addr)?.constraints.clone();
+        let rules = self.rules_of(addr);
+        let is_banned = rules.exclusions.bans.iter().any(|ban| ban.providers.covers(addr));
+        (is_banned || rules.exclusions.asks_for_age()).then(|| Step {
+            selection: Selection::Newest(Criteria::of(constraints.clone())),
+            constraints,
+            platforms: self.platforms_of(addr, self.locked_for.as_ref()),
+            recorded: self.lock.get(addr).cloned(),
+            moved: None,
+            accept_republished: false,
+            rules,
+        })
     }
 
     /// The platforms that a provider is wanted for.

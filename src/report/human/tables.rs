@@ -59,14 +59,19 @@ pub(super) fn up_to_date(report: &OutdatedReport) -> String {
 
 fn versions(row: &Outdated, style: Style) -> [String; 5] {
     let text = |version: &Option<Version>| version.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-    let holders: Vec<String> =
-        row.holders.iter().map(|origin| holder(origin, true)).chain(row.ban.as_deref().map(banned)).collect();
-    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), holders.join(", ")]
+    let holders = row.holders.iter().map(|origin| holder(origin, true));
+    let held = holders.chain(skipped(row)).collect::<Vec<_>>().join(", ");
+    [style.addr(&row.address), text(&row.selected), text(&row.allowed), text(&row.newest), held]
 }
 
-/// That the settings ban the newest release, and why.
-pub(super) fn banned(reason: &str) -> String {
-    if reason.is_empty() { "banned".to_owned() } else { format!("banned: {}", printable(reason)) }
+/// Why the newest release that the constraints allow is not selected.
+pub(super) fn skipped(row: &Outdated) -> Option<String> {
+    let (version, why) = row.passed_over.first()?;
+    let others = match row.passed_over.len() - 1 {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    Some(format!("{version} is skipped: {}{others}", printable(why)))
 }
 
 /// What holds a provider back, with its place or without.

@@ -188,8 +188,12 @@ fn outdated(row: &Outdated) -> Value {
         "allowed": text(&row.allowed),
         "newest": text(&row.newest),
         "held_back_by": row.holders.iter().map(origin).collect::<Value>(),
-        "banned": row.ban,
+        "skipped": row.passed_over.iter().map(skipped).collect::<Value>(),
     })
+}
+
+fn skipped((version, reason): &(Version, String)) -> Value {
+    json!({ "version": version.to_string(), "reason": reason })
 }
 
 fn listed(listed: &Listed) -> Value {

@@ -7,13 +7,12 @@ use std::path::Path;
 
 use super::{Same, Whose};
 use crate::addr::ProviderAddr;
-use crate::outcome::{Body, Grouping, Listed, Outcome, OutdatedModule, Required, RootOutcome};
+use crate::outcome::{Body, Grouping, Listed, Outcome, Outdated, OutdatedModule, Required, RootOutcome};
 use crate::report::Style;
 use crate::report::human::modules;
-use crate::report::human::tables::{MOST_USES, banned, holder, origin_on_path, short_key, shown};
+use crate::report::human::tables::{MOST_USES, holder, origin_on_path, short_key, shown, skipped};
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
-use crate::requirements::Origin;
 use crate::version::Version;
 
 pub(super) fn tables(outcome: &Outcome, whose: Whose, style: Style) -> String {
@@ -95,27 +94,28 @@ fn by_root(listed: &[Item<'_, Listed>], whose: Whose, style: Style) -> String {
     })
 }
 
-/// A provider, its versions, and what holds it back: a ban, and which constraints of which modules.
-type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], (Option<&'a str>, Vec<(String, String)>));
+/// A provider, its versions, and which constraints of which modules hold it back, or why a version is skipped.
+type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
 /// Each provider with a newer release once for all that are in the same place with it.
 pub(in crate::report) fn outdated(outcome: &Outcome, whose: Whose, style: Style) -> Option<Table<6>> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
     let mut same: Same<'_, Held<'_>> = Same::new();
-    let mut places: BTreeMap<(&ProviderAddr, &Path), &[Origin]> = BTreeMap::new();
+    let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
     for (path, row) in rows.into_iter().filter(|(_, row)| row.is_noteworthy()) {
         let versions = [row.selected.as_ref(), row.allowed.as_ref(), row.newest.as_ref()];
         let holders = row.holders.iter().map(|it| (it.module.clone(), it.constraint.clone().unwrap_or_default()));
-        same.add(path, (&row.address, versions, (row.ban.as_deref(), holders.collect())));
-        places.insert((&row.address, path), &row.holders);
+        let skipped = skipped(row).map(|why| (String::new(), why));
+        same.add(path, (&row.address, versions, holders.chain(skipped).collect()));
+        places.insert((&row.address, path), row);
     }
     let mut items = same.into_items();
     items.sort_by_key(|((addr, versions, _), _)| (*addr, versions[0]));
-    let cells = items.iter().map(|((addr, versions, (ban, _)), paths)| {
+    let cells = items.iter().map(|((addr, versions, _), paths)| {
         let [selected, allowed, newest] =
             versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
-        let held: Vec<&[Origin]> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
-        [style.addr(addr), selected, allowed, newest, whose.cell(paths), holders(&held, *ban)]
+        let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
+        [style.addr(addr), selected, allowed, newest, whose.cell(paths), holders(&held)]
     });
     let rows: Vec<[String; 6]> = cells.collect();
     let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
@@ -123,15 +123,15 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: Whose, style: Style)
 }
 
 /// What holds a provider back in some root modules, with the place where that is the same one for all.
-fn holders(held: &[&[Origin]], ban: Option<&str>) -> String {
+fn holders(held: &[&Outdated]) -> String {
     let Some(first) = held.first() else { return String::new() };
-    let told = first.iter().enumerate().map(|(at, origin)| {
+    let told = first.holders.iter().enumerate().map(|(at, origin)| {
         let is_same = held.iter().all(|other| {
-            other.get(at).is_some_and(|other| (&other.file, other.position) == (&origin.file, origin.position))
+            other.holders.get(at).is_some_and(|other| (&other.file, other.position) == (&origin.file, origin.position))
         });
         holder(origin, is_same)
     });
-    told.chain(ban.map(banned)).collect::<Vec<_>>().join(", ")
+    told.chain(skipped(first)).collect::<Vec<_>>().join(", ")
 }
 
 /// Each module with something newer once for all root modules that are in the same place with it.
