@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
+use crate::finding::shell_word;
 use crate::hcl::Anchor;
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{self, BlockKey, Pins, Signer, TrustFile};
@@ -45,6 +46,14 @@ impl TrustStore {
         };
         let text = bytes.map(|bytes| String::from_utf8(bytes.to_vec()).map_err(not_text)).transpose()?;
         Self::decoded(text, place)
+    }
+
+    /// The error that a file that was named is not there: without its signers a gate would be weaker than whoever named it
+    /// thinks. `at` says where it was looked for.
+    pub fn absent(named: &Path, at: &str) -> Error {
+        let message = format!("there is no trust file {}{at}", named.display());
+        let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&named.to_string_lossy()));
+        Error::new(ErrorKind::Settings, message).in_file(named).hint(hint)
     }
 
     fn decoded(text: Option<String>, place: &TrustPlace) -> Result<Self, Error> {

@@ -124,3 +124,42 @@ fn a_test_file_that_goes_is_a_change() {
     std::fs::remove_dir_all(workspace.path("app/tests")).unwrap();
     assert!(!unchanged());
 }
+
+/// A file of signers that is named and not there leaves the gate without signers, whatever base is named beside it.
+#[test]
+fn a_trust_file_that_is_named_is_there_where_it_is_believed() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write("ci/trust.hcl", &workspace.read(TRUST));
+    accept(&workspace);
+    workspace.write("ci/new.hcl", &workspace.read(TRUST));
+    let outside = workspace.path("../tmp/trust.hcl").display().to_string();
+    let named =
+        |file: &str, more: &[&str]| gate(&workspace, &registry, &[&["--offline", "--trust-file", file], more].concat());
+    named("ci/trust.hcl", &[]).ended_with(0);
+    for file in ["ci/trsut.hcl", "ci/new.hcl", &outside] {
+        let run = named(file, &[]).ended_with(2);
+        assert!(run.stdout.contains("there is no trust file"), "{run}");
+    }
+    std::fs::write(&outside, workspace.read(TRUST)).unwrap();
+    named(&outside, &[]).ended_with(0);
+    named("ci/new.hcl", &["--allow-trust-change"]).ended_with(0);
+    named("ci/trsut.hcl", &["--allow-trust-change"]).ended_with(2);
+}
+
+/// What says who is asked, and with which token, must not be the change's.
+#[test]
+fn a_cli_configuration_in_the_work_tree_is_refused() {
+    let registry = honest();
+    let workspace = repository(&registry);
+    workspace.write("app/ci.tfrc", "host \"example.com\" {\n  services = {}\n}\n");
+    let place = workspace.path("app/ci.tfrc").display().to_string();
+    let workspace = workspace.env("TF_CLI_CONFIG_FILE", &place);
+    let verify = |more: &[&str]| {
+        let args = ["-C", "app"].into_iter().chain(GATE).chain(more.iter().copied());
+        workspace.tflock(None, args)
+    };
+    let run = verify(&[]).ended_with(2);
+    assert!(run.stderr.contains("ci.tfrc is inside the work tree"), "{run}");
+    verify(&["--offline"]).ended_with(0);
+}

@@ -83,14 +83,14 @@ impl Bases {
         }
     }
 
-    /// The pins that count for a root module, and what the change did to the trust file.
+    /// The pins that count for a root module, and what the change did to the trust file, which `named` says was named.
     ///
     /// # Errors
     ///
     /// All that is wrong with the trust file.
-    pub fn pins(&self, root: &Path, place: &TrustPlace) -> Result<(Option<Counted>, Vec<Finding>), Error> {
+    pub fn pins(&self, root: &Path, place: &TrustPlace, named: bool) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         if let Some(base) = self.of(root) {
-            return base.pins(place);
+            return base.pins(place, named);
         }
         let store = TrustStore::load(place)?;
         Ok((store.exists().then(|| store.pins().clone().into()), Vec::new()))

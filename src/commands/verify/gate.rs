@@ -14,11 +14,13 @@ use crate::ask::inquiry::Depth;
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
 use crate::commands::targets::{Targets, Unlocked};
+use crate::commands::trust_store::TrustStore;
 use crate::commands::verify_online::questions;
+use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Level, Rule, shell_word};
+use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::release::Known;
 use crate::settings::SourceChoice;
@@ -51,6 +53,9 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     forbidden(request, scope)?;
     let mut targets = Targets::of(&services.scope, request.recursive, Unlocked::Opened)?;
     let bases = Bases::open(scope, request.base.as_ref())?;
+    if !bases.is_empty() && !scope.offline {
+        outside(services)?;
+    }
     let gone = bases.add_gone(scope, &mut targets);
     targets.outcomes.extend(gone);
     // A change may take the last root module away.
@@ -99,15 +104,27 @@ fn forbidden(request: &Request, scope: &Scope) -> Result<(), Error> {
     // With a base it is read from there.
     let named = scope.trust_file.as_ref().filter(|named| request.base.is_none() && !named.exists());
     if let Some(named) = named {
-        let message = format!("there is no trust file {}", named.display());
-        let hint = format!("`tflock trust init --trust-file {}` writes one", shell_word(&named.to_string_lossy()));
-        return Err(Error::new(ErrorKind::Settings, message).in_file(named).hint(hint));
+        return Err(TrustStore::absent(named, ""));
     }
     if scope.offline && request.depth.recompute {
         let message = "--deep computes hashes from packages, and --offline forbids downloading them";
         return Err(Error::new(ErrorKind::Offline, message).hint("leave out one of the two"));
     }
     Ok(())
+}
+
+/// Refuses a CLI configuration in the work tree that is judged: its changes would say who is asked, and with which token.
+fn outside(services: &Services<'_>) -> Result<(), Error> {
+    let trees: Vec<PathBuf> = services.scope.directories().iter().flat_map(|start| worktree::trees(start)).collect();
+    // What cannot be read is told by who needs it.
+    let of_tools = [Dialect::Terraform, Dialect::OpenTofu].into_iter().filter_map(|it| services.online.access(it).ok());
+    let mut files = of_tools.flat_map(|access| &access.config.files);
+    let Some(file) = files.find(|file| worktree::is_within(file, &trees)) else { return Ok(()) };
+    let message = format!(
+        "the CLI configuration {} is inside the work tree, whose changes could say where packages come from",
+        file.display()
+    );
+    Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("put it where the work tree cannot write"))
 }
 
 /// What was not looked at, and who vouches for the rest.

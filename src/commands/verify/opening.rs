@@ -37,7 +37,7 @@ pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Openi
     let mut trust = Vec::new();
     for root in settings.iter().flatten() {
         if !pins.contains_key(&root.trust) {
-            let (own, findings) = bases.pins(&root.place, &root.trust)?;
+            let (own, findings) = bases.pins(&root.place, &root.trust, scope.trust_file.is_some())?;
             pins.insert(root.trust.clone(), own.map(Arc::new));
             trust.extend(findings);
         }

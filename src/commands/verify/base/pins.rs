@@ -16,11 +16,16 @@ impl Base {
     ///
     /// # Errors
     ///
-    /// All that is wrong with the trust file, at the revision or in the work tree.
-    pub fn pins(&self, place: &TrustPlace) -> Result<(Option<Counted>, Vec<Finding>), Error> {
+    /// All that is wrong with the trust file, at the revision or in the work tree; and that one which was `named` is not where
+    /// it is believed.
+    pub fn pins(&self, place: &TrustPlace, named: bool) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         let now = TrustStore::load(place)?;
         let known = |store: &TrustStore| store.exists().then(|| store.pins().clone());
-        let Some(path) = self.trust_path(place) else { return Ok((known(&now).map(Counted::from), Vec::new())) };
+        let absent = |store: &TrustStore| named && !store.exists();
+        let Some(path) = self.trust_path(place) else {
+            let missing = absent(&now).then(|| TrustStore::absent(&place.shown, ""));
+            return missing.map_or_else(|| Ok((known(&now).map(Counted::from), Vec::new())), Err);
+        };
         let sides = [(&self.revision, &self.believed), (&self.parted, &self.before)];
         let [believed, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
             let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
@@ -28,6 +33,12 @@ impl Base {
             TrustStore::of_text(text.as_deref(), &TrustPlace { shown: name.into(), ..place.clone() })
         });
         let believed = believed?;
+        if self.asked.trust_change_allowed && absent(&now) {
+            return Err(TrustStore::absent(&place.shown, ""));
+        }
+        if !self.asked.trust_change_allowed && absent(&believed) {
+            return Err(TrustStore::absent(&place.shown, &format!(" at {}", self.revision.shown())));
+        }
         // If what stood there cannot be read, what is believed now is the measure.
         let before = before.unwrap_or_else(|_| believed.clone());
         let findings = self.lifted(findings(before.pins(), now.file(), &PathBuf::from(path)));
