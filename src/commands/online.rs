@@ -58,7 +58,7 @@ impl Online {
 
     /// A client with other options, which tells what it does as well.
     pub(super) fn client(&self, options: ClientOptions) -> Client {
-        Client::watched(options, watch(&self.events))
+        Client::watched(options, watch(&self.events, self.background.over()))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::disk::mirror::FilesystemMirror;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::disk::{text, worktree};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Background, Client, ClientOptions, Doing, Watch};
+use crate::net::{Background, Client, ClientOptions, Doing, Over, Watch};
 use crate::settings::{SourceChoice, Variables};
 use crate::source::oci::{OciClient, OciMirror, Template};
 use crate::source::{DirectoryMirror, Filter, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
@@ -337,10 +337,12 @@ pub(super) fn oci_client(client: Client, config: &CliConfig, scope: &Scope) -> O
 }
 
 /// What the client does, as events.
-pub(super) fn watch(events: &Events) -> Watch {
+pub(super) fn watch(events: &Events, over: Over) -> Watch {
     let events = events.clone();
     Watch::by(move |doing| {
         events.emit(match doing {
+            // What is cut off at the end of a run has no next time.
+            _ if over.is_so() => return,
             Doing::Asking(url) => Event::Request { url: url.to_string() },
             Doing::Again(error, delay) => {
                 // Our own delays are short and at random; one that a server asked for may be long.

@@ -1,6 +1,7 @@
 //! The threads on which servers are asked.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -8,7 +9,25 @@ use crate::error::{Error, ErrorKind};
 
 /// The only runtime of a run, so that all its questions share connections; built when the first one is asked.
 #[derive(Debug, Default)]
-pub struct Background(OnceLock<Result<Runtime, Error>>);
+pub struct Background {
+    runtime: OnceLock<Result<Runtime, Error>>,
+    over: Over,
+}
+
+/// Tells whether a run is over, so that what fails from then on fails because its threads end.
+#[derive(Debug, Clone, Default)]
+pub struct Over(Arc<AtomicBool>);
+
+impl Over {
+    /// True once the run ended or was interrupted.
+    pub fn is_so(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Background {
     /// Works until there is an answer or Ctrl-C.
@@ -17,7 +36,12 @@ impl Background {
     ///
     /// [`ErrorKind::Interrupted`] on Ctrl-C, and when the system has no threads for a runtime.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
-        self.runtime()?.block_on(or_interrupted(work))
+        self.runtime()?.block_on(or_interrupted(work, self.over.clone()))
+    }
+
+    /// Whether the run is over, to be asked at any time.
+    pub fn over(&self) -> Over {
+        self.over.clone()
     }
 
     /// Begins work, and hands over later what comes of it, or as an error what [`Self::run`] would have told.
@@ -29,7 +53,7 @@ impl Background {
         let failed = |problem| Error::new(ErrorKind::Disk, format!("asking failed: {problem}"));
         match self.runtime() {
             Ok(runtime) => {
-                let work = runtime.spawn(or_interrupted(work));
+                let work = runtime.spawn(or_interrupted(work, self.over.clone()));
                 drop(runtime.spawn(async move { done(work.await.unwrap_or_else(|problem| Err(failed(problem)))) }));
             }
             Err(error) => done(Err(error)),
@@ -39,15 +63,16 @@ impl Background {
     fn runtime(&self) -> Result<&Runtime, Error> {
         let failed = |problem| Error::new(ErrorKind::Disk, format!("cannot start the network runtime: {problem}"));
         let build = || Builder::new_multi_thread().enable_all().build().map_err(failed);
-        self.0.get_or_init(build).as_ref().map_err(Clone::clone)
+        self.runtime.get_or_init(build).as_ref().map_err(Clone::clone)
     }
 }
 
-async fn or_interrupted<T>(work: impl Future<Output = T>) -> Result<T, Error> {
+async fn or_interrupted<T>(work: impl Future<Output = T>, over: Over) -> Result<T, Error> {
     tokio::select! {
         answer = work => Ok(answer),
         // An error means that there is no such signal here; then nothing interrupts.
         Ok(()) = tokio::signal::ctrl_c() => {
+            over.tell();
             Err(Error::new(ErrorKind::Interrupted, "interrupted; no lock file was changed"))
         }
     }
@@ -56,7 +81,8 @@ async fn or_interrupted<T>(work: impl Future<Output = T>) -> Result<T, Error> {
 impl Drop for Background {
     fn drop(&mut self) {
         // What is still under way, such as the hashing of an archive, must not hold up the end of a run.
-        if let Some(Ok(runtime)) = self.0.take() {
+        self.over.tell();
+        if let Some(Ok(runtime)) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
