@@ -32,7 +32,8 @@ fn required(subject: &Subject<'_>, requirements: &Requirements) -> Vec<Finding> 
     findings.collect()
 }
 
-/// Entries that are gone since the base; where none is left, the lock file counts as removed.
+/// Entries that are gone since the base; where none is left, the lock file counts as removed. People do remove providers
+/// whose configuration is generated, so that one of several is told and not denied.
 fn gone(subject: &Subject<'_>) -> Vec<Finding> {
     let before = subject.before.into_iter().flat_map(LockFile::iter);
     let gone: Vec<_> = before.filter(|(addr, _)| subject.lock.get(addr).is_none()).collect();
@@ -45,14 +46,15 @@ fn gone(subject: &Subject<'_>) -> Vec<Finding> {
             "the entry of {addr} {} was removed, and there is no configuration that would tell whether it is needed",
             entry.version
         );
-        Finding::new(Rule::HashesDropped, message).about(addr).at(Position::default()).remedied_by(REMOVED)
+        let finding = Finding::new(Rule::HashesDropped, message).about(addr).at(Position::default());
+        Finding { level: Level::Warn, ..finding.remedied_by(REMOVED) }
     });
     dropped.collect()
 }
 
 /// What to do about an entry that was removed.
-const REMOVED: &str = "Restore the entry from the base. If the provider is not used any more, let the owner of \
-                       `.tflock.hcl` approve an `exempt \"hashes-dropped\"` block for it.";
+const REMOVED: &str =
+    "If the provider is still used, restore the entry from the base: `init` records what it is served.";
 
 impl Judged<'_> {
     /// Requirement, policy, and what the entry itself says.
