@@ -27,7 +27,7 @@ pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
 pub use judge::judge;
 pub use packages::Packages;
-pub use risk::{Risk, loudest_first, risk, risk_of_text};
+pub use risk::{Risk, is_alarming, loudest_first, risk, risk_of_text};
 pub use text::text_change;
 
 use crate::addr::ProviderAddr;

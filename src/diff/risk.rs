@@ -27,12 +27,16 @@ impl Risk {
     }
 }
 
+/// True if a hash of the new entry contradicts the record, or no source vouches for it.
+pub fn is_alarming(change: &Change) -> bool {
+    let mut hashes = change.new.iter().flat_map(|new| &new.hashes);
+    hashes.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming))
+}
+
 /// The risk of a change.
 pub fn risk(change: &Change) -> Risk {
-    let mut hashes = change.new.iter().flat_map(|new| &new.hashes);
-    let alarming = hashes.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming));
     let refused = change.standing == Standing::Refused;
-    if alarming || refused || is_unexplained_replacement(change) || loses_all_hashes(change) {
+    if is_alarming(change) || refused || is_unexplained_replacement(change) || loses_all_hashes(change) {
         return Risk::Dangerous;
     }
     if change.standing == Standing::Rotated {

@@ -139,11 +139,14 @@ fn the_hashes_of_another_version_are_told_to_be_its() {
     workspace.tflock(&registry, upgrade[1..].iter().copied()).ended_with(0);
     verify(&workspace, &registry, &[]).ended_with(0);
 
-    // The base of a change knows it as well.
+    // The base of a change knows it as well, and so does `diff`.
     let workspace = proposal::repository(&registry);
     edit(&workspace, &format!("app/{LOCK}"), |text| text.replace("\"1.4.0\"", "\"1.4.1\""));
     commit(&workspace, "bump");
     help(&gate(&workspace, &registry, &[]).ended_with(3));
+    let run =
+        workspace.tflock(&registry, ["-C", "app", "diff", "origin/main", "--online", "--exit-code"]).ended_with(3);
+    assert!(run.stdout.contains("lock-file-altered"), "{run}");
 }
 
 #[test]

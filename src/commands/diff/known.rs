@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use crate::diff::Packages;
 use crate::disk::cache::Cache;
 use crate::hash::{HashScheme, PackageHash};
-use crate::lockfile::{LockEntry, LockFile};
+use crate::lockfile::LockFile;
 use crate::outcome::Change;
 use crate::release::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
@@ -38,15 +38,16 @@ pub(super) fn packages(changes: &[Change], asked: &Known, cache: &Cache, now: Sy
     known
 }
 
-/// The entries that registries would have to be asked about: releases with the hashes that came or went.
+/// The entries that registries would have to be asked about: releases with the hashes that came or went; under another
+/// version with those that were kept, too.
 pub(super) fn questions(changes: &[Change]) -> LockFile {
     let mut questions = LockFile::new();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(new) = &change.new else { continue };
-        let mut entry =
-            LockEntry { hashes: change.hashes_added.iter().map(|it| it.hash.clone()).collect(), ..new.clone() };
+        let mut entry = new.clone();
         if is_same_version(change) {
-            entry.hashes.extend(change.hashes_removed.iter().cloned());
+            let added = change.hashes_added.iter().map(|it| &it.hash);
+            entry.hashes = added.chain(&change.hashes_removed).cloned().collect();
         }
         questions.insert(change.address.clone(), entry);
     }
@@ -55,7 +56,9 @@ pub(super) fn questions(changes: &[Change]) -> LockFile {
 
 /// True if some hash of the change gets a verdict.
 fn is_judged(change: &Change) -> bool {
-    !change.hashes_added.is_empty() || is_same_version(change) && !change.hashes_removed.is_empty()
+    let is_any_kept = || change.new.as_ref().is_some_and(|new| new.hashes.len() > change.hashes_added.len());
+    let has_others = if is_same_version(change) { !change.hashes_removed.is_empty() } else { is_any_kept() };
+    !change.hashes_added.is_empty() || has_others
 }
 
 fn is_same_version(change: &Change) -> bool {

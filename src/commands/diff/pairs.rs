@@ -267,9 +267,5 @@ pub fn is_alarming(root: &RootOutcome) -> bool {
         return true;
     }
     let Ok(Body::Changes(changes)) = &root.body else { return false };
-    let alarming = |change: &Change| {
-        let verdicts = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
-        verdicts.into_iter().any(|judged| judged.verdict.is_alarming())
-    };
-    changes.changes.iter().any(alarming)
+    changes.changes.iter().any(diff::is_alarming)
 }
