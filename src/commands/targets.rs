@@ -110,14 +110,14 @@ impl<'a> Targets<'a> {
         }
         let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
         for path in found.roots {
-            let shown = prefix.join(&path);
+            let shown = at(&prefix, &path);
             // Of two searches one may lie in the other.
             if known.insert(shown.clone()) {
                 self.places.push(Place::Found(start.join(path)));
                 self.paths.push(shown);
             }
         }
-        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(prefix.join(path))));
+        self.outcomes.extend(found.without_lock.iter().map(|path| without_lock(at(&prefix, path))));
         self.outcomes.extend(found.errors.into_iter().map(|error| RootOutcome {
             path: error.file.clone().unwrap_or_default(),
             body: Err(error),
@@ -244,6 +244,11 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     };
     let message = format!("there is no root module in or below {}: {lacks}", start.display());
     Error::new(ErrorKind::NotFound, message).hint(hint)
+}
+
+/// A directory below another, or the other itself, without the slash that an empty way would leave behind it.
+fn at(prefix: &Path, way: &Path) -> PathBuf {
+    prefix.join(way).components().collect()
 }
 
 fn without_lock(path: PathBuf) -> RootOutcome {

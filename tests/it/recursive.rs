@@ -112,6 +112,21 @@ fn paths_are_those_of_the_work_tree_and_gitignore_counts() {
 
 /// Neither does `init` write one there. Who names the root module gets what `providers lock` writes.
 #[test]
+fn a_root_module_has_one_name_from_wherever_it_is_found() {
+    let workspace = Workspace::with_files(&[("prod/main.tf", MAIN)]);
+    workspace.git(["init", "--quiet"]);
+    let registry = registry();
+    lock(&workspace, &registry, &["--create"]).ended_with(0);
+    for command in ["list", "verify", "why", "outdated", "lock"] {
+        for place in [&[][..], &["-C", "prod"], &["-C", "prod/"]] {
+            let words = [place, &[command, "-r", "--format=json"]].concat();
+            let run = workspace.tflock(&registry, words).ended_with(0);
+            assert_eq!(run.json()["roots"][0]["path"], "prod", "{run}");
+        }
+    }
+}
+
+#[test]
 fn where_nothing_is_required_no_lock_file_is_created() {
     let workspace = Workspace::with_files(&[("a/main.tf", MAIN), ("b/main.tf", "locals {}\n")]);
     let registry = registry();
