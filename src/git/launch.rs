@@ -5,13 +5,13 @@
 //! know; what newer versions know besides is set where older ones overlook it.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::GitError;
+use super::answer::{Answer, Running, read_aside};
 
 /// How long a question about a work tree may take, in a large one on a slow disk.
 const INSPECTION: Duration = Duration::from_secs(120);
@@ -49,27 +49,6 @@ pub struct Launcher {
     silent_ssh: bool,
     limit: Duration,
     /// The most bytes of an answer.
-    most: u64,
-}
-
-/// What git answered.
-#[derive(Debug)]
-pub struct Answer {
-    /// The exit code; none if a signal ended it.
-    pub code: Option<i32>,
-    /// Standard output.
-    pub stdout: Vec<u8>,
-    /// Standard error.
-    pub stderr: Vec<u8>,
-}
-
-/// Git at work. Dropped, it is ended.
-#[derive(Debug)]
-pub struct Running {
-    child: Child,
-    outputs: [Receiver<Vec<u8>>; 2],
-    task: String,
-    limit: Duration,
     most: u64,
 }
 
@@ -261,88 +240,6 @@ impl Profile {
     }
 }
 
-impl Running {
-    /// Waits for the end of git, at most as long as it may take.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::TooSlow`], [`GitError::TooLarge`]; then it is ended.
-    pub fn answer(mut self) -> Result<Answer, GitError> {
-        let take = |at: usize| {
-            let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
-            let bytes = self.outputs[at].recv_timeout(self.limit).map_err(slow)?;
-            let too_large = || GitError::TooLarge { task: self.task.clone(), most: self.most };
-            if bytes.len() as u64 > self.most { Err(too_large()) } else { Ok(bytes) }
-        };
-        let (stdout, stderr) = (take(0)?, take(1)?);
-        let status = self.child.wait().map_err(|error| GitError::Start(error.to_string()))?;
-        Ok(Answer { code: status.code(), stdout, stderr })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Most often it has ended and was waited for.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Answer {
-    /// True if git did what it was asked to do.
-    pub fn succeeded(&self) -> bool {
-        self.code == Some(0)
-    }
-
-    /// The first line of what git says, without the word before it.
-    pub fn said(&self) -> String {
-        let text = String::from_utf8_lossy(&self.stderr);
-        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
-        let line = ["fatal: ", "error: "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
-        // Git names the address as it was asked, after the user's rewriting: with passwords and tokens.
-        crate::redact::words(line)
-    }
-
-    /// The same answer, if git did what it was asked to do.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`], [`GitError::Partial`].
-    pub fn checked(self, task: &'static str) -> Result<Self, GitError> {
-        // "could not fetch ID from promisor remote": what is not here may not be fetched.
-        let is_partial = || memchr::memmem::find(&self.stderr, b"promisor remote").is_some();
-        match self.succeeded() {
-            true => Ok(self),
-            false if is_partial() => Err(GitError::Partial),
-            false => Err(GitError::Failed { task, reason: self.said() }),
-        }
-    }
-
-    /// What stands between zero bytes.
-    pub fn records(&self) -> impl Iterator<Item = &[u8]> {
-        self.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty())
-    }
-
-    /// The texts between zero bytes. What is not UTF-8 is there too, as far as it can be told.
-    pub fn texts(&self) -> impl Iterator<Item = String> {
-        self.records().map(|text| String::from_utf8_lossy(text).into_owned())
-    }
-}
-
-/// Reads to the end, but no more than one byte beyond what an answer may have.
-fn read_aside(pipe: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(pipe) = pipe {
-            // A cut answer shows in the exit code.
-            let _ = pipe.take(most.saturating_add(1)).read_to_end(&mut bytes);
-        }
-        let _ = sender.send(bytes);
-    });
-    receiver
-}
-
 fn option_with(option: &str, path: &Path) -> OsString {
     let mut text = OsString::from(option);
     text.push(plain(path));
@@ -388,8 +285,8 @@ mod tests {
         let mut command = slow.command();
         command.arg("--version").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        let (_open, silent) = mpsc::channel();
-        let (_sender, other) = mpsc::channel();
+        let (_open, silent) = std::sync::mpsc::channel();
+        let (_sender, other) = std::sync::mpsc::channel();
         let running = Running { child, outputs: [silent, other], task: "x".into(), limit: slow.limit, most: MOST };
         assert!(matches!(running.answer(), Err(GitError::TooSlow { .. })));
     }

@@ -5,6 +5,7 @@
 //! repository for one, and such a directory can be committed like any other. [`Launcher`] has the rules for what may run.
 #![expect(clippy::disallowed_methods, reason = "git is started in this folder")]
 
+mod answer;
 pub mod attributes;
 mod changes;
 mod config;
@@ -23,11 +24,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+pub use answer::{Answer, Running};
 pub use changes::Changes;
 pub use config::Stage;
 pub use error::GitError;
 pub use history::Last;
-pub use launch::{Answer, Launcher, Running, Transports};
+pub use launch::{Launcher, Transports};
 pub use names::Commit;
 pub use packages::{PACKAGE_FOLDERS, TrackedPackages, package_folder};
 pub use tracked::Question;

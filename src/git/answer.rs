@@ -1,0 +1,111 @@
+//! What git says, while it works and when it has ended.
+
+use std::io::Read;
+use std::process::Child;
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use super::GitError;
+
+/// What git answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// Git at work. Dropped, it is ended.
+#[derive(Debug)]
+pub struct Running {
+    pub(super) child: Child,
+    pub(super) outputs: [Receiver<Vec<u8>>; 2],
+    pub(super) task: String,
+    pub(super) limit: Duration,
+    pub(super) most: u64,
+}
+
+impl Running {
+    /// Waits for the end of git, at most as long as it may take.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::TooSlow`], [`GitError::TooLarge`]; then it is ended.
+    pub fn answer(mut self) -> Result<Answer, GitError> {
+        let take = |at: usize| {
+            let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
+            let bytes = self.outputs[at].recv_timeout(self.limit).map_err(slow)?;
+            let too_large = || GitError::TooLarge { task: self.task.clone(), most: self.most };
+            if bytes.len() as u64 > self.most { Err(too_large()) } else { Ok(bytes) }
+        };
+        let (stdout, stderr) = (take(0)?, take(1)?);
+        let status = self.child.wait().map_err(|error| GitError::Start(error.to_string()))?;
+        Ok(Answer { code: status.code(), stdout, stderr })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Most often it has ended and was waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    /// True if git did what it was asked to do.
+    pub fn succeeded(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The first line of what git says, without the word before it.
+    pub fn said(&self) -> String {
+        let text = String::from_utf8_lossy(&self.stderr);
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
+        let line = ["fatal: ", "error: "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+        // Git names the address as it was asked, after the user's rewriting: with passwords and tokens.
+        crate::redact::words(line)
+    }
+
+    /// The same answer, if git did what it was asked to do.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`], [`GitError::Partial`].
+    pub fn checked(self, task: &'static str) -> Result<Self, GitError> {
+        // "could not fetch ID from promisor remote": what is not here may not be fetched.
+        let is_partial = || memchr::memmem::find(&self.stderr, b"promisor remote").is_some();
+        match self.succeeded() {
+            true => Ok(self),
+            false if is_partial() => Err(GitError::Partial),
+            false => Err(GitError::Failed { task, reason: self.said() }),
+        }
+    }
+
+    /// What stands between zero bytes.
+    pub fn records(&self) -> impl Iterator<Item = &[u8]> {
+        self.stdout.split(|byte| *byte == 0).filter(|record| !record.is_empty())
+    }
+
+    /// The texts between zero bytes. What is not UTF-8 is there too, as far as it can be told.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.records().map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+}
+
+/// Reads to the end, but no more than one byte beyond what an answer may have.
+pub(super) fn read_aside(pipe: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = pipe {
+            // A cut answer shows in the exit code.
+            let _ = pipe.take(most.saturating_add(1)).read_to_end(&mut bytes);
+        }
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
