@@ -18,8 +18,6 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
 use crate::version::Version;
 
-const BEGIN: &str = "-----BEGIN PGP PUBLIC KEY BLOCK-----";
-
 /// What a mirror holds of one release.
 #[derive(Debug, Clone, Default)]
 pub struct ReleaseContents {
@@ -102,7 +100,7 @@ pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, Re
             files::read(&path).ok().flatten()
         };
         (release.sums, release.signature) = (copy(""), copy(".sig"));
-        release.keys = copy(".asc").map(|text| blocks(&String::from_utf8_lossy(&text))).unwrap_or_default();
+        release.keys = copy(".asc").map(|text| armored_blocks(&String::from_utf8_lossy(&text))).unwrap_or_default();
     }
     Ok(releases)
 }
@@ -115,7 +113,24 @@ fn listed((platform, value): (&String, &Value)) -> Option<(Platform, ListedArchi
     Some((platform.parse().ok()?, ListedArchive { url, hashes: known.collect() }))
 }
 
-/// The armored blocks of a text, in their order.
-fn blocks(text: &str) -> Vec<String> {
-    text.split(BEGIN).skip(1).map(|block| format!("{BEGIN}{block}")).collect()
+/// The blocks of a file that holds armored keys one after the other.
+pub fn armored_blocks(text: &str) -> Vec<String> {
+    const BEGIN: &str = "-----BEGIN";
+    let starts: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| text[*start..end].to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stand_one_after_the_other() {
+        let block =
+            |name: &str| format!("-----BEGIN PGP PUBLIC KEY BLOCK-----\n{name}\n-----END PGP PUBLIC KEY BLOCK-----\n");
+        let file = format!("a remark\n{}{}", block("a"), block("b"));
+        assert_eq!(armored_blocks(&file), [block("a"), block("b")]);
+        assert!(armored_blocks("").is_empty());
+    }
 }

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::mirror::{MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, armored_blocks, copy_names};
+use super::mirror::{MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
 use crate::addr::ProviderAddr;
 use crate::disk::files;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
+use crate::disk::mirror_contents::armored_blocks;
 use crate::error::{Error, ErrorKind};
 use crate::net::Kind;
 use crate::version::Version;

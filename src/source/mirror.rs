@@ -62,14 +62,6 @@ pub fn copy_names(addr: &ProviderAddr, version: &Version) -> [String; 3] {
     [sums.clone(), format!("{sums}.sig"), format!("{sums}.asc")]
 }
 
-/// The blocks of a file that holds armored keys one after the other.
-pub(super) fn armored_blocks(text: &str) -> Vec<String> {
-    const BEGIN: &str = "-----BEGIN";
-    let starts: Vec<usize> = text.match_indices(BEGIN).map(|(at, _)| at).collect();
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().zip(ends).map(|(start, end)| text[*start..end].to_owned()).collect()
-}
-
 /// What a mirror has of one release, by platform.
 pub type MirrorPackages = BTreeMap<Platform, MirrorPackage>;
 
@@ -195,14 +187,5 @@ mod tests {
         let names = copy_names(&addr, &Version::new(1, 4, 0));
         assert_eq!(names[0], "terraform-provider-widget_1.4.0_SHA256SUMS");
         assert!(names[1].ends_with("_SHA256SUMS.sig") && names[2].ends_with("_SHA256SUMS.asc"));
-    }
-
-    #[test]
-    fn keys_stand_one_after_the_other() {
-        let block =
-            |name: &str| format!("-----BEGIN PGP PUBLIC KEY BLOCK-----\n{name}\n-----END PGP PUBLIC KEY BLOCK-----\n");
-        let file = format!("a remark\n{}{}", block("a"), block("b"));
-        assert_eq!(armored_blocks(&file), [block("a"), block("b")]);
-        assert!(armored_blocks("").is_empty());
     }
 }

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use url::Url;
 
 use super::AccessError;
-use super::mirror::{SignedCopies, armored_blocks, copy_names};
+use super::mirror::{SignedCopies, copy_names};
 use super::wire::{self, WireError};
 use crate::addr::{Hostname, ProviderAddr};
+use crate::disk::mirror_contents::armored_blocks;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{HashScheme, PackageHash};
 use crate::net::{Ask, Client, Credentials, Document, Kind, NetError, ShownUrl};
