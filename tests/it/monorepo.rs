@@ -11,7 +11,8 @@ const ROOTS: usize = 200;
 /// The lines of a small terminal.
 const SCREEN: usize = 24;
 
-const NET: &str = r#"terraform {
+/// A module that all of them call.
+pub(crate) const NET: &str = r#"terraform {
   required_providers {
     null = {
       source  = "{{registry}}/acme/null"

@@ -1,22 +1,13 @@
 //! Repositories with many root modules.
 
 use super::Told;
+use crate::monorepo::NET;
 use crate::support::registry::Registry;
 use crate::support::workspace::Workspace;
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 const LOCK: &str = ".terraform.lock.hcl";
 const TRUST: &str = ".tflock.trust.hcl";
-
-const NET: &str = r#"terraform {
-  required_providers {
-    null = {
-      source  = "{{registry}}/acme/null"
-      version = ">= 1.0"
-    }
-  }
-}
-"#;
 
 fn main(constraint: &str) -> String {
     let source = "\"{{registry}}/acme/cloud\"";
