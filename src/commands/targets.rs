@@ -239,7 +239,8 @@ fn none_below(start: &Path, unlocked: Unlocked) -> Error {
     let (lacks, hint) = if unlocked == Unlocked::Created {
         ("no directory has a lock file or configuration", "name the directory to look in with -C")
     } else {
-        let hint = "`tflock lock -r --create` writes lock files where there is configuration that no module calls";
+        let hint =
+            "`tflock lock -r --create` writes lock files where configuration that no module calls requires a provider";
         ("no directory has a lock file", hint)
     };
     let message = format!("there is no root module in or below {}: {lacks}", start.display());
