@@ -122,15 +122,14 @@ pub mod cli;
 
 pub use addr::{Hostname, ProviderAddr};
 pub use dialect::Dialect;
-pub use diff::changes;
+pub use diff::{Change, ChangeKind, changes};
 pub use finding::{Finding, Level, Rule};
 pub use hash::{HashScheme, PackageHash, PackageHashes};
 pub use lockfile::{Decoded, LockEntry, LockFile, decode};
 pub use merge::{LockMerge, Three, merge_locks as merge};
-pub use outcome::{Change, ChangeKind, Verified};
 pub use platform::Platform;
 pub use release::{Knowledge, Release};
-pub use verify::{Facts, Subject, verify};
+pub use verify::{Facts, Subject, Verified, verify};
 pub use version::{Constraints, Version, newest_allowed};
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! as values; `run` asks the sources, each question once for all root modules, and decides nothing.
 
 pub mod answer;
+pub mod cached;
 pub mod criteria;
 mod event;
 pub mod inquiry;

@@ -1,7 +1,7 @@
 //! Who signed the releases that a change brings, and what the trust files of both sides say about it.
 
+use crate::diff::{Change, Standing};
 use crate::finding::{Finding, Level, Rule};
-use crate::outcome::{Change, Standing};
 use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::{Pins, Signer};
 use crate::trust::words::{by, by_signer, not_pinned, refused};

@@ -9,6 +9,7 @@ use super::verify::Root;
 use super::verify::bases::Bases;
 use super::verify::opening::open;
 use crate::addr::ProviderAddr;
+use crate::ask::cached::{self, Check};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::{below, lock_file, worktree};
@@ -20,7 +21,6 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, Outcome, RecordedAt,
     ReleaseOfHash,
 };
-use crate::release::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::release::{Knowledge, Known, Line, Release};
 use crate::report::rule_of_change;

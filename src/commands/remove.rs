@@ -8,8 +8,9 @@ use super::lock::Root;
 use super::locking::{Locking, run};
 use super::targets::{Targets, Unlocked};
 use super::{LockOptions, Services};
+use crate::diff::{Change, ChangeKind};
 use crate::error::Error;
-use crate::outcome::{Body, Change, ChangeKind, Outcome};
+use crate::outcome::{Body, Outcome};
 use crate::workspace::RunSettings;
 
 /// What `remove` is asked.

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
+use crate::ask::cached;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::evidence::Evidence;
@@ -14,8 +15,8 @@ use crate::git::{Git, Last};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{self, LockEntry, LockFile};
+use crate::release::Release;
 use crate::release::altered::{self, Witness};
-use crate::release::{Release, cached};
 use crate::workspace::git_in;
 
 /// Hashes of a release that are looked for in the history, each by one call of git.

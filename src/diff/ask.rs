@@ -1,7 +1,7 @@
 //! Who asks for a provider otherwise than before.
 
 use crate::addr::ProviderAddr;
-use crate::outcome::{Ask, Change};
+use crate::diff::{Ask, Change};
 use crate::requirements::{Origin, Requirements};
 
 /// Fills in the places that ask for the provider of a change otherwise than before.

@@ -6,10 +6,10 @@
 use super::Distance;
 use super::headline::{coverage, kept};
 use super::risk::{distance, is_unexplained_replacement, loses_all_hashes, pins_nothing, verdict};
+use crate::diff::{Ask, Change, ChangeKind, Standing, TextChange};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Ask, Change, ChangeKind, Standing, TextChange};
 use crate::requirements::Origin;
 use crate::trust::pins::Signer;
 
@@ -206,7 +206,7 @@ fn hashes_replaced(change: &Change) -> (String, String) {
     } else {
         "Packages with the new checksums are accepted from now on, those with the lost ones no more.".to_owned()
     };
-    let verdict_of = |added: &crate::outcome::AddedHash| verdict(change, &added.hash);
+    let verdict_of = |added: &crate::diff::AddedHash| verdict(change, &added.hash);
     if change.hashes_added.iter().any(|added| matches!(verdict_of(added), None | Some(Verdict::UnknownOffline))) {
         consequence.push_str(" `tflock verify` asks the registry which ones are signed.");
     }

@@ -2,9 +2,9 @@
 
 use super::Distance;
 use super::risk::{distance, loses_all_hashes, pins_nothing, verdict};
+use crate::diff::{Change, ChangeKind, Standing};
 use crate::evidence::Verdict;
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{Change, ChangeKind, Standing};
 use crate::trust::pins::Signer;
 use crate::version::Constraints;
 

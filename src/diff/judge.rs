@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Packages;
+use crate::diff::{Change, Judged};
 use crate::evidence::{Evidence, Verdict};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
-use crate::outcome::{Change, Judged};
 use crate::platform::Platform;
 use crate::release::hashes::{self, Ground, Judgment, Status};
 use crate::release::{Knowledge, Release};

@@ -5,6 +5,7 @@
 //! nothing of files, registries or formats; what is known of packages is handed in as [`Packages`].
 
 mod ask;
+mod change;
 mod distance;
 mod explain;
 mod headline;
@@ -22,6 +23,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ask::ask;
+pub use change::{AddedHash, Ask, Change, ChangeKind, Judged, Standing, TextChange};
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
@@ -32,7 +34,6 @@ pub use text::text_change;
 
 use crate::addr::ProviderAddr;
 use crate::lockfile::{LockEntry, LockFile};
-use crate::outcome::{AddedHash, Change, ChangeKind, Standing};
 
 /// The changes from one lock file to another, in the order of the file; nothing for entries that are equal.
 ///

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use super::changes;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
+use crate::diff::{Change, ChangeKind};
 use crate::hash::HashScheme;
 use crate::lockfile::{LockEntry, detect_dialect, salvage};
-use crate::outcome::{Change, ChangeKind};
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/realworld/diffs"))

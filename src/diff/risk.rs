@@ -2,8 +2,8 @@
 
 use super::Distance;
 use super::headline::coverage;
+use crate::diff::{Change, ChangeKind, Standing, TextChange};
 use crate::evidence::Verdict;
-use crate::outcome::{Change, ChangeKind, Standing, TextChange};
 
 /// How much a reviewer must look at a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::dialect::Dialect;
+use crate::diff::Ask;
 use crate::evidence::{Evidence, Verdict};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::outcome::Ask;
 use crate::release::{Knowledge, Line, Release, Vouched};
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, Version};

@@ -1,8 +1,8 @@
 //! How two texts differ beside their entries.
 
 use crate::dialect::Dialect;
+use crate::diff::TextChange;
 use crate::lockfile::detect_header;
-use crate::outcome::TextChange;
 
 /// Compares two texts. `entries_equal` says that they hold the same entries.
 pub fn text_change(old: &[u8], new: &[u8], entries_equal: bool) -> TextChange {

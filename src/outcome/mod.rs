@@ -22,9 +22,10 @@ use crate::platform::Platform;
 use crate::requirements::{Origin, Requirement};
 use crate::trust::openpgp::Identities;
 use crate::trust::pins::{Pins, Signer};
+use crate::verify::Verified;
 use advice::Stand;
 
-pub use changes::{AddedHash, Ask, Change, ChangeKind, Changes, Judged, Need, Standing, TextChange, TrustChange};
+pub use changes::{Changes, Need, TrustChange};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, RecordedAt, ReleaseOfHash,
 };
@@ -204,57 +205,6 @@ pub enum Body {
     Shortened(Shortened),
     /// `completions`, `man`: what is generated.
     Generated(Generated),
-}
-
-/// What `verify` knows about the recorded hashes of one root module; none is counted twice.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// Hashes that somebody vouches for.
-    pub proven: usize,
-    /// Hashes that are neither proven nor refuted.
-    pub unknown: usize,
-    /// Why some are unknown: sources that gave no answer. Empty if no server was asked.
-    pub inconclusive: Vec<Unanswered>,
-    /// True if nothing was looked at, since nothing changed since the base.
-    pub unchanged: bool,
-    /// What the work tree was compared with; without it the work tree vouches for itself.
-    pub base: Option<Compared>,
-}
-
-impl Verified {
-    /// What the questions without an answer end a run with: one whose answer policy forbids is refused.
-    pub fn code(&self) -> ExitCode {
-        ExitCode::all(self.inconclusive.iter().map(|it| ExitCode::of_error(&it.error)))
-    }
-}
-
-/// What a change is judged by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compared {
-    /// The revision whose settings and trust file are believed, as typed.
-    pub revision: String,
-    /// The object name of its commit.
-    pub commit: String,
-    /// The object name of the commit that lock files are compared with.
-    pub merge_base: String,
-    /// True if changes of settings and pins were approved: then those of the work tree are believed.
-    pub trust_change_allowed: bool,
-}
-
-impl Compared {
-    /// The merge base, short enough for people.
-    pub fn short(&self) -> &str {
-        self.merge_base.get(..10).unwrap_or(&self.merge_base)
-    }
-}
-
-/// A question without an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unanswered {
-    /// Why there is none.
-    pub error: Error,
-    /// True if it is about an entry that changed since the base: such a question needs its answer.
-    pub changed: bool,
 }
 
 /// One provider of `why`.

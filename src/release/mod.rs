@@ -6,7 +6,6 @@
 
 pub mod altered;
 pub mod archives;
-pub mod cached;
 pub mod continuity;
 pub mod expiry;
 pub mod hashes;

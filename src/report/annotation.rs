@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::{slashed, summary};
+use crate::diff::{Change, ChangeKind, Standing};
 use crate::diff::{Risk, explain, explain_text, headline, risk, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, Change, ChangeKind, Changes, ItemRule, Outcome, RootOutcome, Standing};
+use crate::outcome::{Body, Changes, ItemRule, Outcome, RootOutcome};
 use crate::trust::words::by;
 
 /// One remark. Its texts are not escaped yet.

@@ -6,8 +6,9 @@ use super::annotation::versions;
 use super::summary::name;
 use super::wrap::wrap;
 use super::{Style, printable};
+use crate::diff::Change;
 use crate::diff::{explain_text, headline};
-use crate::outcome::{Body, Change, Outcome};
+use crate::outcome::{Body, Outcome};
 
 /// How wide the lines of a commit message are.
 const WIDTH: usize = 72;

@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use super::*;
 use crate::commands::diff::{Knowledge as Known, Pair, Side, Trust, review};
+use crate::diff::Change;
 use crate::diff::Packages;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
-use crate::outcome::{Body, Change, Changes, RootOutcome};
+use crate::outcome::{Body, Changes, RootOutcome};
 use crate::release::{Knowledge, Line, Release, Vouched};
 use crate::report::schema_tests::broken;
 

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use super::human::many::{Same, Whose};
 use super::{Style, human, slashed};
 use crate::addr::ProviderAddr;
+use crate::diff::Change;
 use crate::diff::{Risk, risk};
 use crate::error::Error;
 use crate::evidence::Verdict;
 use crate::finding::Level;
-use crate::outcome::{Body, Change, Changes, Outcome, RootOutcome};
+use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 
 /// One line for each root module; of many how they ended, and one for those of which the same is to be told because all
 /// is not well.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
+use crate::diff::{AddedHash, Change, ChangeKind, Standing};
 use crate::error::ErrorKind;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
-use crate::outcome::{AddedHash, Body, Change, ChangeKind, Changes, Listed, Need, Required, RootOutcome, Standing};
+use crate::outcome::{Body, Changes, Listed, Need, Required, RootOutcome};
 use crate::requirements::{Origin, OriginKind, Requirement};
 use crate::trust::pins::Signer;
 use crate::version::Constraints;

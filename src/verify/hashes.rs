@@ -7,10 +7,10 @@ use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{Unanswered, Verified};
 use crate::release::continuity::{self, Verdict};
 use crate::release::hashes::{Judge, Status};
 use crate::release::{Knowledge, Release, altered, words};
+use crate::verify::{Unanswered, Verified};
 use crate::version::Version;
 
 /// What is known of a hash by what is known of the release that it is recorded for.

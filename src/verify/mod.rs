@@ -24,6 +24,7 @@ mod realworld;
 mod release;
 #[cfg(test)]
 mod tests;
+mod verified;
 mod weakened;
 
 use std::cell::OnceCell;
@@ -34,6 +35,7 @@ pub use facts::Facts;
 pub use init::init_changes;
 pub use levels::leveled;
 pub use pinned::{Counted, PinChange, believed, pin_changes};
+pub use verified::{Compared, Unanswered, Verified};
 pub use weakened::{Weakening, weakenings};
 
 use crate::addr::ProviderAddr;
@@ -41,7 +43,6 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
-use crate::outcome::Verified;
 use crate::release::Knowledge;
 use crate::requirements::Requirements;
 use crate::settings::Settings;

@@ -17,10 +17,10 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::lockfile::{Decoded, LockFile, Spans, decode};
-use crate::outcome::Verified;
 use crate::release::{Knowledge, Line, Release, Vouched};
 use crate::settings::Settings;
 use crate::trust::pins::Signer;
+use crate::verify::Verified;
 
 type Releases = BTreeMap<(String, String), Arc<Release>>;
 

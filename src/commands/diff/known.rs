@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
+use crate::ask::cached::{self, Check};
+use crate::diff::Change;
 use crate::diff::Packages;
 use crate::disk::cache::Cache;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
-use crate::outcome::Change;
-use crate::release::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::release::{Knowledge, Known, ReleaseKey};
 use crate::settings::SignatureRule;

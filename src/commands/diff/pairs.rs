@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use super::super::diff_signers::{Trust, sign};
 use crate::dialect::Dialect;
 use crate::diff::{self, Packages};
+use crate::diff::{Ask, Change, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
-use crate::outcome::{Ask, Body, Change, Changes, RootOutcome, TextChange};
+use crate::outcome::{Body, Changes, RootOutcome};
 use crate::release;
 use crate::release::altered::Witness;
 use crate::requirements::Requirements;
@@ -249,7 +250,7 @@ fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
 
 /// Where a change is to be seen: at the hashes if they are the news, else at the entry.
 fn place(change: &Change, spans: &Spans) -> Option<crate::finding::Position> {
-    use crate::outcome::ChangeKind::{HashesChanged, HashesReplaced};
+    use crate::diff::ChangeKind::{HashesChanged, HashesReplaced};
     let entry = spans.entries.get(&change.address)?;
     let hashes = entry.hashes.filter(|_| matches!(change.kind, HashesChanged | HashesReplaced));
     change.new.as_ref().map(|_| hashes.unwrap_or(entry.block))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
+use crate::ask::cached::{self, Check};
 use crate::disk::cache::Cache;
-use crate::release::cached::{self, Check};
 use crate::release::{Knowledge, Release, ReleaseKey};
 use crate::version::Version;
 

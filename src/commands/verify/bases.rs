@@ -10,9 +10,10 @@ use crate::disk::worktree;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::git::Git;
-use crate::outcome::{Body, RootOutcome, Verified};
+use crate::outcome::{Body, RootOutcome};
 use crate::parallel;
 use crate::trust::pins::FILE_NAME;
+use crate::verify::Verified;
 use crate::verify::{self, Counted};
 use crate::workspace::{RunSettings, Scope, ToolChoice, under};
 

@@ -25,11 +25,12 @@ use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Body, RootOutcome, Unanswered, Verified};
+use crate::outcome::{Body, RootOutcome};
 use crate::release::altered::{self, Witness};
 use crate::release::{Knowledge, Known, Release};
 use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
+use crate::verify::{Unanswered, Verified};
 
 #[cfg(feature = "online")]
 pub use gate::{Request, verify};

@@ -9,7 +9,7 @@ use crate::disk::roots::{ReadModuleLock, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
-use crate::outcome::Unanswered;
+use crate::verify::Unanswered;
 use crate::workspace::RunSettings;
 
 /// What the sources of locked packages serve now, or why it is not known; nothing for those that were not asked.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Roots, alike};
+use crate::ask::cached;
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::disk::cache::Cache;
-use crate::release::{Known, ReleaseKey, cached};
+use crate::release::{Known, ReleaseKey};
 
 /// What earlier runs left about the locked releases; no server is asked.
 pub fn recalled(roots: &Roots, cache: &Cache) -> Known {

@@ -16,8 +16,8 @@ use crate::finding::{Finding, Position, Rule, shell_word};
 use crate::git::TrackedPackages;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::modulelock;
-use crate::outcome::{Compared, Unanswered, Verified};
 use crate::trust::pins::{Pins, Republication};
+use crate::verify::{Compared, Unanswered, Verified};
 use crate::verify::{Counted, Subject};
 use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 

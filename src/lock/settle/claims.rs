@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ask::answer::{PackageFacts, Selected};
 use crate::ask::question::Step;
 use crate::ask::rules::ReportedRule;
+use crate::diff::AddedHash;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
-use crate::outcome::AddedHash;
 use crate::platform::Platform;
 use crate::trust::pins::Signer;
 

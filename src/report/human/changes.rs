@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use super::modules;
 use crate::addr::ProviderAddr;
+use crate::diff::{AddedHash, Change, ChangeKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
-use crate::outcome::{AddedHash, Change, ChangeKind, Changes, Need, TrustChange};
+use crate::outcome::{Changes, Need, TrustChange};
 use crate::platform::Platform;
 use crate::report::annotation::signed;
 use crate::report::paint::{Paint, Painted};

@@ -161,7 +161,8 @@ mod tests {
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
     use crate::outcome::advice::Stand;
-    use crate::outcome::{Body, Outcome, RootOutcome, Verified};
+    use crate::outcome::{Body, Outcome, RootOutcome};
+    use crate::verify::Verified;
 
     /// The lines of help below findings, given with their root modules, of a run in `-C named` or with `-r`.
     fn told(found: Vec<(&str, Finding)>, named: Option<&str>) -> Vec<String> {

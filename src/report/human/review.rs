@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use crate::diff::{Change, ChangeKind};
 use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk, verdict_words};
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
-use crate::outcome::{Change, ChangeKind, Changes};
+use crate::outcome::Changes;
 use crate::platform::Platform;
 use crate::report::annotation::{signed, versions};
 use crate::report::paint::Paint;

@@ -3,8 +3,8 @@
 use super::findings::findings;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
-use crate::outcome::Verified;
 use crate::report::{Detail, Style, failure};
+use crate::verify::Verified;
 
 /// The findings, then one line that counts.
 pub(super) fn verified(verified: &Verified, found: &[Finding], style: Style) -> String {

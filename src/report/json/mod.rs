@@ -15,16 +15,16 @@ use super::failure as errors;
 use super::printable::hidden;
 use super::slashed;
 use crate::dialect::Dialect;
+use crate::diff::{AddedHash, Ask, Change, Standing};
 use crate::diff::{Distance, explain, headline, risk};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{
-    AddedHash, Ask, Body, Change, Changes, Listed, Outcome, Outdated, Required, RootOutcome, Standing, Verified,
-};
+use crate::outcome::{Body, Changes, Listed, Outcome, Outdated, Required, RootOutcome};
 use crate::requirements::Origin;
+use crate::verify::Verified;
 use crate::version::{Constraints, Version};
 
 /// The version of the shape of all documents.

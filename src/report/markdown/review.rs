@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::escape::{code, escaped, fenced, sentences, target};
+use crate::diff::Change;
 use crate::diff::{Risk, explain, explain_text, headline, risk, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
-use crate::outcome::{Change, Changes};
+use crate::outcome::Changes;
 use crate::platform::Platform;
 use crate::report::annotation::{signed, versions};
 use crate::report::summary::{of_changes, unanswered};

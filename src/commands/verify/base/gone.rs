@@ -11,7 +11,7 @@ use crate::disk::{lock_file, text};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
-use crate::outcome::Compared;
+use crate::verify::Compared;
 
 /// A root module that lost its lock file and is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]

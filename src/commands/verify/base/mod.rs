@@ -25,9 +25,9 @@ use crate::finding::{Finding, Level};
 use crate::git::{Changes, Commit, Git, GitError, Kind};
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
-use crate::outcome::Compared;
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
+use crate::verify::Compared;
 use snapshot::Snapshot;
 
 /// What was asked about the base.

@@ -15,8 +15,8 @@ use crate::trust::openpgp;
 use crate::trust::pins::Signer;
 use crate::version::Version;
 
-use super::expiry::ExpiryRules;
-use super::{Knowledge, Release, Vouched};
+use crate::release::expiry::ExpiryRules;
+use crate::release::{Knowledge, Release, Vouched};
 
 /// How what earlier runs left is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

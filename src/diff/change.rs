@@ -1,0 +1,175 @@
+//! What differs between two lock files: by provider, and in the text around the entries.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use url::Url;
+
+use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
+use crate::evidence::{Evidence, Verdict};
+use crate::finding::Position;
+use crate::hash::PackageHash;
+use crate::lockfile::LockEntry;
+use crate::platform::Platform;
+use crate::requirements::Origin;
+use crate::trust::openpgp::Identity;
+use crate::trust::pins::Signer;
+
+/// How two texts differ beside their entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TextChange {
+    /// The tools whose headers the texts begin with, if they are not the same one.
+    pub header: Option<[Option<Dialect>; 2]>,
+    /// True if there is no lock file any more, or nothing is in it, where there was one.
+    pub removed: bool,
+    /// True if the entries are equal and the text differs behind the header: order, spaces, comments, line ends.
+    pub formatting: bool,
+    /// True if the new text holds values that no tool writes: expressions, escapes, templates.
+    pub not_literal: bool,
+}
+
+/// What happened to one entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The provider; after a move its new address.
+    pub address: ProviderAddr,
+    /// The address before a move.
+    pub moved_from: Option<ProviderAddr>,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The entry before.
+    pub old: Option<LockEntry>,
+    /// The entry after.
+    pub new: Option<LockEntry>,
+    /// New hashes with what is known of them.
+    pub hashes_added: Vec<AddedHash>,
+    /// Hashes that are gone.
+    pub hashes_removed: Vec<PackageHash>,
+    /// What is known of the hashes that came or went, for those that were judged.
+    pub judged: BTreeMap<PackageHash, Judged>,
+    /// Who asks for the provider otherwise than before, where the configuration of both sides is known.
+    pub asks: Vec<Ask>,
+    /// For a release new to the file: who signed it.
+    pub signer: Option<Signer>,
+    /// What the key of a signer that was not remembered says of itself.
+    pub identity: Option<Box<Identity>>,
+    /// Where the entry stands in the new file.
+    pub position: Option<Position>,
+    /// What is remembered of that signer.
+    pub standing: Standing,
+    /// True if a provider that moved is known to have the same archives at its new address, by signed checksums.
+    pub identical: bool,
+    /// Where the publisher tells about the release, over https; the registry's word.
+    pub link: Option<Url>,
+}
+
+/// What the trust file says of the signer of a release.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// No signer is remembered for the provider.
+    #[default]
+    FirstUse,
+    /// The signer is remembered.
+    Pinned,
+    /// The trust file of the new side remembers the signer, that of the old side none.
+    PinnedHere,
+    /// The trust file of the new side remembers the signer, that of the old side another one.
+    Rotated,
+    /// Another signer is remembered, or this one is denied.
+    Refused,
+}
+
+/// What is known of a hash that came or went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The platforms of its packages, where known.
+    pub platforms: BTreeSet<Platform>,
+}
+
+/// A place in configuration that asks for a provider otherwise than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    /// It did not ask before.
+    Came(Origin),
+    /// It asks no more; as it was.
+    Went(Origin),
+    /// It asks, with another constraint.
+    Changed {
+        /// The constraint that it had.
+        was: Option<String>,
+        /// The place as it is now.
+        now: Origin,
+    },
+}
+
+impl Ask {
+    /// Who asks, or asked.
+    pub fn origin_mut(&mut self) -> &mut Origin {
+        match self {
+            Self::Came(origin) | Self::Went(origin) | Self::Changed { now: origin, .. } => origin,
+        }
+    }
+}
+
+/// A new hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedHash {
+    /// The hash.
+    pub hash: PackageHash,
+    /// The platforms of its packages, where known.
+    pub platforms: BTreeSet<Platform>,
+    /// Why it is believed.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The kinds of change to an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeKind {
+    /// There was no entry.
+    Added,
+    /// There is none any more.
+    Removed,
+    /// A newer version.
+    Upgraded,
+    /// An older version.
+    Downgraded,
+    /// Only the constraints.
+    ConstraintsChanged,
+    /// Hashes were only added, or only removed, under the same version, perhaps with new constraints.
+    HashesChanged,
+    /// Hashes were removed and others added under the same version.
+    HashesReplaced,
+    /// The same provider under another host or namespace, perhaps with another version.
+    Moved,
+}
+
+impl ChangeKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Added,
+        Self::Removed,
+        Self::Upgraded,
+        Self::Downgraded,
+        Self::ConstraintsChanged,
+        Self::HashesChanged,
+        Self::HashesReplaced,
+        Self::Moved,
+    ];
+
+    /// The word for machines.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Removed => "removed",
+            ChangeKind::Upgraded => "upgraded",
+            ChangeKind::Downgraded => "downgraded",
+            ChangeKind::ConstraintsChanged => "constraints-changed",
+            ChangeKind::HashesChanged => "hashes-changed",
+            ChangeKind::HashesReplaced => "hashes-replaced",
+            ChangeKind::Moved => "moved",
+        }
+    }
+}
