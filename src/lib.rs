@@ -1,7 +1,7 @@
 //! `tflock`: the dependency lock file of OpenTofu and Terraform.
 //!
 //! ```text
-//! cli ──► commands ──► lock ──► ask ──► source · modules ──► net   shell, questions and answers, network
+//! cli ──► commands ──► lock ──► query ► source · modules ─► net   shell, questions and answers, network
 //!  │          │                 │              │
 //!  └► report  ├─► workspace ────┴──► disk ◄────┘                  root modules, blocking files
 //!       ▼     ▼                  ▼
@@ -109,8 +109,8 @@ pub mod release;
 
 pub mod topics;
 
-pub mod ask;
 pub mod lock;
+pub mod query;
 
 pub mod workspace;
 
@@ -128,7 +128,7 @@ pub use hash::{HashScheme, PackageHash, PackageHashes};
 pub use lockfile::{Decoded, LockEntry, LockFile, decode};
 pub use merge::{LockMerge, Three, merge_locks as merge};
 pub use platform::Platform;
-pub use release::{Knowledge, Release};
+pub use release::{Lookup, Release};
 pub use verify::{Facts, Subject, Verified, verify};
 pub use version::{Constraints, Version, newest_allowed};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::ask::{Event, Events, PackageKey};
 use crate::dialect::Dialect;
+use crate::query::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
 
 /// How progress is shown.

@@ -9,12 +9,12 @@ use super::sources::Sources;
 use super::targets::Targets;
 use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Refusal;
-use crate::ask::question::Step;
-use crate::ask::run::Session;
-use crate::ask::select::Choice;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
+use crate::query::answer::Refusal;
+use crate::query::question::Query;
+use crate::query::run::Session;
+use crate::query::select::Choice;
 
 /// A root module as it was opened, with the versions that its sources have.
 pub(super) struct Opened {
@@ -70,12 +70,12 @@ fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
 }
 
 /// What is to be asked to know which versions of some providers are selected.
-fn steps(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Step> {
+fn steps(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
     asked.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
 }
 
 /// The versions that are selected; what was asked of the source before is not asked again.
-fn choices(session: Option<&Session>, steps: BTreeMap<ProviderAddr, Step>) -> Result<Choices, Error> {
+fn choices(session: Option<&Session>, steps: BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
     match session.filter(|_| !steps.is_empty()) {
         Some(session) => session.ask(async |sources| sources.choices(steps).await),
         None => Ok(Choices::new()),

@@ -9,7 +9,6 @@ use super::verify::Root;
 use super::verify::bases::Bases;
 use super::verify::opening::open;
 use crate::addr::ProviderAddr;
-use crate::ask::cached::{self, Check};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::{below, lock_file, worktree};
@@ -21,8 +20,9 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, Outcome, RecordedAt,
     ReleaseOfHash,
 };
+use crate::query::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
-use crate::release::{Knowledge, Known, Line, Release};
+use crate::release::{Line, Lookup, Release, Releases};
 use crate::report::rule_of_change;
 use crate::topics;
 use crate::version::Version;
@@ -101,7 +101,7 @@ struct Read {
     dialect: Dialect,
     roots: Vec<(PathBuf, Root)>,
     others: Vec<Other>,
-    known: Known,
+    known: Releases,
     /// Why some of the root modules are not among them.
     unreadable: Option<Error>,
 }
@@ -179,9 +179,9 @@ fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>,
 }
 
 /// What earlier runs left about the releases that are locked: by the root modules, and elsewhere in the repository.
-fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cache: &Cache) -> Known {
+fn known(run: &RunSettings, (roots, others): (&[(PathBuf, Root)], &[Other]), cache: &Cache) -> Releases {
     let expiry = ExpiryRules::default();
-    let mut known = Known::new();
+    let mut known = Releases::new();
     let of_others = others.iter().flat_map(|other| other.lock.iter());
     for (addr, entry) in roots.iter().flat_map(|(_, root)| root.lock().iter()).chain(of_others) {
         let recall = || {
@@ -215,7 +215,7 @@ impl Read {
             recorded.collect::<Vec<_>>()
         });
         let recorded = recorded.collect();
-        let owners = self.known.values().filter_map(Knowledge::release).filter(|release| release.has(&hash));
+        let owners = self.known.values().filter_map(Lookup::release).filter(|release| release.has(&hash));
         let releases = owners.filter_map(|release| {
             Some(ReleaseOfHash {
                 address: release.address.clone(),
@@ -233,7 +233,7 @@ impl Read {
         let addr = self.resolve(text).map_err(|wrong| unknown(text, &wrong))?;
         let of_roots = self.roots.iter().filter_map(|(_, root)| {
             let entry = root.lock().get(&addr)?;
-            let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
+            let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
             let of = |hash: &PackageHash| (hash.clone(), release.and_then(|release| origin(release, hash)));
             Some(ExplainedEntry {
                 entry: recorded(&addr, &entry.version, root.settings().lock_file_shown()),

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
-use crate::ask::cached::{self, Check};
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, Place};
 use crate::disk::cache::Cache;
 use crate::disk::roots::{Tree, file_from};
@@ -18,7 +17,8 @@ use crate::lockfile::{Decoded, LockEntry, LockFile};
 use crate::outcome::{Body, Grouping, Listed, Outcome, UsedModule};
 use crate::parallel;
 use crate::platform::Platform;
-use crate::release::Knowledge;
+use crate::query::cached::{self, Check};
+use crate::release::Lookup;
 use crate::release::expiry::ExpiryRules;
 use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
@@ -181,7 +181,7 @@ fn entries(root: &RunSettings, lock: &LockFile, tree: Option<&Tree>, cache: &Cac
 /// verifies and is about one of the recorded hashes.
 fn attribution(root: &RunSettings, cache: &Cache, addr: &ProviderAddr, entry: &LockEntry) -> Attribution {
     let check = Check { signature: root.signature_for(addr), expiry: ExpiryRules::default(), now: root.now };
-    let Knowledge::Known(release) = cached::release(cache, addr, &entry.version, check) else {
+    let Lookup::Known(release) = cached::release(cache, addr, &entry.version, check) else {
         return Attribution::default();
     };
     let recorded = release.platforms_with(&entry.hashes);

@@ -109,7 +109,7 @@ impl Opening<'_> {
             moves: asked.to.is_some(),
         };
         if !options.from_lock {
-            settings = settings.with_modules_fetched(&|settings, tree| self.foresee(settings, tree));
+            settings = settings.with_modules_fetched(&|settings, tree| self.prefetch(settings, tree));
         }
         // Lock file and configuration of one moment: another run writes one after the other.
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
@@ -126,13 +126,13 @@ impl Opening<'_> {
 
     /// Asks about the providers that are known to be required, while more modules are fetched. Where the command changes what
     /// is required, that is not known yet.
-    fn foresee(&self, settings: &RunSettings, tree: &Arc<Tree>) {
+    fn prefetch(&self, settings: &RunSettings, tree: &Arc<Tree>) {
         if self.asked.prepare.is_some() {
             return;
         }
         let options = LockOptions { accept_missing_modules: true, ..self.options.clone() };
         if let Ok(root) = Root::in_part(settings, tree, &options, self.run.cache) {
-            lock::foresee(self.run, root, self.sources);
+            lock::prefetch(self.run, root, self.sources);
         }
     }
 }

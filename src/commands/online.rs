@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::sources::watch;
-use crate::ask::Events;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
 use crate::error::Error;
 use crate::net::{Background, Client, ClientOptions, Credentials, Discovery};
+use crate::query::Events;
 use crate::settings::Variables;
 
 /// How the servers of a run are asked.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Services;
 use super::sources::Sources;
-use crate::ask::run;
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::{index_directory, lock_file, worktree};
@@ -15,6 +14,7 @@ use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile;
 use crate::net::ClientOptions;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
+use crate::query::run;
 use crate::settings::IndexPlace;
 use crate::source::{IndexStores, Published};
 use crate::workspace::dialect_of_text;

@@ -9,11 +9,11 @@ use std::sync::{Mutex, PoisonError};
 
 #[cfg(feature = "online")]
 use super::Online;
-use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
+use crate::query::{Event, Events};
 use crate::settings::Variables;
 use crate::workspace::{RunSettings, Scope, named_roots};
 

@@ -8,10 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::online::Access;
 use super::{Online, Services};
 use crate::addr::ProviderAddr;
-use crate::ask::gather::{Allowance, Equipment, GatherOptions};
-use crate::ask::question::Step;
-use crate::ask::run::Session;
-use crate::ask::{Event, Events};
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
@@ -19,7 +15,11 @@ use crate::disk::mirror::FilesystemMirror;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::disk::{text, worktree};
 use crate::error::{Error, ErrorKind};
-use crate::net::{Background, Client, ClientOptions, Doing, Over, Watch};
+use crate::net::{Background, Client, ClientOptions, Doing, Shutdown, Watch};
+use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
+use crate::query::question::Query;
+use crate::query::run::Session;
+use crate::query::{Event, Events};
 use crate::settings::{SourceChoice, Variables};
 use crate::source::oci::{OciClient, OciMirror, Template};
 use crate::source::{DirectoryMirror, Filter, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
@@ -32,7 +32,7 @@ pub(super) struct Sources<'a> {
     events: Events,
     cache: Arc<Cache>,
     /// Of the whole run, whoever is asked.
-    allowance: Arc<Allowance>,
+    budget: Arc<DownloadBudget>,
     sessions: Mutex<BTreeMap<Asked, Opened>>,
     /// What people should know, each line once.
     notes: Mutex<BTreeSet<String>>,
@@ -65,7 +65,7 @@ impl<'a> Sources<'a> {
             online: &services.online,
             events,
             cache,
-            allowance: Arc::default(),
+            budget: Arc::default(),
             sessions: Mutex::default(),
             notes: Mutex::default(),
         }
@@ -129,10 +129,10 @@ impl<'a> Sources<'a> {
 
     /// Begins to ask what a root module will ask, while it is being found out what else there is to ask. What comes of it is
     /// told when it is asked for.
-    pub(super) fn foresee(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Step>) {
+    pub(super) fn prefetch(&self, source: &RootSource, steps: &BTreeMap<ProviderAddr, Query>) {
         let asked = self.asked(source).and_then(|asked| self.session(&asked));
         if let Ok(Some(session)) = asked {
-            session.foresee(steps.clone());
+            session.prefetch(steps.clone());
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a> Sources<'a> {
             sources.push((method.filter.clone(), self.source(method, asked.dialect)?));
         }
         let equipment = Equipment {
-            allowance: Arc::clone(&self.allowance),
+            budget: Arc::clone(&self.budget),
             cache: Arc::clone(&self.cache),
             events: self.events.clone(),
             now: self.scope.environment.now,
@@ -337,12 +337,12 @@ pub(super) fn oci_client(client: Client, config: &CliConfig, scope: &Scope) -> O
 }
 
 /// What the client does, as events.
-pub(super) fn watch(events: &Events, over: Over) -> Watch {
+pub(super) fn watch(events: &Events, over: Shutdown) -> Watch {
     let events = events.clone();
     Watch::by(move |doing| {
         events.emit(match doing {
             // What is cut off at the end of a run has no next time.
-            _ if over.is_so() => return,
+            _ if over.is_requested() => return,
             Doing::Asking(url) => Event::Request { url: url.to_string() },
             Doing::Again(error, delay) => {
                 // Our own delays are short and at random; one that a server asked for may be long.

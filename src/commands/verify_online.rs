@@ -6,12 +6,12 @@ use std::collections::btree_map::Entry;
 use super::lock::RuleBook;
 use super::verify::Root;
 use super::{LockOptions, RunSettings};
-use crate::ask::inquiry::{Depth, Inquiry};
-use crate::ask::run::Session;
 use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
-use crate::release::{Known, ReleaseKey};
+use crate::query::inquiry::{Depth, Inquiry};
+use crate::query::run::Session;
+use crate::release::{ReleaseKey, Releases};
 use crate::settings::H1Rule;
 
 /// What is to be asked about the locked releases of some root modules.
@@ -80,9 +80,9 @@ impl Questions {
     /// # Errors
     ///
     /// As [`Session::ask`].
-    pub fn ask(self, session: &Session) -> Result<Known, Error> {
+    pub fn ask(self, session: &Session) -> Result<Releases, Error> {
         if self.inquiries.is_empty() {
-            return Ok(Known::new());
+            return Ok(Releases::new());
         }
         session.ask(async |sources| sources.inquire(self.inquiries).await)
     }

@@ -7,7 +7,6 @@
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::ask::cached;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::evidence::Evidence;
@@ -15,6 +14,7 @@ use crate::git::{Git, Last};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, PackageHashes};
 use crate::lockfile::{self, LockEntry, LockFile};
+use crate::query::cached;
 use crate::release::Release;
 use crate::release::altered::{self, Witness};
 use crate::workspace::git_in;

@@ -8,7 +8,7 @@ use crate::evidence::{Evidence, Verdict};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
 use crate::release::hashes::{self, Ground, Judgment, Status};
-use crate::release::{Knowledge, Release};
+use crate::release::{Lookup, Release};
 
 /// Judges every hash that a change adds, those that it removes under the same version, and those that it keeps under
 /// another one. Fills in platforms and evidence of what is added. Hashes of unknown schemes are not judged: no tool
@@ -18,7 +18,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
     let unchanged = change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| old.version == new.version);
     let [old, new] = [&change.old, &change.new].map(|entry| entry.as_ref().map_or(&nothing, |entry| &entry.hashes));
     let version = change.new.as_ref().or(change.old.as_ref()).map(|entry| &entry.version);
-    let knowledge = version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Knowledge::Unasked);
+    let knowledge = version.and_then(|version| known.release(&change.address, version)).unwrap_or(&Lookup::Unasked);
     // What the old entry records was believed before, for that version and no other.
     let believed = if unchanged { old } else { &nothing };
     let judge = Judge { knowledge, known, believed };
@@ -46,7 +46,7 @@ pub fn judge(change: &mut Change, known: &Packages) {
 
 /// All that counts for the hashes of one entry.
 struct Judge<'a> {
-    knowledge: &'a Knowledge,
+    knowledge: &'a Lookup,
     known: &'a Packages,
     believed: &'a PackageHashes,
 }
@@ -65,7 +65,7 @@ impl Judge<'_> {
             Status::Contradicted | Status::Unlisted => Verdict::Contradicts,
             Status::Unattested | Status::Malformed => Verdict::Unattested,
             // Whoever could vouch for it says that there is no such release.
-            _ if matches!(self.knowledge, Knowledge::Withdrawn(_)) => Verdict::Unattested,
+            _ if matches!(self.knowledge, Lookup::Withdrawn(_)) => Verdict::Unattested,
             Status::Unknown | Status::Proven(Ground::Report) => Verdict::UnknownOffline,
         };
         (verdict, judgment)

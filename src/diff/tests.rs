@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::diff::Ask;
 use crate::evidence::{Evidence, Verdict};
 use crate::hash::{PackageHash, Sha256Digest};
-use crate::release::{Knowledge, Line, Release, Vouched};
+use crate::release::{Attestation, Line, Lookup, Release};
 use crate::requirements::{Origin, OriginKind, Requirements};
 use crate::version::{Constraints, Version};
 
@@ -123,7 +123,7 @@ fn known(signed: bool) -> Packages {
 fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Packages {
     let digest = |name: &str| Sha256Digest::of(name.as_bytes());
     let archive = |platform: &str| Line::archive(Some(platform.parse().unwrap()));
-    let reported = Vouched::new(None, Evidence::ReportedByOrigin);
+    let reported = Attestation::new(None, Evidence::ReportedByOrigin);
     let version: Version = "1.0.0".parse().unwrap();
     let mut release = Release {
         signer: Some(if signed { "A".repeat(40) } else { "unsigned".to_owned() }.parse().unwrap()),
@@ -138,7 +138,7 @@ fn attribution(signed: bool, change: &dyn Fn(&mut Release)) -> Packages {
     };
     change(&mut release);
     let mut known = Packages::default();
-    known.releases.insert((addr("acme/widget"), version), Knowledge::Known(Arc::new(release)));
+    known.releases.insert((addr("acme/widget"), version), Lookup::Known(Arc::new(release)));
     known.archives.computed(named("zh:linux"), named("h1:linux"));
     known.archives.computed(named("zh:elsewhere"), named("h1:elsewhere"));
     known
@@ -212,7 +212,7 @@ fn who_was_asked_and_does_not_know_attests_nothing() {
     let known = attribution(true, &|release| {
         (release.current, release.complete) = (true, true);
         for (name, platform) in [("h1:linux", "linux_amd64"), ("h1:darwin", "darwin_arm64")] {
-            let vouched = Vouched::new(Some(platform.parse().unwrap()), Evidence::Computed);
+            let vouched = Attestation::new(Some(platform.parse().unwrap()), Evidence::Computed);
             release.h1.insert(named(name), vouched);
         }
     });

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::ask::question::{Selection, Step};
-use crate::ask::rules::ReportedRule;
 use crate::evidence::Evidence;
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::platform::Platform;
+use crate::query::question::{Query, Selection};
+use crate::query::rules::ReportedRule;
 use crate::release::Release;
 
 /// The platforms whose archive was hashed here, with an `h1:` that is among some recorded hashes.
@@ -18,7 +18,7 @@ pub fn fetched<'a>(release: &'a Release, recorded: &PackageHashes) -> impl Itera
 }
 
 /// True if it is not known which platforms the recorded `h1:` hashes of a step are of, so that only packages tell.
-pub fn is_unattributed(step: &Step, release: Option<&Release>) -> bool {
+pub fn is_unattributed(step: &Query, release: Option<&Release>) -> bool {
     let Some(entry) = step.recorded_release().filter(|_| step.rules.reported != ReportedRule::Write) else {
         return false;
     };
@@ -29,7 +29,7 @@ pub fn is_unattributed(step: &Step, release: Option<&Release>) -> bool {
 }
 
 /// True if the recorded entry has all that this release could give to the step.
-pub fn is_complete(step: &Step, release: &Release) -> bool {
+pub fn is_complete(step: &Query, release: &Release) -> bool {
     let (Selection::Keep(version), Some(entry)) = (&step.selection, &step.recorded) else { return false };
     let recorded = |hash: &PackageHash| entry.hashes.contains(hash);
     let is_listed = release.listed.iter().all(|digest| recorded(&PackageHash::zh(*digest)));
@@ -63,11 +63,11 @@ fn archives(release: &Release) -> BTreeMap<&Platform, PackageHash> {
 mod tests {
     use super::*;
     use crate::addr::ProviderAddr;
-    use crate::ask::rules::Rules;
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
     use crate::lockfile::LockEntry;
-    use crate::release::{Line, Vouched};
+    use crate::query::rules::Rules;
+    use crate::release::{Attestation, Line};
     use crate::version::{Constraints, Version};
 
     fn digest(byte: u8) -> Sha256Digest {
@@ -99,8 +99,8 @@ mod tests {
         Line::archive(Some(platform.parse().unwrap()))
     }
 
-    fn vouched(platform: &str, evidence: Evidence) -> Vouched {
-        Vouched::new(Some(platform.parse().unwrap()), evidence)
+    fn vouched(platform: &str, evidence: Evidence) -> Attestation {
+        Attestation::new(Some(platform.parse().unwrap()), evidence)
     }
 
     /// The same with an archive for darwin in the place of the other file.
@@ -108,14 +108,14 @@ mod tests {
         Release { lines: [(digest(1), archive("linux_amd64")), (digest(2), archive("darwin_arm64"))].into(), ..known() }
     }
 
-    fn step(hashes: &[PackageHash], platforms: &[&str]) -> Step {
+    fn step(hashes: &[PackageHash], platforms: &[&str]) -> Query {
         let version = Version::new(1, 0, 0);
         let entry = LockEntry {
             version: version.clone(),
             constraints: Constraints::default(),
             hashes: hashes.iter().cloned().collect(),
         };
-        Step {
+        Query {
             constraints: Constraints::default(),
             selection: Selection::Keep(version),
             platforms: platforms.iter().map(|platform| platform.parse().unwrap()).collect(),
@@ -147,9 +147,9 @@ mod tests {
         let mut universal = known();
         universal.lines.insert(digest(2), Line::archive(platforms.map(|platform| platform.parse().unwrap())));
         let step = step(&[zh(1), zh(2), h1(2)], &platforms);
-        universal.vouch(h1(2), vouched("darwin_arm64", Evidence::Computed));
+        universal.attest(h1(2), vouched("darwin_arm64", Evidence::Computed));
         assert!(!is_complete(&step, &universal));
-        universal.vouch(h1(2), vouched("darwin_amd64", Evidence::Computed));
+        universal.attest(h1(2), vouched("darwin_amd64", Evidence::Computed));
         assert!(is_complete(&step, &universal));
         let recorded = [h1(2)].into_iter().collect();
         assert_eq!(fetched(&universal, &recorded).count(), 2);

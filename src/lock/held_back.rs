@@ -1,13 +1,13 @@
 //! What keeps a provider from its newest release.
 
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Selected;
-use crate::ask::criteria::Criteria;
-use crate::ask::question::{Selection, Step};
 use crate::finding::{Finding, Rule};
 use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
+use crate::query::answer::Selected;
+use crate::query::criteria::Criteria;
+use crate::query::question::{Query, Selection};
 use crate::requirements::{Origin, Requirement};
 use crate::version::{Constraints, Version};
 
@@ -23,7 +23,7 @@ pub fn holders<'a>(requirement: &'a Requirement, version: &'a Version) -> impl I
 /// first constraint that does not allow it, as the requirement names it; of the others the message names the places.
 pub fn held_back(
     addr: &ProviderAddr,
-    step: &Step,
+    step: &Query,
     requirement: Option<&Requirement>,
     facts: &Selected,
 ) -> Option<Finding> {
@@ -44,7 +44,7 @@ pub fn held_back(
 /// A warning where fewer packages of the new release are covered than of the recorded one; none if there is no fewer.
 ///
 /// Which platforms those are may be unknown: they are counted.
-pub fn platforms_dropped(addr: &ProviderAddr, step: &Step, new: &LockEntry) -> Option<Finding> {
+pub fn platforms_dropped(addr: &ProviderAddr, step: &Query, new: &LockEntry) -> Option<Finding> {
     let old = step.recorded.as_ref().filter(|old| old.version != new.version)?;
     let [had, has] = [old, new].map(|entry| entry.hashes.of(HashScheme::H1).count());
     if has >= had {

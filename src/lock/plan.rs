@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::{ProviderAddr, default_host};
-use crate::ask::criteria::{Criteria, Within};
-use crate::ask::question::{Moved, Selection, Step};
-use crate::ask::rules::Rules;
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
+use crate::query::criteria::{Criteria, Within};
+use crate::query::question::{Moved, Query, Selection};
+use crate::query::rules::Rules;
 use crate::requirements::Requirements;
 use crate::version::{Constraints, Version};
 
@@ -78,7 +78,7 @@ pub enum OneForAll {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// One step for each provider to look at, in the order of the lock file.
-    pub steps: BTreeMap<ProviderAddr, Step>,
+    pub steps: BTreeMap<ProviderAddr, Query>,
     /// Entries to remove.
     pub pruned: Vec<ProviderAddr>,
     /// Entries that the configuration does not require and that stay.
@@ -116,7 +116,7 @@ pub fn plan(given: Given<'_>, rules: &dyn Fn(&ProviderAddr) -> Rules) -> Result<
         }
         match given.select(addr, &requirement.constraints) {
             Ok(selection) => {
-                let step = Step {
+                let step = Query {
                     constraints: requirement.constraints.clone(),
                     accept_republished: accepts(intent, addr, &selection),
                     selection,

@@ -11,16 +11,16 @@ use crate::error::{Error, ErrorKind};
 #[derive(Debug, Default)]
 pub struct Background {
     runtime: OnceLock<Result<Runtime, Error>>,
-    over: Over,
+    over: Shutdown,
 }
 
 /// Tells whether a run is over, so that what fails from then on fails because its threads end.
 #[derive(Debug, Clone, Default)]
-pub struct Over(Arc<AtomicBool>);
+pub struct Shutdown(Arc<AtomicBool>);
 
-impl Over {
+impl Shutdown {
     /// True once the run ended or was interrupted.
-    pub fn is_so(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -40,7 +40,7 @@ impl Background {
     }
 
     /// Whether the run is over, to be asked at any time.
-    pub fn over(&self) -> Over {
+    pub fn over(&self) -> Shutdown {
         self.over.clone()
     }
 
@@ -67,7 +67,7 @@ impl Background {
     }
 }
 
-async fn or_interrupted<T>(work: impl Future<Output = T>, over: Over) -> Result<T, Error> {
+async fn or_interrupted<T>(work: impl Future<Output = T>, over: Shutdown) -> Result<T, Error> {
     tokio::select! {
         answer = work => Ok(answer),
         // An error means that there is no such signal here; then nothing interrupts.

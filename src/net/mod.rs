@@ -25,7 +25,7 @@ mod watch;
 #[cfg(test)]
 mod testing;
 
-pub use background::{Background, Over};
+pub use background::{Background, Shutdown};
 pub use client::Client;
 pub use credentials::{Credentials, token_variable, token_variable_shown};
 pub use discovery::{Discovery, DiscoveryError, Service, ServiceMap};

@@ -94,7 +94,7 @@ pub fn judge_package(recorded: &PackageHashes, own: &[PackageHash]) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Line, Vouched};
+    use super::super::{Attestation, Line};
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn computed(h1: &PackageHash) -> Release {
-        let vouched = Vouched::new(None, Evidence::Computed);
+        let vouched = Attestation::new(None, Evidence::Computed);
         Release { h1: [(h1.clone(), vouched)].into(), ..offer(&[1], &[]) }
     }
 

@@ -198,7 +198,7 @@ mod tests {
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
     use crate::hash::Sha256Digest;
-    use crate::release::Vouched;
+    use crate::release::Attestation;
     use crate::version::Version;
 
     const LINUX: u8 = 1;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn vouching(mut release: Release, platform: &str, h1: PackageHash, evidence: Evidence) -> Release {
-        release.vouch(h1, Vouched::new(Some(platform.parse().unwrap()), evidence));
+        release.attest(h1, Attestation::new(Some(platform.parse().unwrap()), evidence));
         release
     }
 

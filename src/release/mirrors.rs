@@ -72,7 +72,7 @@ pub fn unlisted(release: &Release, platforms: &[&Platform], own: &[PackageHash])
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Line, Vouched};
+    use super::super::{Attestation, Line};
     use super::*;
     use crate::addr::ProviderAddr;
     use crate::dialect::Dialect;
@@ -93,7 +93,7 @@ mod tests {
     /// A release of which a mirror served these packages: archive and contents of one number.
     fn served(packages: &[u8]) -> Release {
         let addr = ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap();
-        let vouched = || Vouched::new(Some("linux_amd64".parse().unwrap()), Evidence::Computed);
+        let vouched = || Attestation::new(Some("linux_amd64".parse().unwrap()), Evidence::Computed);
         Release {
             lines: packages.iter().map(|byte| (digest(*byte), Line::archive(None))).collect(),
             h1: packages.iter().map(|byte| (PackageHash::h1(digest(*byte)), vouched())).collect(),

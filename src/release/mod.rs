@@ -38,11 +38,11 @@ use crate::version::Version;
 pub type ReleaseKey = (ProviderAddr, Version);
 
 /// What is known of some releases.
-pub type Known = BTreeMap<ReleaseKey, Knowledge>;
+pub type Releases = BTreeMap<ReleaseKey, Lookup>;
 
 /// What is known of one release.
 #[derive(Debug, Clone, Default)]
-pub enum Knowledge {
+pub enum Lookup {
     /// No source was asked, and nothing is known from before.
     #[default]
     Unasked,
@@ -76,7 +76,7 @@ pub struct Release {
     /// The digests that the checksums give to a lock file: all lines, or none where one of them spoils the list.
     pub listed: Vec<Sha256Digest>,
     /// The `h1:` hashes with the reason to believe each.
-    pub h1: BTreeMap<PackageHash, Vouched>,
+    pub h1: BTreeMap<PackageHash, Attestation>,
     /// True if there is no package whose `h1:` is not among them.
     pub complete: bool,
     /// True if the registry was asked in this run; false if it may offer more by now.
@@ -100,7 +100,7 @@ pub enum Line {
 
 /// The reason to believe an `h1:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Vouched {
+pub struct Attestation {
     /// The platforms of the packages with these contents, each with the best reason to believe that; none where that is
     /// not known.
     pub platforms: BTreeMap<Platform, Evidence>,
@@ -125,7 +125,7 @@ impl Line {
     }
 }
 
-impl Vouched {
+impl Attestation {
     /// Contents of a package, for a platform where that is known.
     pub fn new(platform: Option<Platform>, evidence: Evidence) -> Self {
         Self { platforms: platform.map(|platform| (platform, evidence.clone())).into_iter().collect(), evidence }
@@ -151,7 +151,7 @@ impl Vouched {
     }
 }
 
-impl Knowledge {
+impl Lookup {
     /// The release, where it is known.
     pub fn release(&self) -> Option<&Arc<Release>> {
         match self {
@@ -208,7 +208,7 @@ impl Release {
     }
 
     /// Takes in a reason to believe an `h1:`, beside others that there are.
-    pub fn vouch(&mut self, h1: PackageHash, vouched: Vouched) {
+    pub fn attest(&mut self, h1: PackageHash, vouched: Attestation) {
         match self.h1.entry(h1) {
             Entry::Vacant(vacant) => drop(vacant.insert(vouched)),
             Entry::Occupied(mut known) => known.get_mut().join(vouched),
@@ -227,7 +227,7 @@ impl Release {
     /// Takes in a package that was looked at: its archive is one of the release, and the hash over its files was computed.
     pub fn look_at(&mut self, platform: &Platform, zh: Option<Sha256Digest>, h1: Option<&PackageHash>) {
         if let Some(h1) = h1 {
-            self.vouch(h1.clone(), Vouched::new(Some(platform.clone()), Evidence::Computed));
+            self.attest(h1.clone(), Attestation::new(Some(platform.clone()), Evidence::Computed));
         }
         if let Some(zh) = zh {
             self.name(zh, platform.clone());
@@ -284,7 +284,7 @@ impl Release {
     }
 
     /// The `h1:` that the origin reports and no run computed, each with its platform.
-    pub fn reported(&self, hash: &PackageHash) -> Option<&Vouched> {
+    pub fn reported(&self, hash: &PackageHash) -> Option<&Attestation> {
         self.h1.get(hash).filter(|vouched| vouched.evidence == Evidence::ReportedByOrigin)
     }
 

@@ -16,7 +16,7 @@ use crate::diff::Packages;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::outcome::{Body, Changes, RootOutcome};
-use crate::release::{Knowledge, Line, Release, Vouched};
+use crate::release::{Attestation, Line, Lookup, Release};
 use crate::report::schema_tests::broken;
 
 const FORMATS: [Format; 7] =
@@ -69,13 +69,13 @@ fn nothing(_: &[Change]) -> Packages {
 fn answered(changes: &[Change]) -> Packages {
     let mut known = signed(changes);
     for knowledge in known.releases.values_mut() {
-        let Knowledge::Known(release) = knowledge else { continue };
+        let Lookup::Known(release) = knowledge else { continue };
         let release = Arc::get_mut(release).unwrap();
         release.link = url::Url::parse("https://github.com/acme/terraform-provider-x/releases/tag/v1(2)").ok();
     }
     if let Some((change, new)) = changes.first().and_then(|change| Some((change, change.new.as_ref()?))) {
         let error = crate::error::Error::new(crate::error::ErrorKind::Unavailable, "asking `the` registry failed: 503");
-        let unanswered = Knowledge::Inconclusive(error.hint("wait, then run the command again"));
+        let unanswered = Lookup::Inconclusive(error.hint("wait, then run the command again"));
         known.releases.insert((change.address.clone(), new.version.clone()), unanswered);
     }
     known
@@ -95,7 +95,7 @@ fn signed(changes: &[Change]) -> Packages {
         for entry in [&change.new, &change.old].into_iter().flatten() {
             let archive =
                 |hash: &PackageHash| Some((hash.zh_digest()?, Line::archive(Some("linux_amd64".parse().unwrap()))));
-            let reported = || Vouched::new(None, Evidence::ReportedByOrigin);
+            let reported = || Attestation::new(None, Evidence::ReportedByOrigin);
             let release = Release {
                 signer: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
                 lines: entry.hashes.iter().filter_map(archive).collect(),
@@ -103,7 +103,7 @@ fn signed(changes: &[Change]) -> Packages {
                 complete: true,
                 ..Release::new(change.address.clone(), entry.version.clone())
             };
-            let facts = Knowledge::Known(Arc::new(release));
+            let facts = Lookup::Known(Arc::new(release));
             known.releases.insert((change.address.clone(), entry.version.clone()), facts);
         }
     }

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
 use crate::platform::Platform;
-use crate::release::Knowledge;
+use crate::release::Lookup;
 use crate::requirements::{Requirement, Requirements};
 
 /// Providers that have no entry: those that are required, or where no configuration tells, those that had one at the base.
@@ -136,7 +136,7 @@ impl Judged<'_> {
         let settings = self.subject.settings;
         let wanted = settings.platforms.iter().flatten().filter(|platform| !settings.optional(self.addr, platform));
         let recorded: Vec<_> = self.entry.hashes.of(HashScheme::H1).collect();
-        let Knowledge::Known(release) = self.knowledge else {
+        let Lookup::Known(release) = self.knowledge else {
             let sure = wanted.filter(|_| recorded.is_empty());
             return sure.map(|platform| self.uncovered(platform, "the entry records no h1")).collect();
         };

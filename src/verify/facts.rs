@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::addr::ProviderAddr;
 use crate::hash::PackageHash;
 use crate::release::altered::Witness;
-use crate::release::{Knowledge, Release};
+use crate::release::{Lookup, Release};
 use crate::version::Version;
 
 /// What is known for one root module.
 #[derive(Debug, Clone, Default)]
 pub struct Facts<'a> {
     /// The locked release of each provider.
-    pub releases: BTreeMap<ProviderAddr, Knowledge>,
+    pub releases: BTreeMap<ProviderAddr, Lookup>,
     /// Other releases, which may explain where a hash comes from.
     pub others: &'a [Arc<Release>],
     /// What else recorded the releases that seem to be published again, by provider.
@@ -29,8 +29,8 @@ impl Facts<'_> {
     }
 
     /// What is known of the locked release of a provider.
-    pub fn of(&self, addr: &ProviderAddr) -> &Knowledge {
-        self.releases.get(addr).unwrap_or(&Knowledge::Unasked)
+    pub fn of(&self, addr: &ProviderAddr) -> &Lookup {
+        self.releases.get(addr).unwrap_or(&Lookup::Unasked)
     }
 
     /// What else recorded the locked release of a provider.
@@ -40,7 +40,7 @@ impl Facts<'_> {
 
     /// The releases that a hash is known to belong to. Lines that name no archive count for nothing.
     pub fn owners(&self, hash: &PackageHash) -> BTreeSet<(&ProviderAddr, &Version)> {
-        let of_run = self.releases.values().filter_map(Knowledge::release);
+        let of_run = self.releases.values().filter_map(Lookup::release);
         let releases = of_run.chain(self.others).filter(|release| release.owns(hash));
         releases.map(|release| (&release.address, &release.version)).collect()
     }

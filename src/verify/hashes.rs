@@ -9,12 +9,12 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash};
 use crate::release::continuity::{self, Verdict};
 use crate::release::hashes::{Judge, Status};
-use crate::release::{Knowledge, Release, altered, words};
+use crate::release::{Lookup, Release, altered, words};
 use crate::verify::{Unanswered, Verified};
 use crate::version::Version;
 
 /// What is known of a hash by what is known of the release that it is recorded for.
-pub(super) fn status(knowledge: &Knowledge, hash: &PackageHash) -> Status {
+pub(super) fn status(knowledge: &Lookup, hash: &PackageHash) -> Status {
     Judge::of(knowledge.release().map(AsRef::as_ref)).judge(hash).status
 }
 
@@ -32,14 +32,14 @@ impl Judged<'_> {
         let malformed = of(&|status| status == Status::Malformed);
         let mut findings: Vec<Finding> = malformed.into_iter().map(|hash| self.malformed(hash)).collect();
         match self.knowledge {
-            Knowledge::Known(release) => {
+            Lookup::Known(release) => {
                 let unanswered = release.inconclusive.iter().filter(|_| !open.is_empty());
                 verified.inconclusive.extend(unanswered.map(|error| self.unanswered(error)));
                 let none_fits = proven.is_empty() && open.is_empty();
                 findings.extend(self.refuted(release, &of(&Status::is_refuted), none_fits));
             }
-            Knowledge::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
-            Knowledge::Unasked | Knowledge::Withdrawn(_) | Knowledge::Refused(_) | Knowledge::Revoked(..) => {}
+            Lookup::Inconclusive(error) => verified.inconclusive.push(self.unanswered(error)),
+            Lookup::Unasked | Lookup::Withdrawn(_) | Lookup::Refused(_) | Lookup::Revoked(..) => {}
         }
         findings
     }
@@ -47,10 +47,10 @@ impl Judged<'_> {
     /// Why some hashes stay unknown where the source has no release that could be believed.
     pub(super) fn unproven(&self, unknown: usize) -> Option<Unanswered> {
         let why = match self.knowledge {
-            Knowledge::Withdrawn(message) => message,
-            Knowledge::Refused(finding) => &finding.message,
-            Knowledge::Revoked(finding, _) => &finding.message,
-            Knowledge::Unasked | Knowledge::Inconclusive(_) | Knowledge::Known(_) => return None,
+            Lookup::Withdrawn(message) => message,
+            Lookup::Refused(finding) => &finding.message,
+            Lookup::Revoked(finding, _) => &finding.message,
+            Lookup::Unasked | Lookup::Inconclusive(_) | Lookup::Known(_) => return None,
         };
         let hashes = match unknown {
             0 => return None,
@@ -69,7 +69,7 @@ impl Judged<'_> {
     fn malformed(&self, hash: &PackageHash) -> Finding {
         let finding = words::malformed(hash, self.addr, &self.entry.version).at(self.place_of(hash));
         // It does no harm by itself; but where the release is known it stands in the place of a true one.
-        if matches!(self.knowledge, Knowledge::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
+        if matches!(self.knowledge, Lookup::Known(_)) { finding } else { Finding { level: Level::Warn, ..finding } }
     }
 
     /// The finding that the entry was changed, where the release on offer seems to be another one than it records.

@@ -43,7 +43,7 @@ use crate::dialect::Dialect;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
-use crate::release::Knowledge;
+use crate::release::Lookup;
 use crate::requirements::Requirements;
 use crate::settings::Settings;
 use crate::trust::pins::Pins;
@@ -128,7 +128,7 @@ struct Judged<'a> {
     addr: &'a crate::addr::ProviderAddr,
     entry: &'a crate::lockfile::LockEntry,
     spans: &'a crate::lockfile::EntrySpans,
-    knowledge: &'a Knowledge,
+    knowledge: &'a Lookup,
     /// Where each hash is written; many of one entry may be asked for.
     places: OnceCell<HashMap<&'a PackageHash, Position>>,
 }

@@ -17,7 +17,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::Sha256Digest;
 use crate::lockfile::{Decoded, LockFile, Spans, decode};
-use crate::release::{Knowledge, Line, Release, Vouched};
+use crate::release::{Attestation, Line, Lookup, Release};
 use crate::settings::Settings;
 use crate::trust::pins::Signer;
 use crate::verify::Verified;
@@ -52,7 +52,7 @@ fn releases(folder: &Path) -> Releases {
             |at: usize| row[at].split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let is_shared = |hex: &String| shared.contains(&format!("zh:{hex}"));
         let line = |hex: &String| if is_shared(hex) { Line::Other } else { Line::archive(None) };
-        let vouched = || Vouched::new(None, Evidence::ReportedByOrigin);
+        let vouched = || Attestation::new(None, Evidence::ReportedByOrigin);
         let release = Release {
             address,
             version: row[1].parse().ok()?,
@@ -119,7 +119,7 @@ fn verified(text: &[u8], releases: Option<&Releases>, others: &[Arc<Release>]) -
     let subject = subject(&lock, &spans);
     let known = lock.iter().filter_map(|(addr, entry)| {
         let release = releases?.get(&(addr.to_string(), entry.version.to_string()))?;
-        Some((addr.clone(), Knowledge::Known(Arc::clone(release))))
+        Some((addr.clone(), Lookup::Known(Arc::clone(release))))
     });
     let facts = Facts { releases: known.collect(), others, ..Facts::default() };
     let (verified, mut findings) = verify(&subject, &facts);

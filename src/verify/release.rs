@@ -6,7 +6,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::release::hashes::Status;
 use crate::release::signers::verdict;
-use crate::release::{Knowledge, Release, mirrors};
+use crate::release::{Lookup, Release, mirrors};
 use crate::settings::SignatureRule;
 use crate::trust::judge::{Verdict, judge};
 use crate::trust::pins::Signer;
@@ -20,13 +20,13 @@ impl Judged<'_> {
     /// Availability, signer and age.
     pub(super) fn release(&self) -> Vec<Finding> {
         match self.knowledge {
-            Knowledge::Unasked | Knowledge::Inconclusive(_) => Vec::new(),
-            Knowledge::Withdrawn(message) => {
+            Lookup::Unasked | Lookup::Inconclusive(_) => Vec::new(),
+            Lookup::Withdrawn(message) => {
                 vec![self.find(Rule::VersionWithdrawn, message).at(self.version_at())]
             }
-            Knowledge::Refused(finding) => vec![finding.clone().about(self.addr).at(self.version_at())],
-            Knowledge::Revoked(finding, _) => vec![(**finding).clone().about(self.addr).at(self.version_at())],
-            Knowledge::Known(release) => {
+            Lookup::Refused(finding) => vec![finding.clone().about(self.addr).at(self.version_at())],
+            Lookup::Revoked(finding, _) => vec![(**finding).clone().about(self.addr).at(self.version_at())],
+            Lookup::Known(release) => {
                 let noticed = release.findings.iter().map(|finding| finding.clone().at(self.version_at()));
                 let mut findings: Vec<Finding> = noticed.collect();
                 findings.extend(self.signer(release));

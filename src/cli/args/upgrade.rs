@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 use clap::ValueEnum;
 
 use super::{Assignments, Below, Locking, Packages, Within};
-use crate::ask::criteria;
 use crate::commands::{LockOptions, outdated, upgrade};
 use crate::disk::roots::Reselected;
 use crate::lock::plan::{OneForAll, Upgrade};
+use crate::query::criteria;
 use crate::settings::{Age, Date};
 use crate::version::Version;
 

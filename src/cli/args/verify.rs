@@ -3,10 +3,10 @@
 use clap::ValueEnum;
 
 use super::{Modules, Packages, Within};
-use crate::ask::inquiry::Depth;
 use crate::commands::explain;
 use crate::commands::verify::base::AskedBase;
 use crate::commands::verify::{Request, VerifyOptions};
+use crate::query::inquiry::Depth;
 
 /// Check the lock file: the gate for CI.
 ///

@@ -3,21 +3,21 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use crate::ask::cached::{self, Check};
 use crate::diff::Change;
 use crate::diff::Packages;
 use crate::disk::cache::Cache;
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockFile;
+use crate::query::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
-use crate::release::{Knowledge, Known, ReleaseKey};
+use crate::release::{Lookup, ReleaseKey, Releases};
 use crate::settings::SignatureRule;
 
 /// What the cache knows of releases and archives, after `asked` what registries said of releases in this run.
 ///
 /// A kept signature is verified again, and its signer is told, not trusted: whoever made the first run may have been
 /// given any key.
-pub(super) fn packages(changes: &[Change], asked: &Known, cache: &Cache, now: SystemTime) -> Packages {
+pub(super) fn packages(changes: &[Change], asked: &Releases, cache: &Cache, now: SystemTime) -> Packages {
     let mut known = Packages::default();
     for change in changes.iter().filter(|change| is_judged(change)) {
         let Some(entry) = change.new.as_ref().or(change.old.as_ref()) else { continue };
@@ -66,12 +66,12 @@ fn is_same_version(change: &Change) -> bool {
 }
 
 /// What a registry said of a release; what earlier runs left of it where it said nothing, with the reason.
-fn knowledge(key: &ReleaseKey, asked: &Known, cache: &Cache, now: SystemTime) -> Knowledge {
+fn knowledge(key: &ReleaseKey, asked: &Releases, cache: &Cache, now: SystemTime) -> Lookup {
     let check = Check { signature: SignatureRule::IfKeysKnown, expiry: ExpiryRules::default(), now };
     let before = || cached::release(cache, &key.0, &key.1, check);
     match asked.get(key) {
         None => before(),
-        Some(Knowledge::Inconclusive(error)) => cached::in_place_of(error, before()),
+        Some(Lookup::Inconclusive(error)) => cached::in_place_of(error, before()),
         Some(knowledge) => knowledge.clone(),
     }
 }

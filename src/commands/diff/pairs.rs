@@ -164,19 +164,19 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
 }
 
 /// What is known of the release that a change puts into the file.
-fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::Knowledge> {
+fn release<'a>(change: &Change, packages: &'a Packages) -> Option<&'a release::Lookup> {
     packages.release(&change.address, &change.new.as_ref()?.version)
 }
 
 /// What is wrong with a release as a whole, or with its signer.
-fn of_release(change: &mut Change, knowledge: &release::Knowledge, trust: &Trust) -> Vec<Finding> {
+fn of_release(change: &mut Change, knowledge: &release::Lookup, trust: &Trust) -> Vec<Finding> {
     let is_new = change.old.as_ref().map(|old| &old.version) != change.new.as_ref().map(|new| &new.version);
     let mut findings = match knowledge {
-        release::Knowledge::Unasked | release::Knowledge::Inconclusive(_) => Vec::new(),
-        release::Knowledge::Withdrawn(message) => vec![Finding::new(Rule::VersionWithdrawn, message)],
-        release::Knowledge::Refused(finding) => vec![finding.clone()],
-        release::Knowledge::Revoked(finding, _) => vec![(**finding).clone()],
-        release::Knowledge::Known(release) => release.findings.clone(),
+        release::Lookup::Unasked | release::Lookup::Inconclusive(_) => Vec::new(),
+        release::Lookup::Withdrawn(message) => vec![Finding::new(Rule::VersionWithdrawn, message)],
+        release::Lookup::Refused(finding) => vec![finding.clone()],
+        release::Lookup::Revoked(finding, _) => vec![(**finding).clone()],
+        release::Lookup::Known(release) => release.findings.clone(),
     };
     if let Some(release) = knowledge.release() {
         change.link = release.link.clone().filter(|_| is_new || change.moved_from.is_some());
@@ -188,7 +188,7 @@ fn of_release(change: &mut Change, knowledge: &release::Knowledge, trust: &Trust
 
 /// The finding that an entry was changed, where the release on offer is the one that it recorded before, or has what it
 /// recorded before for another version.
-fn altered(change: &Change, knowledge: &release::Knowledge, before: &str) -> Option<Finding> {
+fn altered(change: &Change, knowledge: &release::Lookup, before: &str) -> Option<Finding> {
     let release = knowledge.release().filter(|release| release.current)?;
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     let (version, recorded) = (old.version.clone(), old.hashes.clone());
@@ -199,10 +199,10 @@ fn altered(change: &Change, knowledge: &release::Knowledge, before: &str) -> Opt
 }
 
 /// Why the origin of a release gave no answer, or not all of it.
-fn unanswered(knowledge: &release::Knowledge) -> impl Iterator<Item = &Error> {
+fn unanswered(knowledge: &release::Lookup) -> impl Iterator<Item = &Error> {
     let of_release = knowledge.release().and_then(|release| release.inconclusive.as_ref());
     let of_question = match knowledge {
-        release::Knowledge::Inconclusive(error) => Some(error),
+        release::Lookup::Inconclusive(error) => Some(error),
         _ => None,
     };
     of_release.or(of_question).into_iter()

@@ -8,7 +8,6 @@ use super::inputs::{Asked, Comparison, compare};
 use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
 use crate::addr::Hostname;
-use crate::ask::inquiry::Depth;
 use crate::commands::Services;
 use crate::commands::sources::Sources;
 use crate::commands::verify_online::Questions;
@@ -19,7 +18,8 @@ use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::lockfile::{LockFile, detect_dialect};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::release::Known;
+use crate::query::inquiry::Depth;
+use crate::release::Releases;
 use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
 
@@ -40,7 +40,7 @@ pub struct Request {
 type Place = (usize, usize);
 
 /// What is known of the releases of each pair that was asked about.
-type Answers = BTreeMap<Place, Arc<Known>>;
+type Answers = BTreeMap<Place, Arc<Releases>>;
 
 /// What one root module gave: what is compared, or why nothing is.
 type Compared = (PathBuf, Result<Comparison, Error>);
@@ -64,7 +64,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let known = if request.online { ask(request, services, &compared, &sources)? } else { Answers::new() };
     let now = services.scope.environment.now;
     let packages = |at: &Place, changes: &[Change]| {
-        let nothing = Known::new();
+        let nothing = Releases::new();
         packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
     };
     let mut outcome = outcome(request, compared, &packages)?;
@@ -100,7 +100,7 @@ fn ask(
     let asking = wanted.iter().enumerate();
     let asking = asking.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
     let answers = sources.ask(asking, |session, members| {
-        let (mut questions, mut forbidden) = (Questions::new(depth, true), Known::new());
+        let (mut questions, mut forbidden) = (Questions::new(depth, true), Releases::new());
         for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
             questions.add(settings, lock);
             forbidden.extend(not_allowed(settings, lock));
@@ -116,11 +116,11 @@ fn ask(
 }
 
 /// The releases whose registry the settings forbid to ask.
-fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Known {
+fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Releases {
     let forbidden = questions.iter().filter(|(addr, _)| !settings.settings.policy.allows_host(addr.host()));
     let unasked = |host: &Hostname| {
         let message = format!("the policy does not allow the host {host}, so that it was not asked");
-        crate::release::Knowledge::Inconclusive(Error::new(ErrorKind::Settings, message))
+        crate::release::Lookup::Inconclusive(Error::new(ErrorKind::Settings, message))
     };
     forbidden.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), unasked(addr.host()))).collect()
 }

@@ -6,8 +6,6 @@ use std::path::Path;
 use super::root::Edit;
 use super::{Root, is_denied};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Answer, Refusal};
-use crate::ask::question::Step;
 use crate::commands::rotation::explained;
 use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
@@ -15,6 +13,8 @@ use crate::error::Error;
 use crate::finding::Finding;
 use crate::lock::settle::{self, EntryDecision, Surroundings};
 use crate::lockfile::LockEntry;
+use crate::query::answer::{Answer, Refusal};
+use crate::query::question::Query;
 use crate::release::Release;
 use crate::release::signers::{self, Signed};
 use crate::trust::pins::{Pins, Republication};
@@ -49,7 +49,7 @@ impl Decision {
     }
 
     /// The entry is complete: only its constraints may be others.
-    pub(super) fn keep(&mut self, addr: &ProviderAddr, step: &Step) {
+    pub(super) fn keep(&mut self, addr: &ProviderAddr, step: &Query) {
         let Some(recorded) = &step.recorded else { return };
         let entry = LockEntry { constraints: step.constraints.clone(), ..recorded.clone() };
         self.entries.insert(addr.clone(), EntryDecision::kept(entry));
@@ -67,7 +67,7 @@ pub(super) struct Deciding<'a> {
 
 impl Deciding<'_> {
     /// Settles a step by its answer.
-    pub(super) fn take(&mut self, addr: &ProviderAddr, step: &Step, answer: &Answer) {
+    pub(super) fn take(&mut self, addr: &ProviderAddr, step: &Query, answer: &Answer) {
         let root = self.root;
         let facts = match answer {
             Ok(facts) => facts,

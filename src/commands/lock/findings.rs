@@ -5,11 +5,11 @@ use std::path::Path;
 use super::Root;
 use super::kept::KeptReleases;
 use crate::addr::ProviderAddr;
-use crate::ask::question::{Selection, Step};
 use crate::disk::cache::Cache;
 use crate::disk::{lock_file, roots};
 use crate::finding::{Finding, Level};
 use crate::lockfile;
+use crate::query::question::{Query, Selection};
 use crate::requirements::Requirement;
 
 impl Root {
@@ -54,7 +54,7 @@ impl Root {
     }
 
     /// What the settings say of a provider before anybody is asked about it, at the place that requires it.
-    pub(super) fn against(&self, addr: &ProviderAddr, step: &Step) -> Vec<Finding> {
+    pub(super) fn against(&self, addr: &ProviderAddr, step: &Query) -> Vec<Finding> {
         let version = match &step.selection {
             Selection::Keep(version) | Selection::Exactly(version) => Some(version),
             Selection::Newest(_) => None,
@@ -68,7 +68,7 @@ impl Root {
         &self,
         cache: &Cache,
         kept: &KeptReleases,
-        (addr, step): (&ProviderAddr, &Step),
+        (addr, step): (&ProviderAddr, &Query),
     ) -> Option<Vec<Finding>> {
         let version = &step.recorded_release()?.version;
         let release = kept.release(cache, (addr, version), self.rules.check(addr))?;

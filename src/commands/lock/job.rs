@@ -12,9 +12,6 @@ use super::unknown_provider;
 use super::ways_out::ways_out;
 use super::{Root, Run, Shared, failed, is_denied};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Answer;
-use crate::ask::cached;
-use crate::ask::question::Step;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::disk::roots::placed;
@@ -23,6 +20,9 @@ use crate::finding::{Finding, Rule};
 use crate::lock::plan::{self, Given, Plan};
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
+use crate::query::answer::Answer;
+use crate::query::cached;
+use crate::query::question::Query;
 use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::verify::init_changes;
@@ -82,7 +82,7 @@ pub(super) struct Job {
     /// What the settings say of providers before anybody is asked about them.
     against: BTreeMap<ProviderAddr, Vec<Finding>>,
     /// The steps of the plan that local facts do not answer and the settings do not forbid.
-    pub(super) open: BTreeMap<ProviderAddr, Step>,
+    pub(super) open: BTreeMap<ProviderAddr, Query>,
     /// Those of them that only packages answer, since it is not known which platforms their recorded hashes are of.
     pub(super) unattributed: Vec<ProviderAddr>,
 }
@@ -109,7 +109,7 @@ impl Job {
             let earlier = || root.earlier.get(addr).map(|earlier| earlier.entry.clone());
             step.recorded = step.recorded.take().or_else(earlier);
         }
-        let release = |addr: &ProviderAddr, step: &Step| {
+        let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
         };
         let (mut against, mut open, mut unattributed) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
@@ -141,7 +141,7 @@ impl Job {
     /// they are wanted, since none were named.
     pub(super) fn is_outgrown(&self, cache: &Cache) -> bool {
         let Some(now) = self.root.recognised(cache) else { return false };
-        let is_outgrown = |(addr, step): (&ProviderAddr, &Step)| {
+        let is_outgrown = |(addr, step): (&ProviderAddr, &Query)| {
             self.root.platforms_of(addr, Some(&now)).iter().any(|platform| !step.platforms.contains(platform))
         };
         self.plan.steps.iter().any(is_outgrown)

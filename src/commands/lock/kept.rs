@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::addr::ProviderAddr;
-use crate::ask::cached::{self, Check};
 use crate::disk::cache::Cache;
-use crate::release::{Knowledge, Release, ReleaseKey};
+use crate::query::cached::{self, Check};
+use crate::release::{Lookup, Release, ReleaseKey};
 use crate::version::Version;
 
 /// The releases of a run, each read and checked once for all root modules that record it.
 #[derive(Debug, Default)]
-pub(super) struct KeptReleases(Mutex<BTreeMap<ReleaseKey, Vec<(Check, Knowledge)>>>);
+pub(super) struct KeptReleases(Mutex<BTreeMap<ReleaseKey, Vec<(Check, Lookup)>>>);
 
 impl KeptReleases {
     /// A release with its signature checked; none if what was kept does not show that it is signed as it must be, or that

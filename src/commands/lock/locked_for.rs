@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::{Hostname, ProviderAddr};
-use crate::ask::cached;
 use crate::disk::cache::Cache;
 use crate::lock::complete;
 use crate::lockfile::LockFile;
 use crate::platform::Platform;
+use crate::query::cached;
 
 /// Who was locked for what, as far as the cache knows whose hashes are recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

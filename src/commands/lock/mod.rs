@@ -26,13 +26,13 @@ use std::time::SystemTime;
 
 use super::sources::Sources;
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Answer, Refusal};
-use crate::ask::question::Step;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::outcome::RootOutcome;
 use crate::parallel;
+use crate::query::answer::{Answer, Refusal};
+use crate::query::question::Query;
 use decision::Decision;
 use job::{Finished, Job, Learning, Means, Place};
 use kept::KeptReleases;
@@ -219,10 +219,10 @@ fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Beg
 
 /// Has asked what a root module will want to know, as far as that is clear while its modules are fetched. What is wrong is told
 /// when all of it is read.
-pub(super) fn foresee(run: Run<'_>, root: Root, sources: &Sources<'_>) {
+pub(super) fn prefetch(run: Run<'_>, root: Root, sources: &Sources<'_>) {
     let place = Place { number: 0, path: Path::new("") };
     if let Ok(job) = Job::new(place, root, run, &Shared::default()) {
-        sources.foresee(&job.root.source, &job.open);
+        sources.prefetch(&job.root.source, &job.open);
     }
 }
 
@@ -231,7 +231,7 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
     let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
     let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
     let mut answers = sources.ask(open, |session, members| {
-        let steps: Vec<&BTreeMap<ProviderAddr, Step>> = members.iter().map(|at| &jobs[*at].open).collect();
+        let steps: Vec<&BTreeMap<ProviderAddr, Query>> = members.iter().map(|at| &jobs[*at].open).collect();
         match session {
             Some(session) => {
                 let jobs = members.iter().map(|at| &jobs[*at]);

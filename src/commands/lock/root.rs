@@ -13,9 +13,6 @@ use super::modules::LockedModules;
 use super::pending::Pending;
 use super::rules::RuleBook;
 use crate::addr::ProviderAddr;
-use crate::ask::criteria::Criteria;
-use crate::ask::question::{Selection, Step};
-use crate::ask::rules::Rules;
 use crate::config::edit::FileEdit;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
@@ -25,6 +22,9 @@ use crate::finding::{Finding, Level};
 use crate::lock::plan::{self, Intent, Reselect};
 use crate::lockfile::{Decoded, LockFile};
 use crate::platform::Platform;
+use crate::query::criteria::Criteria;
+use crate::query::question::{Query, Selection};
+use crate::query::rules::Rules;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::Requirements;
 use crate::settings::{Date, SourceChoice};
@@ -294,11 +294,11 @@ impl Root {
     }
 
     /// The question which version of a provider is newly selected; none where its constraints alone decide that.
-    pub fn selection(&self, addr: &ProviderAddr) -> Option<Step> {
+    pub fn selection(&self, addr: &ProviderAddr) -> Option<Query> {
         let constraints = self.requirements.get(addr)?.constraints.clone();
         let rules = self.rules_of(addr);
         let is_banned = rules.exclusions.bans.iter().any(|ban| ban.providers.covers(addr));
-        (is_banned || rules.exclusions.asks_for_age()).then(|| Step {
+        (is_banned || rules.exclusions.asks_for_age()).then(|| Query {
             selection: Selection::Newest(Criteria::of(constraints.clone())),
             constraints,
             platforms: self.platforms_of(addr, self.locked_for.as_ref()),

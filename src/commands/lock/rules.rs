@@ -6,12 +6,12 @@ use std::time::SystemTime;
 
 use super::super::{LockOptions, RunSettings};
 use crate::addr::ProviderAddr;
-use crate::ask::cached::Check;
-use crate::ask::rules::{Exclusion, ReportedRule, Rules};
 use crate::dialect::Dialect;
 use crate::disk::{index_directory, worktree};
 use crate::finding::{Finding, Level, Rule};
 use crate::platform::Platform;
+use crate::query::cached::Check;
+use crate::query::rules::{Exclusion, ReportedRule, Rules};
 use crate::release::expiry::ExpiryRules;
 use crate::settings::{Age, ExpiredKeyRule, H1Rule, Index, IndexTrust, Settings, SignatureRule};
 use crate::verify::{leveled, policy};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::Decided;
 use super::job::Job;
 use crate::addr::ProviderAddr;
-use crate::ask::criteria::Criteria;
-use crate::ask::question::{Selection, Step};
-use crate::ask::same_version::SameVersion;
 use crate::disk::roots;
 use crate::finding::{Finding, Position, Rule};
 use crate::lock::plan::OneForAll;
+use crate::query::criteria::Criteria;
+use crate::query::question::{Query, Selection};
+use crate::query::same_version::SameVersion;
 use crate::version::Version;
 
 /// What all root modules ask, by provider; empty where that was not asked for.
@@ -104,7 +104,7 @@ fn wanted(job: &Job) -> Option<OneForAll> {
     job.root.intent.upgrade.as_ref()?.same
 }
 
-fn criteria(step: &Step) -> Option<&Criteria> {
+fn criteria(step: &Query) -> Option<&Criteria> {
     match &step.selection {
         Selection::Newest(criteria) => Some(criteria),
         Selection::Keep(_) | Selection::Exactly(_) => None,

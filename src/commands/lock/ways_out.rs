@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Root;
 use super::decision::Decision;
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Answer;
 use crate::finding::Level;
+use crate::query::answer::Answer;
 
 /// Next steps: the other providers by their names, and the release before one that is refused.
 pub(super) fn ways_out(root: &Root, answers: &BTreeMap<ProviderAddr, Answer>, decision: &Decision) -> Vec<String> {

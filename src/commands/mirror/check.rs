@@ -8,8 +8,6 @@ use std::time::SystemTime;
 use super::contents::{Contents, has};
 use super::wanted::{Need, of_releases, wanted};
 use super::{Request, placed, unread};
-use crate::ask::PackageKey;
-use crate::ask::gather::unrecorded;
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged, recalled};
 use crate::disk::cache::{Cache, CacheOptions};
 use crate::disk::directory_lock::DirectoryLock;
@@ -20,7 +18,9 @@ use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::hash::archive::ArchiveHashes;
 use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
-use crate::release::{Known, Release, naming};
+use crate::query::PackageKey;
+use crate::query::engine::unrecorded;
+use crate::release::{Release, Releases, naming};
 use crate::settings::SourceChoice;
 
 /// Checks a mirror for all root modules.
@@ -63,7 +63,7 @@ struct Checked<'a> {
     request: &'a Request,
     contents: &'a Contents,
     root: &'a Root,
-    known: &'a Known,
+    known: &'a Releases,
 }
 
 impl Checked<'_> {

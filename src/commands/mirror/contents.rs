@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
-use crate::ask::PackageKey;
 use crate::disk::cache::{Cache, IndexEntry, Locked, Origin, ReleasePackage, ReleaseRecord};
 use crate::disk::mirror_contents::{ListedArchive, ReleaseContents, providers, releases};
 use crate::disk::mirror_writer::{directory_in, file_prefix};
@@ -17,6 +16,7 @@ use crate::hash::archive::{ArchiveHashes, Threads};
 use crate::hash::sums::Sums;
 use crate::parallel;
 use crate::platform::Platform;
+use crate::query::PackageKey;
 use crate::release::naming;
 use crate::trust::openpgp;
 use crate::version::Version;

@@ -5,11 +5,6 @@ use std::sync::Arc;
 
 use super::wanted::{Need, inquiries, of_releases, wanted};
 use super::{Request, placed, unread};
-use crate::ask::PackageKey;
-use crate::ask::answer::Refusal;
-use crate::ask::gather::{Copied, CopyAnswer, CopyOrder, unrecorded};
-use crate::ask::rules::Rules;
-use crate::ask::run::Session;
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
 use crate::commands::verify::{Root, Roots, VerifyOptions, judged};
@@ -19,7 +14,12 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule, shell_word};
 use crate::hash::PackageHashes;
 use crate::outcome::{Body, Fate, MirroredPackage, RootOutcome};
-use crate::release::{Knowledge, Known, ReleaseKey};
+use crate::query::PackageKey;
+use crate::query::answer::Refusal;
+use crate::query::engine::{Copied, CopyAnswer, CopyOrder, unrecorded};
+use crate::query::rules::Rules;
+use crate::query::run::Session;
+use crate::release::{Lookup, ReleaseKey, Releases};
 
 /// One root module with what was found of it, and the packages that it wants.
 struct Judged {
@@ -109,7 +109,7 @@ impl Copying<'_> {
         let inquiries = inquiries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.request);
         let rules = inquiries.iter().map(|(key, inquiry)| (key.clone(), inquiry.rules.clone())).collect();
         let (mut begun, mut notes) = (Vec::new(), Vec::new());
-        let choose = |known: Known| {
+        let choose = |known: Releases| {
             (begun, notes) = self.judged(roots, &known);
             self.orders(&mut begun, &rules)
         };
@@ -127,7 +127,7 @@ impl Copying<'_> {
     }
 
     /// What is wrong with root modules, and which packages they want.
-    fn judged(self, roots: Roots, known: &Known) -> (Vec<Begun>, Vec<String>) {
+    fn judged(self, roots: Roots, known: &Releases) -> (Vec<Begun>, Vec<String>) {
         let opened: Vec<Option<Root>> = roots.iter().map(|(_, root)| root.as_ref().ok().cloned()).collect();
         let (outcomes, notes) = judged(roots, known, self.cache, VerifyOptions::default());
         let begun = opened.into_iter().zip(outcomes).map(|(root, mut outcome)| {
@@ -200,10 +200,10 @@ impl Copying<'_> {
 }
 
 /// Why nothing is known of locked releases.
-fn unanswered(root: &Root, known: &Known) -> Vec<Error> {
+fn unanswered(root: &Root, known: &Releases) -> Vec<Error> {
     let knowledge = root.lock().iter().filter_map(|(addr, entry)| known.get(&(addr.clone(), entry.version.clone())));
     let errors = knowledge.filter_map(|knowledge| match knowledge {
-        Knowledge::Inconclusive(error) => Some(error.clone()),
+        Lookup::Inconclusive(error) => Some(error.clone()),
         _ => None,
     });
     errors.collect()

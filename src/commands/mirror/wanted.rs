@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
 use crate::addr::ProviderAddr;
-use crate::ask::PackageKey;
-use crate::ask::inquiry::{Depth, Inquiry};
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::commands::verify::Root;
@@ -14,7 +12,9 @@ use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
 use crate::outcome::RootOutcome;
 use crate::platform::Platform;
-use crate::release::{Known, ReleaseKey};
+use crate::query::PackageKey;
+use crate::query::inquiry::{Depth, Inquiry};
+use crate::release::{ReleaseKey, Releases};
 use crate::settings::H1Rule;
 
 /// How much a package is wanted.
@@ -69,7 +69,7 @@ fn named<'a>(request: &'a Request, root: &'a Root) -> Option<&'a [Platform]> {
 
 /// The platforms that a root module wants packages for: those that were named, else those that its recorded `h1:` are
 /// known to be for, and that of this machine.
-fn platforms(request: &Request, root: &Root, known: &Known) -> (BTreeSet<Platform>, Need) {
+fn platforms(request: &Request, root: &Root, known: &Releases) -> (BTreeSet<Platform>, Need) {
     if let Some(named) = named(request, root) {
         return (named.iter().cloned().collect(), Need::Named);
     }
@@ -82,7 +82,12 @@ fn platforms(request: &Request, root: &Root, known: &Known) -> (BTreeSet<Platfor
 }
 
 /// The packages of the entries that nothing speaks against, with how much each is wanted.
-pub(super) fn wanted(request: &Request, root: &Root, known: &Known, findings: &[Finding]) -> Vec<(PackageKey, Need)> {
+pub(super) fn wanted(
+    request: &Request,
+    root: &Root,
+    known: &Releases,
+    findings: &[Finding],
+) -> Vec<(PackageKey, Need)> {
     let (platforms, need) = platforms(request, root, known);
     let refused = |addr: &ProviderAddr| {
         findings.iter().any(|finding| finding.level == Level::Deny && finding.address.as_ref() == Some(addr))

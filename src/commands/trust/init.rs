@@ -11,16 +11,16 @@ use super::super::witnesses::Witnesses;
 use super::super::{LockOptions, RunSettings, key_names};
 use super::only;
 use crate::addr::{AddrPattern, ProviderAddr};
-use crate::ask::inquiry::{Depth, Inquiry};
-use crate::ask::rules::Rules;
 use crate::disk::cache::Cache;
 use crate::disk::lock_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
+use crate::query::inquiry::{Depth, Inquiry};
+use crate::query::rules::Rules;
 use crate::release::continuity::{self, Verdict};
-use crate::release::{Knowledge, Release, ReleaseKey, altered, words};
+use crate::release::{Lookup, Release, ReleaseKey, altered, words};
 use crate::settings::Date;
 use crate::trust::judge;
 use crate::trust::openpgp::Identities;
@@ -161,7 +161,7 @@ fn question(rules: Rules) -> Inquiry {
 
 /// What was found out about all locked releases.
 struct Asked<'a> {
-    answers: &'a BTreeMap<Asking, Knowledge>,
+    answers: &'a BTreeMap<Asking, Lookup>,
     cache: &'a Cache,
     now: SystemTime,
 }
@@ -172,26 +172,26 @@ fn one_tree(mut store: TrustStore, recorded: &Recorded<'_>, asked: &Asked<'_>) -
     for (asking, recordings) in recorded {
         let key = &asking.1;
         let release = match asked.answers.get(asking) {
-            Some(Knowledge::Known(release)) => release,
-            Some(Knowledge::Inconclusive(error)) => {
+            Some(Lookup::Known(release)) => release,
+            Some(Lookup::Inconclusive(error)) => {
                 errors.push(error.clone());
                 continue;
             }
-            Some(Knowledge::Withdrawn(message)) => {
+            Some(Lookup::Withdrawn(message)) => {
                 let error = Error::new(ErrorKind::NotFound, message.clone());
                 errors.push(error.hint(format!("`tflock upgrade {}` selects another release", key.0)));
                 continue;
             }
-            Some(Knowledge::Refused(finding)) => {
+            Some(Lookup::Refused(finding)) => {
                 findings.push(finding.clone());
                 continue;
             }
-            Some(Knowledge::Revoked(finding, signer)) => {
+            Some(Lookup::Revoked(finding, signer)) => {
                 findings.push((**finding).clone());
                 revoked.push(TrustUpdate::of_revoked(signer.clone(), &key.0, Date::of(asked.now)));
                 continue;
             }
-            Some(Knowledge::Unasked) | None => continue,
+            Some(Lookup::Unasked) | None => continue,
         };
         findings.extend(release.findings.iter().cloned());
         let Some(signer) = release.signer.clone() else { continue };

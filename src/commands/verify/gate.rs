@@ -10,7 +10,6 @@ use super::modules;
 use super::opening::{Opening, open};
 use super::{Root, Roots, VerifyOptions, judged, recalled};
 use crate::addr::ProviderAddr;
-use crate::ask::inquiry::Depth;
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
 use crate::commands::targets::{Targets, Unlocked};
@@ -22,7 +21,8 @@ use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::release::Known;
+use crate::query::inquiry::Depth;
+use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::workspace::{RootSource, Scope};
 
@@ -204,12 +204,12 @@ fn asked(
             Ok(Some(session)) => {
                 questions(of_group.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(&session)?
             }
-            Ok(None) => Known::new(),
+            Ok(None) => Releases::new(),
             Err(error) => {
                 for (_, root) in &mut of_group {
                     *root = Err(error.clone());
                 }
-                Known::new()
+                Releases::new()
             }
         };
         let (judged, more) = judged(of_group, &known, cache, request.options);

@@ -27,7 +27,7 @@ use crate::finding::{Finding, Rule};
 use crate::lockfile::LockEntry;
 use crate::outcome::{Body, RootOutcome};
 use crate::release::altered::{self, Witness};
-use crate::release::{Knowledge, Known, Release};
+use crate::release::{Lookup, Release, Releases};
 use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
 use crate::verify::{Unanswered, Verified};
@@ -54,11 +54,16 @@ pub type Roots = Vec<(PathBuf, Result<Root, Error>)>;
 /// people should know.
 ///
 /// `cache` has the keys that explain a change of signers.
-pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions) -> (Vec<RootOutcome>, Vec<String>) {
+pub fn judged(
+    roots: Roots,
+    known: &Releases,
+    cache: &Cache,
+    options: VerifyOptions,
+) -> (Vec<RootOutcome>, Vec<String>) {
     let releases: Vec<Arc<Release>> = known
         .values()
         .filter_map(|knowledge| match knowledge {
-            Knowledge::Known(release) => Some(Arc::clone(release)),
+            Lookup::Known(release) => Some(Arc::clone(release)),
             _ => None,
         })
         .collect();
@@ -89,10 +94,10 @@ pub fn judged(roots: Roots, known: &Known, cache: &Cache, options: VerifyOptions
 }
 
 /// Who signed the locked release that a finding is about.
-fn signer<'a>(finding: &Finding, root: &Root, known: &'a Known) -> Option<&'a Signer> {
+fn signer<'a>(finding: &Finding, root: &Root, known: &'a Releases) -> Option<&'a Signer> {
     let addr = finding.address.as_ref()?;
     match known.get(&(addr.clone(), root.lock().get(addr)?.version.clone()))? {
-        Knowledge::Known(release) => release.signer.as_ref(),
+        Lookup::Known(release) => release.signer.as_ref(),
         _ => None,
     }
 }
@@ -108,7 +113,7 @@ struct Judgment {
 
 /// What root modules are judged by.
 struct Judging<'a> {
-    known: &'a Known,
+    known: &'a Releases,
     others: &'a [Arc<Release>],
     cache: &'a Cache,
     options: VerifyOptions,
@@ -117,7 +122,7 @@ struct Judging<'a> {
 impl Judging<'_> {
     /// The release that an entry locks, if the one on offer seems to be another one.
     fn doubtful(&self, addr: &ProviderAddr, entry: &LockEntry) -> Option<&Arc<Release>> {
-        let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Knowledge::release);
+        let release = self.known.get(&(addr.clone(), entry.version.clone())).and_then(Lookup::release);
         release.filter(|release| release.current && altered::is_doubtful(&entry.hashes, release))
     }
 

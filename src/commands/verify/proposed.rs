@@ -4,12 +4,12 @@
 use super::{Root, signer};
 use crate::commands::trust_store::TrustStore;
 use crate::finding::{Finding, Level, Rule};
-use crate::release::Known;
+use crate::release::Releases;
 use crate::trust::judge::judge;
 use crate::trust::pins::Pins;
 
 /// Findings, with other words for what to do where the trust file of the work tree accepts what they refuse.
-pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Known) -> Vec<Finding> {
+pub(super) fn approvable(findings: Vec<Finding>, root: &Root, known: &Releases) -> Vec<Finding> {
     let is_open = |finding: &Finding| {
         let of_pins = [Rule::SignerChanged, Rule::UnsignedAfterSigned, Rule::HashReplaced, Rule::HashesDropped];
         finding.level == Level::Deny && of_pins.contains(&finding.rule)
@@ -34,7 +34,7 @@ fn remedy(file: &str) -> String {
 }
 
 /// True if pins let pass what a finding is about.
-fn accepts(pins: &Pins, finding: &Finding, root: &Root, known: &Known) -> bool {
+fn accepts(pins: &Pins, finding: &Finding, root: &Root, known: &Releases) -> bool {
     let Some(addr) = &finding.address else { return false };
     let Some(entry) = root.lock().get(addr) else { return false };
     match finding.rule {

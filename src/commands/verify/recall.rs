@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{Roots, alike};
-use crate::ask::cached;
 use crate::commands::LockOptions;
 use crate::commands::lock::RuleBook;
 use crate::disk::cache::Cache;
-use crate::release::{Known, ReleaseKey};
+use crate::query::cached;
+use crate::release::{ReleaseKey, Releases};
 
 /// What earlier runs left about the locked releases; no server is asked.
-pub fn recalled(roots: &Roots, cache: &Cache) -> Known {
+pub fn recalled(roots: &Roots, cache: &Cache) -> Releases {
     // What several root modules lock suffices for each of them.
     let mut checks: BTreeMap<ReleaseKey, cached::Check> = BTreeMap::new();
     let firsts = alike::firsts(roots).into_iter().enumerate().filter(|(at, first)| at == first);

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ask::answer::{PackageFacts, Selected};
-use crate::ask::question::Step;
-use crate::ask::rules::ReportedRule;
 use crate::diff::AddedHash;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
+use crate::query::answer::{PackageFacts, Selected};
+use crate::query::question::Query;
+use crate::query::rules::ReportedRule;
 use crate::trust::pins::Signer;
 
 /// Every hash that may be written, with its platforms and all reasons.
@@ -17,7 +17,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub(super) fn of(step: &Step, facts: &Selected) -> Self {
+    pub(super) fn of(step: &Query, facts: &Selected) -> Self {
         let mut claims = Self { by_hash: BTreeMap::new() };
         if let Some(signer) = &facts.release.signer {
             claims.add_sums(facts, signer);

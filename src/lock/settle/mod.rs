@@ -13,14 +13,14 @@ mod tests;
 use claims::Claims;
 
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Refusal, Selected};
-use crate::ask::question::{Selection, Step};
 use crate::diff::AddedHash;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
+use crate::query::answer::{Refusal, Selected};
+use crate::query::question::{Query, Selection};
 use crate::release::altered::{self, Witness};
 use crate::release::continuity::{self, Verdict};
 use crate::release::hashes::{Judge, Status};
@@ -69,7 +69,7 @@ pub struct Surroundings<'a> {
 ///
 /// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
 /// may be written.
-pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result<EntryDecision, Vec<Refusal>> {
+pub fn settle(step: &Query, facts: &Selected, around: Surroundings<'_>) -> Result<EntryDecision, Vec<Refusal>> {
     let (addr, leveled) = (&facts.release.address, around.leveled);
     let mut findings = facts.release.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
@@ -127,7 +127,7 @@ pub fn settle(step: &Step, facts: &Selected, around: Surroundings<'_>) -> Result
 fn vouched_by_mirror(
     addr: &ProviderAddr,
     recorded: Option<&LockEntry>,
-    step: &Step,
+    step: &Query,
     facts: &Selected,
 ) -> Option<Finding> {
     if facts.release.signer.is_some() || facts.packages.is_empty() {
@@ -155,7 +155,7 @@ fn vouched_by_mirror(
 }
 
 /// The entry that a release had at another address, if it has the same archives there, by signed checksums.
-fn identical<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
+fn identical<'a>(step: &'a Query, facts: &Selected) -> Option<&'a LockEntry> {
     facts.release.key()?;
     let entry = &step.moved.as_ref().filter(|_| step.recorded.is_none())?.entry;
     let is_same = entry.version == *facts.version() && continuity::has_same_archives(&entry.hashes, &facts.release);
@@ -163,7 +163,7 @@ fn identical<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
 }
 
 /// A note where an entry knows the contents of fewer packages than it did at its old address.
-fn fewer(addr: &ProviderAddr, step: &Step, hashes: &PackageHashes) -> Option<Finding> {
+fn fewer(addr: &ProviderAddr, step: &Query, hashes: &PackageHashes) -> Option<Finding> {
     let moved = step.moved.as_ref()?;
     let [old, new] = [&moved.entry.hashes, hashes].map(|hashes| hashes.of(HashScheme::H1).count());
     let message = format!(
@@ -174,7 +174,7 @@ fn fewer(addr: &ProviderAddr, step: &Step, hashes: &PackageHashes) -> Option<Fin
 }
 
 /// What the release lacks: errors, or warnings where the settings call it optional.
-fn lacks(addr: &ProviderAddr, step: &Step, facts: &Selected, findings: &mut Vec<Finding>) -> Vec<Error> {
+fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec<Finding>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (platform, newest) in &facts.missing {
         let message = format!("provider {addr} {} is not available for {platform}", facts.version());
@@ -215,7 +215,7 @@ fn is_shown(facts: &Selected, hash: &PackageHash) -> bool {
             .any(|package| package.h1.as_ref() == Some(hash) || package.zh_hash().as_ref() == Some(hash))
 }
 
-fn recorded_under<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry> {
+fn recorded_under<'a>(step: &'a Query, facts: &Selected) -> Option<&'a LockEntry> {
     match &step.selection {
         Selection::Keep(version) if *version == *facts.version() => step.recorded_release(),
         _ => step.recorded.as_ref().filter(|entry| entry.version == *facts.version()),
@@ -223,7 +223,7 @@ fn recorded_under<'a>(step: &'a Step, facts: &Selected) -> Option<&'a LockEntry>
 }
 
 /// Applies hash continuity: what it says, and whether the release counts as new to the file.
-fn continuity(entry: &LockEntry, step: &Step, facts: &Selected, around: Surroundings<'_>) -> (Vec<Finding>, bool) {
+fn continuity(entry: &LockEntry, step: &Query, facts: &Selected, around: Surroundings<'_>) -> (Vec<Finding>, bool) {
     let release = &facts.release;
     let name = format!("{} {}", release.address, entry.version);
     let said = |rule, message| Finding::new(rule, message).about(&release.address);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::ask::answer::PackageFacts;
-use crate::ask::question::Moved;
-use crate::ask::rules::{ReportedRule, Rules};
 use crate::dialect::Dialect;
 use crate::evidence::Evidence;
 use crate::hash::Sha256Digest;
-use crate::release::{Line, Vouched};
+use crate::query::answer::PackageFacts;
+use crate::query::question::Moved;
+use crate::query::rules::{ReportedRule, Rules};
+use crate::release::{Attestation, Line};
 use crate::version::{Constraints, Version};
 
 const LINUX: &str = "linux_amd64";
@@ -38,8 +38,8 @@ fn entry(hashes: &[PackageHash]) -> LockEntry {
 }
 
 /// What keeps an entry and wants it for linux; for a provider without one, what takes the release.
-fn step(recorded: Option<&[PackageHash]>) -> Step {
-    Step {
+fn step(recorded: Option<&[PackageHash]>) -> Query {
+    Query {
         constraints: Constraints::default(),
         selection: Selection::Keep(version()),
         platforms: vec![LINUX.parse().unwrap()],
@@ -85,23 +85,23 @@ fn mirrored(mut selected: Selected) -> Selected {
     selected
 }
 
-fn decided(step: &Step, selected: &Selected, witnesses: &[Witness]) -> Result<EntryDecision, Vec<Refusal>> {
+fn decided(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Result<EntryDecision, Vec<Refusal>> {
     let around = Surroundings { leveled: &|finding| finding, witnesses: &|_| witnesses.to_vec() };
     settle(step, selected, around)
 }
 
 /// The hashes that are written.
-fn written(step: &Step, selected: &Selected) -> Vec<PackageHash> {
+fn written(step: &Query, selected: &Selected) -> Vec<PackageHash> {
     decided(step, selected, &[]).unwrap().entry.hashes.iter().cloned().collect()
 }
 
 /// The rules of what is said beside a decision.
-fn said(step: &Step, selected: &Selected) -> Vec<Rule> {
+fn said(step: &Query, selected: &Selected) -> Vec<Rule> {
     decided(step, selected, &[]).unwrap().findings.iter().map(|finding| finding.rule).collect()
 }
 
 /// The rules of what refuses it.
-fn refused(step: &Step, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule> {
+fn refused(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule> {
     let refusals = decided(step, selected, witnesses).unwrap_err().into_iter();
     let rules = refusals.filter_map(|refusal| match refusal {
         Refusal::Finding(finding) => Some(finding.rule),
@@ -111,7 +111,7 @@ fn refused(step: &Step, selected: &Selected, witnesses: &[Witness]) -> Vec<Rule>
 }
 
 /// The text of the error that refuses it.
-fn error(step: &Step, selected: &Selected) -> String {
+fn error(step: &Query, selected: &Selected) -> String {
     match decided(step, selected, &[]).unwrap_err().remove(0) {
         Refusal::Error(error) => error.message,
         other => panic!("{other:?}"),
@@ -160,7 +160,7 @@ fn a_release_that_was_published_again_is_refused() {
 
 #[test]
 fn a_release_that_was_published_again_and_accepted_replaces_the_hashes() {
-    let step = Step { accept_republished: true, ..step(Some(&[zh(1), zh(2)])) };
+    let step = Query { accept_republished: true, ..step(Some(&[zh(1), zh(2)])) };
     assert_eq!(written(&step, &release(&[3, 4])), sorted(&[zh(3), zh(4), h1(3)]));
     assert!(decided(&step, &release(&[3, 4]), &[]).unwrap().republished);
 }
@@ -170,7 +170,7 @@ fn an_entry_that_was_changed_is_refused_whatever_is_accepted() {
     let (version, recorded) = (Version::new(1, 0, 0), [zh(1), zh(2)].into_iter().collect());
     let witness = Witness { version, recorded, place: "HEAD".to_owned(), remedy: None };
     for accept_republished in [false, true] {
-        let step = Step { accept_republished, ..step(Some(&[zh(1), zh(7)])) };
+        let step = Query { accept_republished, ..step(Some(&[zh(1), zh(7)])) };
         assert_eq!(refused(&step, &release(&[1, 2]), std::slice::from_ref(&witness)), [Rule::LockFileAltered]);
     }
 }
@@ -281,8 +281,10 @@ fn settings_may_deny_what_is_a_warning() {
 #[test]
 fn the_same_archives_at_another_address_keep_their_hashes() {
     let from = ProviderAddr::parse("registry.opentofu.org/acme/widget", Dialect::OpenTofu).unwrap();
-    let moved =
-        |hashes: &[PackageHash]| Step { moved: Some(Moved { from: from.clone(), entry: entry(hashes) }), ..step(None) };
+    let moved = |hashes: &[PackageHash]| Query {
+        moved: Some(Moved { from: from.clone(), entry: entry(hashes) }),
+        ..step(None)
+    };
     let decision = decided(&moved(&[zh(1), zh(2), h1(2)]), &release(&[1, 2]), &[]).unwrap();
     assert!(decision.identical && decision.entry.hashes.contains(&h1(2)));
     let decision = decided(&moved(&[zh(1), zh(8), h1(2)]), &release(&[1, 2]), &[]).unwrap();
@@ -292,7 +294,7 @@ fn the_same_archives_at_another_address_keep_their_hashes() {
 #[test]
 fn what_is_vouched_for_twice_is_written_once() {
     let mut twice = release(&[1, 2]);
-    let vouched = Vouched::new(Some(LINUX.parse().unwrap()), Evidence::ReportedByOrigin);
+    let vouched = Attestation::new(Some(LINUX.parse().unwrap()), Evidence::ReportedByOrigin);
     twice.release.h1.insert(h1(1), vouched);
     twice.reported.insert(LINUX.parse().unwrap(), vec![h1(1)]);
     let mut believing = step(None);

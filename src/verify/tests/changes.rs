@@ -3,14 +3,14 @@
 use super::*;
 
 /// What is found about the change from some hashes to others, with the line of each finding.
-fn shift(old: &[PackageHash], new: &[PackageHash], knowledge: Knowledge, pins: &str) -> Vec<(Rule, Level, usize)> {
+fn shift(old: &[PackageHash], new: &[PackageHash], knowledge: Lookup, pins: &str) -> Vec<(Rule, Level, usize)> {
     let findings = changed([old, new], knowledge, Some(pins), false).into_iter();
     let findings = findings.filter(|finding| [Rule::HashReplaced, Rule::HashesDropped].contains(&finding.rule));
     findings.map(|finding| (finding.rule, finding.level, finding.position.unwrap().line)).collect()
 }
 
 /// All that is found about the change from some hashes to others; `within` says whether a mirror in the work tree was asked.
-fn changed([old, new]: [&[PackageHash]; 2], knowledge: Knowledge, pins: Option<&str>, within: bool) -> Vec<Finding> {
+fn changed([old, new]: [&[PackageHash]; 2], knowledge: Lookup, pins: Option<&str>, within: bool) -> Vec<Finding> {
     let lock = |hashes: &[PackageHash]| {
         let texts: Vec<String> = hashes.iter().map(|hash| format!("    \"{hash}\",\n")).collect();
         let list = if texts.is_empty() { String::new() } else { format!("  hashes = [\n{}  ]\n", texts.concat()) };
@@ -81,7 +81,7 @@ fn the_word_of_a_mirror_about_what_came() {
 
 #[test]
 fn replaced_or_dropped_since_the_base() {
-    let unasked = |old: &[PackageHash], new: &[PackageHash]| shift(old, new, Knowledge::Unasked, "");
+    let unasked = |old: &[PackageHash], new: &[PackageHash]| shift(old, new, Lookup::Unasked, "");
     assert_eq!(unasked(&[zh(1), h1(11)], &[zh(1), h1(11)]), []);
     assert_eq!(unasked(&[zh(1)], &[zh(1), zh(2), h1(11)]), []);
     assert_eq!(unasked(&[], &[zh(1), h1(11)]), []);
@@ -165,7 +165,7 @@ fn an_accepted_republication_explains_its_release() {
 
 #[test]
 fn questions_about_changes_need_answers() {
-    let refused = || Knowledge::Inconclusive(Error::new(ErrorKind::Unavailable, "down"));
+    let refused = || Lookup::Inconclusive(Error::new(ErrorKind::Unavailable, "down"));
     for (before, changed) in [(None, false), (Some("1.0.0"), false), (Some("0.9.0"), true)] {
         let text = |version: &str| {
             format!("provider \"{}\" {{\n version = \"{version}\"\n hashes = [\"{}\"]\n}}\n", addr(), h1(1))

@@ -9,7 +9,7 @@ use crate::version::{Constraints, Version};
 
 /// What has to be found out about one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct Query {
     /// The constraints to record.
     pub constraints: Constraints,
     /// Which version is wanted.
@@ -56,7 +56,7 @@ impl Selection {
     }
 }
 
-impl Step {
+impl Query {
     /// The recorded entry if it records something about the version that is kept.
     pub fn recorded_release(&self) -> Option<&LockEntry> {
         let entry = self.recorded.as_ref()?;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_platform_that_may_be_lacking_is_not_asked_for() {
         let platform = |text: &str| text.parse::<Platform>().unwrap();
-        let step = Step {
+        let step = Query {
             constraints: Constraints::default(),
             selection: Selection::Newest(Criteria::default()),
             platforms: ["linux_amd64", "linux_arm64"].map(platform).to_vec(),

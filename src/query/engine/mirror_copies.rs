@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use super::copies::{Copied, CopyAnswer, CopyOrder, SignedDigests, There, recorded};
 use super::mirror::{MirrorGatherer, unlisted};
-use crate::ask::PackageKey;
-use crate::ask::answer::{PackageFacts, Refusal};
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::outcome::Fate;
+use crate::query::PackageKey;
+use crate::query::answer::{PackageFacts, Refusal};
 use crate::release::{mirrors, naming};
 use crate::source::MirrorPackage;
 

@@ -1,10 +1,10 @@
 //! What ties a package to the signed list: its digest.
 
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Refusal;
 use crate::finding::{Finding, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
+use crate::query::answer::Refusal;
 use crate::source::Package;
 use crate::version::Version;
 

@@ -5,9 +5,6 @@ use std::sync::Arc;
 
 use super::archives::{BY_SUMS, Downloads, Hashed, Wanted};
 use super::{Gatherer, Miss, binding};
-use crate::ask::answer::Refusal;
-use crate::ask::rules::Rules;
-use crate::ask::{Event, PackageKey};
 use crate::disk::cache::{IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package as packages;
@@ -17,6 +14,9 @@ use crate::hash::archive::Threads;
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
 use crate::outcome::Fate;
+use crate::query::answer::Refusal;
+use crate::query::rules::Rules;
+use crate::query::{Event, PackageKey};
 use crate::release::naming;
 
 /// One package that is wanted.
@@ -35,9 +35,9 @@ pub struct CopyOrder {
 pub struct Copied {
     /// The name of its file.
     pub file_name: String,
-    /// Over its bytes.
+    /// Shutdown its bytes.
     pub zh: PackageHash,
-    /// Over its files, as lock files record it.
+    /// Shutdown its files, as lock files record it.
     pub h1: PackageHash,
     /// Its size in bytes.
     pub size: u64,

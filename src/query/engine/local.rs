@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{PackageFacts, Refusal};
-use crate::ask::{Event, Events, PackageKey};
 use crate::disk::mirror::LocalPackage;
 use crate::disk::package as packages;
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
+use crate::query::answer::{PackageFacts, Refusal};
+use crate::query::{Event, Events, PackageKey};
 
 /// The hashes of a package in a directory. Blocks.
 pub(super) fn hash(key: &PackageKey, found: &LocalPackage, events: &Events) -> Result<PackageFacts, Refusal> {

@@ -10,10 +10,6 @@ use super::archives::{Downloads, Wanted};
 use super::signed::{self, Documents, SignedSums};
 use super::{Equipment, Miss, local};
 use crate::addr::ProviderAddr;
-use crate::ask::PackageKey;
-use crate::ask::answer::{PackageFacts, Refusal, Selected};
-use crate::ask::question::Step;
-use crate::ask::rules::Rules;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
@@ -24,6 +20,10 @@ use crate::lockfile::LockEntry;
 use crate::net::Shared;
 use crate::parallel;
 use crate::platform::Platform;
+use crate::query::PackageKey;
+use crate::query::answer::{PackageFacts, Refusal, Selected};
+use crate::query::question::Query;
+use crate::query::rules::Rules;
 use crate::release::offer::Offer;
 use crate::release::{Release, ReleaseKey, mirrors, naming};
 use crate::settings::SignatureRule;
@@ -61,7 +61,7 @@ impl MirrorGatherer {
                 cache,
                 events,
                 threads: Arc::clone(&equipment.threads),
-                allowance: Arc::clone(&equipment.allowance),
+                budget: Arc::clone(&equipment.budget),
             },
             mirror,
             equipment: equipment.clone(),
@@ -97,7 +97,7 @@ impl MirrorGatherer {
         self: &Arc<Self>,
         addr: &ProviderAddr,
         version: &Version,
-        step: &Step,
+        step: &Query,
     ) -> Result<Selected, Refusal> {
         let listed = self.listed(addr, version).await?;
         let missing = step.platforms.iter().filter(|platform| !listed.contains_key(platform));
@@ -164,7 +164,7 @@ impl MirrorGatherer {
 
     /// Looks for a package with a recorded hash among those that were not asked for, the host's first: it shows that the
     /// mirror has the recorded release. A signed list shows that better.
-    async fn find_witness(self: &Arc<Self>, step: &Step, selected: &mut Selected, listed: &MirrorPackages) {
+    async fn find_witness(self: &Arc<Self>, step: &Query, selected: &mut Selected, listed: &MirrorPackages) {
         let Some(entry) = step.recorded.as_ref().filter(|entry| entry.version == *selected.version()) else { return };
         let host = Platform::host();
         let mut others: Vec<&Platform> =
@@ -183,7 +183,7 @@ impl MirrorGatherer {
     /// What the mirror says of the packages of all platforms, where its user trusts that and the tool records it.
     ///
     /// Source: opentofu `internal/getproviders/package_authentication.go`: for providers of its default registry only.
-    fn tell(&self, step: &Step, selected: &mut Selected, listed: &MirrorPackages) {
+    fn tell(&self, step: &Query, selected: &mut Selected, listed: &MirrorPackages) {
         let tofu = Dialect::OpenTofu;
         let address = &selected.release.address;
         let of_default_registry = address.host().as_ascii() == tofu.default_registry_host();

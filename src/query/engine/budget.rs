@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-use crate::ask::PackageKey;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::platform::Platform;
+use crate::query::PackageKey;
 use crate::release::ReleaseKey;
 
 /// What is left of the bytes that a run may download, as much as it likes if nothing was said; and the one archive at a
 /// time that may be on the disk.
 #[derive(Debug)]
-pub struct Allowance {
+pub struct DownloadBudget {
     state: Mutex<State>,
     /// Told whenever somebody's turn may have come.
     changed: Notify,
@@ -47,23 +47,23 @@ enum Stage {
 
 /// A release of which it is not known yet which archives it takes; dropped when it is.
 #[derive(Debug)]
-pub(super) struct Asking(Arc<Allowance>);
+pub(super) struct Reservation(Arc<DownloadBudget>);
 
-impl Default for Allowance {
+impl Default for DownloadBudget {
     fn default() -> Self {
         let state = State { most: u64::MAX, spent: 0, asking: 0, archives: HashMap::new(), left_out: BTreeMap::new() };
         Self { state: Mutex::new(state), changed: Notify::new(), on_disk: Semaphore::new(1) }
     }
 }
 
-impl Drop for Asking {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.0.state().asking -= 1;
         self.0.changed.notify_waiters();
     }
 }
 
-impl Allowance {
+impl DownloadBudget {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,13 +74,13 @@ impl Allowance {
     }
 
     /// Says that a release may come to want archives.
-    pub(super) fn asking(self: &Arc<Self>) -> Asking {
+    pub(super) fn reservation(self: &Arc<Self>) -> Reservation {
         self.state().asking += 1;
-        Asking(Arc::clone(self))
+        Reservation(Arc::clone(self))
     }
 
     /// Says that an archive is wanted.
-    pub(super) fn announce(&self, archive: Sha256Digest) {
+    pub(super) fn reserve(&self, archive: Sha256Digest) {
         self.state().archives.entry(archive).or_insert(Stage::Open);
     }
 
@@ -103,7 +103,7 @@ impl Allowance {
     }
 
     /// Waits until all smaller archives were taken, and takes the bytes of this one; false if not as many are left.
-    pub(super) async fn turn(&self, archive: Sha256Digest, size: u64) -> bool {
+    pub(super) async fn wait_turn(&self, archive: Sha256Digest, size: u64) -> bool {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -192,47 +192,47 @@ mod tests {
 
     #[test]
     fn what_fits_is_taken() {
-        let all = Allowance::default();
+        let all = DownloadBudget::default();
         assert!(all.take(u64::MAX) && !all.take(1) && all.take(0));
-        let some = Allowance::default();
+        let some = DownloadBudget::default();
         some.limit(10);
         assert!(some.take(7) && !some.take(4) && some.take(3) && !some.take(1));
     }
 
     #[tokio::test]
     async fn the_smallest_come_first() {
-        let allowance = Arc::new(Allowance::default());
-        allowance.limit(10);
-        let asking = allowance.asking();
+        let budget = Arc::new(DownloadBudget::default());
+        budget.limit(10);
+        let asking = budget.reservation();
         for number in 1..=5 {
-            allowance.announce(archive(number));
+            budget.reserve(archive(number));
         }
         // In whatever order their sizes become known.
-        assert!(!allowance.takes_now(archive(1), 9) && !allowance.takes_now(archive(2), 4));
+        assert!(!budget.takes_now(archive(1), 9) && !budget.takes_now(archive(2), 4));
         let waiting = [(1, 9), (2, 4)].map(|(number, size)| {
-            let allowance = Arc::clone(&allowance);
-            tokio::spawn(async move { allowance.turn(archive(number), size).await })
+            let budget = Arc::clone(&budget);
+            tokio::spawn(async move { budget.wait_turn(archive(number), size).await })
         });
-        assert!(allowance.takes_now(archive(3), 1) && !allowance.takes_now(archive(4), 5));
-        allowance.done(archive(3));
+        assert!(budget.takes_now(archive(3), 1) && !budget.takes_now(archive(4), 5));
+        budget.done(archive(3));
         tokio::task::yield_now().await;
         assert!(waiting.iter().all(|task| !task.is_finished()));
         // One of them never came, and the last question is answered.
-        allowance.done(archive(5));
+        budget.done(archive(5));
         drop(asking);
-        assert!(allowance.turn(archive(4), 5).await);
+        assert!(budget.wait_turn(archive(4), 5).await);
         let [nine, four] = waiting;
         assert_eq!((nine.await.unwrap(), four.await.unwrap()), (false, true));
         // What is announced again is not wanted again.
-        allowance.announce(archive(1));
-        assert!(allowance.state().archives.values().all(|stage| *stage == Stage::Done));
+        budget.reserve(archive(1));
+        assert!(budget.state().archives.values().all(|stage| *stage == Stage::Done));
     }
 
     #[tokio::test]
     async fn only_one_archive_is_on_the_disk() {
-        let allowance = Arc::new(Allowance::default());
-        let first = allowance.alone_on_disk().await;
-        let other = Arc::clone(&allowance);
+        let budget = Arc::new(DownloadBudget::default());
+        let first = budget.alone_on_disk().await;
+        let other = Arc::clone(&budget);
         let second = tokio::spawn(async move { other.alone_on_disk().await.is_some() });
         tokio::task::yield_now().await;
         assert!(first.is_some() && !second.is_finished());
@@ -242,9 +242,9 @@ mod tests {
 
     #[test]
     fn without_a_limit_nothing_waits() {
-        let allowance = Arc::new(Allowance::default());
-        let _asking = allowance.asking();
-        allowance.announce(archive(1));
-        assert!(allowance.takes_now(archive(2), 1 << 40));
+        let budget = Arc::new(DownloadBudget::default());
+        let _asking = budget.reservation();
+        budget.reserve(archive(1));
+        assert!(budget.takes_now(archive(2), 1 << 40));
     }
 }

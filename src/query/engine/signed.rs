@@ -5,12 +5,12 @@ use std::time::SystemTime;
 
 use super::{Equipment, Gatherer, refusal};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Refusal;
-use crate::ask::rules::Rules;
 use crate::finding::{Finding, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
 use crate::net::Kind;
+use crate::query::answer::Refusal;
+use crate::query::rules::Rules;
 use crate::settings::SignatureRule;
 use crate::source::{Package, SourceError};
 use crate::trust::Fingerprint;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::Gatherer;
 use super::signed::SignedSums;
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Selected;
-use crate::ask::cached;
 use crate::disk::cache::{Locked, ReleasePackage, ReleaseRecord};
 use crate::finding::Rule;
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash};
 use crate::platform::Platform;
+use crate::query::answer::Selected;
+use crate::query::cached;
 use crate::release::{Release, naming};
 use crate::version::Version;
 

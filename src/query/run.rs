@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::gather::{GatherOptions, Sources};
-use super::question::Step;
+use super::engine::{GatherOptions, Sources};
+use super::question::Query;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::IndexEntry;
 use crate::error::Error;
@@ -36,10 +36,10 @@ impl Session {
     }
 
     /// Begins to ask what some steps will want to know, and does not wait for it.
-    pub fn foresee(&self, steps: BTreeMap<ProviderAddr, Step>) {
+    pub fn prefetch(&self, steps: BTreeMap<ProviderAddr, Query>) {
         let sources = Arc::clone(&self.sources);
         // Whoever asks for it later is told what is wrong.
-        self.background.begin(async move { sources.foresee(steps).await }, |_| {});
+        self.background.begin(async move { sources.prefetch(steps).await }, |_| {});
     }
 }
 

@@ -5,10 +5,10 @@
 //! between two arrivals: inflating and hashing never outrun the download, nothing is queued, and memory stays flat
 //! however many packages are in flight.
 
-mod allowance;
 mod archives;
 mod asker;
 mod binding;
+mod budget;
 mod copies;
 mod evidence;
 mod gathering;
@@ -31,22 +31,22 @@ use std::time::SystemTime;
 use tokio::task::JoinSet;
 
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Refusal;
-use crate::ask::{Events, PackageKey};
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, IndexEntry};
 use crate::hash::Sha256Digest;
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::platform::Platform;
+use crate::query::answer::Refusal;
+use crate::query::{Events, PackageKey};
 use crate::release::expiry::ExpiryRules;
 use crate::release::offer::Offer;
 use crate::settings::{Index, SignatureRule};
 use crate::source::{Filter, Package, Registry, SharedIndexes, SignedUrls, Source, SourceError};
 use crate::version::Version;
 
-pub use allowance::Allowance;
 use archives::{Downloads, Hashed};
+pub use budget::DownloadBudget;
 pub use copies::{Copied, CopyAnswer, CopyOrder, SignedDigests, unrecorded};
 use signed::SignedSums;
 pub use sources::Sources;
@@ -106,7 +106,7 @@ pub struct Equipment {
     /// Where progress goes.
     pub events: Events,
     /// How much may be downloaded.
-    pub allowance: Arc<Allowance>,
+    pub budget: Arc<DownloadBudget>,
     /// How many threads hash one archive; one unless somebody says so before the first.
     pub threads: Arc<OnceLock<Threads>>,
     /// The time of the run, at which keys are judged.
@@ -124,7 +124,7 @@ impl Gatherer {
                 cache: Arc::clone(&equipment.cache),
                 events: equipment.events.clone(),
                 threads: Arc::clone(&equipment.threads),
-                allowance: Arc::clone(&equipment.allowance),
+                budget: Arc::clone(&equipment.budget),
             },
             indexes: SharedIndexes::new(registry.client().options(), Arc::clone(registry.credentials())),
             shared: Mutex::default(),

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::signed::SignedSums;
 use super::{Miss, binding};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Answer, PackageFacts, PassedOver, Refusal, Selected};
-use crate::ask::question::{Selection, Step};
-use crate::ask::rules::ReportedRule;
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::query::answer::{Answer, PackageFacts, PassedOver, Refusal, Selected};
+use crate::query::question::{Query, Selection};
+use crate::query::rules::ReportedRule;
 use crate::release::Release;
 use crate::release::offer::Offer;
 use crate::source::{Package, speaks_supported_protocol};
@@ -65,7 +65,7 @@ pub(super) fn line_of(
 /// What is known of a release while it is asked about.
 pub(super) struct Gathering<'a> {
     pub(super) addr: &'a ProviderAddr,
-    pub(super) step: &'a Step,
+    pub(super) step: &'a Query,
     pub(super) version: &'a Version,
     pub(super) offers: &'a [Offer],
     pub(super) supported_protocol: bool,
@@ -75,7 +75,7 @@ pub(super) struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    pub(super) fn new(addr: &'a ProviderAddr, step: &'a Step, version: &'a Version, offers: &'a [Offer]) -> Self {
+    pub(super) fn new(addr: &'a ProviderAddr, step: &'a Query, version: &'a Version, offers: &'a [Offer]) -> Self {
         let mut findings = Vec::new();
         let ties = offers.iter().filter(|offer| offer.version.precedence(version).is_eq()).count().saturating_sub(1);
         if ties > 0 && matches!(step.selection, Selection::Newest(_)) {

@@ -1,9 +1,9 @@
 use super::*;
-use crate::ask::rules::Rules;
-use crate::ask::same_version::SameVersion;
 use crate::dialect::Dialect;
 use crate::hash::PackageHashes;
 use crate::lockfile::LockEntry;
+use crate::query::rules::Rules;
+use crate::query::same_version::SameVersion;
 use crate::settings::{Ban, ProviderScope};
 use crate::version::Constraints;
 
@@ -22,8 +22,8 @@ fn day(count: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(count * 86_400)
 }
 
-fn step(selection: Selection) -> Step {
-    Step {
+fn step(selection: Selection) -> Query {
+    Query {
         constraints: Constraints::default(),
         selection,
         platforms: vec![linux()],
@@ -34,23 +34,23 @@ fn step(selection: Selection) -> Step {
     }
 }
 
-fn newest(constraints: &str, complete: bool) -> Step {
+fn newest(constraints: &str, complete: bool) -> Query {
     let constraints = if constraints.is_empty() { Constraints::default() } else { constraints.parse().unwrap() };
     step(Selection::Newest(Criteria { complete, ..Criteria::of(constraints) }))
 }
 
-fn recording(recorded: &str, step: Step) -> Step {
+fn recording(recorded: &str, step: Query) -> Query {
     let (constraints, hashes) = (Constraints::default(), PackageHashes::new());
-    Step { recorded: Some(LockEntry { version: version(recorded), constraints, hashes }), ..step }
+    Query { recorded: Some(LockEntry { version: version(recorded), constraints, hashes }), ..step }
 }
 
 /// The step, where releases signed behind a day are too young.
-fn not_after(count: u64, mut step: Step) -> Step {
+fn not_after(count: u64, mut step: Query) -> Query {
     step.rules.exclusions.too_young_after = Some(day(count));
     step
 }
 
-fn banning(versions: &str, mut step: Step) -> Step {
+fn banning(versions: &str, mut step: Query) -> Query {
     step.rules.exclusions.bans.push(Ban {
         providers: ProviderScope::parse("h.example/acme/widget").unwrap(),
         versions: versions.parse().unwrap(),
@@ -62,16 +62,17 @@ fn banning(versions: &str, mut step: Step) -> Step {
 /// A source of 1.0.0, 1.1.0, 2.0.0-rc1 and 2.0.0, signed on the days 0, 1, 2 and 3, of which the last has no package for
 /// linux.
 struct Source {
-    tells: Tells,
+    tells: Capabilities,
     place: Option<&'static str>,
 }
 
 /// Its offers name platforms, and each version can be asked for its age.
-const REGISTRY: Source = Source { tells: Tells { platforms: false, age: true }, place: None };
+const REGISTRY: Source = Source { tells: Capabilities { platforms: false, age: true }, place: None };
 /// Each version can be asked for its platforms.
-const MIRROR: Source = Source { tells: Tells { platforms: true, age: false }, place: Some("the mirror") };
+const MIRROR: Source = Source { tells: Capabilities { platforms: true, age: false }, place: Some("the mirror") };
 /// Both in a row.
-const SEVERAL: Source = Source { tells: Tells { platforms: true, age: true }, place: Some("any of the methods") };
+const SEVERAL: Source =
+    Source { tells: Capabilities { platforms: true, age: true }, place: Some("any of the methods") };
 
 /// What is selected, what was passed over, and which versions had to be asked about.
 #[derive(Debug, PartialEq)]
@@ -82,7 +83,7 @@ struct Story {
 }
 
 impl Source {
-    fn story(&self, step: &Step) -> Story {
+    fn story(&self, step: &Query) -> Story {
         let addr = ProviderAddr::parse("h.example/acme/widget", Dialect::Terraform).unwrap();
         let platforms =
             |text: &str| if text == "2.0.0" { vec!["darwin_arm64".parse().unwrap()] } else { vec![linux()] };
@@ -92,11 +93,11 @@ impl Source {
         });
         let (mut seen, mut asked) = (BTreeMap::new(), Vec::new());
         loop {
-            let there = Shelf { addr: &addr, offers: &offers, seen: &seen, tells: self.tells, place: self.place };
+            let there = Candidates { addr: &addr, offers: &offers, seen: &seen, tells: self.tells, place: self.place };
             let (end, passed_over) = match there.next(step) {
                 Ok(Next::Ask(version)) => {
                     let at = OFFERED.iter().position(|text| *text == version.to_string()).unwrap();
-                    let told = Seen {
+                    let told = Probed {
                         platforms: platforms(OFFERED[at]).into_iter().collect(),
                         signed: self.tells.age.then(|| day(at as u64)),
                     };
@@ -117,11 +118,11 @@ impl Source {
     }
 
     /// What is selected, or the words against it.
-    fn selects(&self, step: &Step) -> String {
+    fn selects(&self, step: &Query) -> String {
         self.story(step).end.unwrap_or_else(|words| words)
     }
 
-    fn asks(&self, step: &Step) -> Vec<String> {
+    fn asks(&self, step: &Query) -> Vec<String> {
         self.story(step).asked
     }
 }

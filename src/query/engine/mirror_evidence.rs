@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::LOOKED_AT;
 use super::evidence::too_many;
 use super::mirror::MirrorGatherer;
-use crate::ask::answer::Refusal;
-use crate::ask::inquiry::Inquiry;
 use crate::evidence::Evidence;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::release::{Release, ReleaseKey, Vouched, mirrors};
+use crate::query::answer::Refusal;
+use crate::query::inquiry::Inquiry;
+use crate::release::{Attestation, Release, ReleaseKey, mirrors};
 use crate::source::MirrorPackages;
 
 impl MirrorGatherer {
@@ -47,7 +47,7 @@ impl MirrorGatherer {
         for zh in archives {
             if let Some((h1, _)) = self.equipment.cache.h1_of(&zh) {
                 let platforms: Vec<Platform> = release.platforms_of(&PackageHash::zh(zh)).cloned().collect();
-                release.vouch(h1.clone(), Vouched::new(None, Evidence::Computed));
+                release.attest(h1.clone(), Attestation::new(None, Evidence::Computed));
                 for platform in platforms {
                     release.look_at(&platform, None, Some(&h1));
                 }

@@ -7,11 +7,11 @@ use super::mirror::MirrorGatherer;
 use super::release::Chosen;
 use super::{Equipment, Gatherer, Miss, NoOffers};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Refusal, Selected};
-use crate::ask::question::{Selection, Step};
-use crate::ask::select::{Choice, Seen};
 use crate::error::{Error, ErrorKind};
 use crate::platform::Platform;
+use crate::query::answer::{Refusal, Selected};
+use crate::query::question::{Query, Selection};
+use crate::query::select::{Choice, Probed};
 use crate::release::offer::Offer;
 use crate::source::{Mirror, Source};
 use crate::version::Version;
@@ -51,11 +51,11 @@ impl Asker {
     }
 
     /// What the source tells of one version: a registry has said which platforms it has, a mirror knows no age.
-    pub(super) async fn look(&self, addr: &ProviderAddr, version: &Version, step: &Step) -> Result<Seen, Refusal> {
+    pub(super) async fn look(&self, addr: &ProviderAddr, version: &Version, step: &Query) -> Result<Probed, Refusal> {
         match self {
             Self::Mirror(mirror) => {
                 let platforms = mirror.listed(addr, version).await?.keys().cloned().collect();
-                Ok(Seen { platforms, signed: None })
+                Ok(Probed { platforms, signed: None })
             }
             Self::Registry(registry) => {
                 let offers = registry.offers(addr).await.map_err(|none| none.refusal)?;
@@ -67,18 +67,18 @@ impl Asker {
                 }
                 let limited = step.rules.exclusions.asks_for_age();
                 let signed = if limited { registry.signed_on(addr, version, step).await? } else { None };
-                Ok(Seen { platforms, signed })
+                Ok(Probed { platforms, signed })
             }
         }
     }
 
     /// What the source has of a release that was selected among those of all sources.
-    pub(super) async fn part(&self, addr: &ProviderAddr, version: &Version, step: Step) -> Result<Selected, Refusal> {
+    pub(super) async fn part(&self, addr: &ProviderAddr, version: &Version, step: Query) -> Result<Selected, Refusal> {
         match self {
             Self::Mirror(mirror) => mirror.part(addr, version, &step).await,
             Self::Registry(registry) => {
                 // It was selected by its age and constraints already.
-                let step = Step { selection: Selection::Keep(version.clone()), ..step };
+                let step = Query { selection: Selection::Keep(version.clone()), ..step };
                 let packages = registry.packages_of(addr, version, &step).await;
                 let choice = Choice { version: version.clone(), passed_over: Vec::new() };
                 Box::pin(registry.release(addr, &step, Chosen { choice, packages })).await.map(Arc::unwrap_or_clone)

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::answer::{PassedOver, Refusal};
 use super::criteria::{Criteria, ReleaseCriteria};
-use super::question::{Selection, Step};
+use super::question::{Query, Selection};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
@@ -15,22 +15,22 @@ use crate::version::Version;
 
 /// What sources have of one provider, as far as they were asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Shelf<'a> {
+pub struct Candidates<'a> {
     /// The provider.
     pub addr: &'a ProviderAddr,
     /// The versions, ascending.
     pub offers: &'a [Offer],
     /// What was told about single versions.
-    pub seen: &'a BTreeMap<Version, Seen>,
+    pub seen: &'a BTreeMap<Version, Probed>,
     /// What a question about a single version tells.
-    pub tells: Tells,
+    pub tells: Capabilities,
     /// Where they are, in words; none for the origin registry.
     pub place: Option<&'a str>,
 }
 
 /// What a source tells about a single version, if it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tells {
+pub struct Capabilities {
     /// Which platforms it has packages for. Else the offer says that.
     pub platforms: bool,
     /// When it was signed. Else that cannot be known.
@@ -39,7 +39,7 @@ pub struct Tells {
 
 /// What was told about a single version.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct Probed {
     /// The platforms that it has packages for.
     pub platforms: BTreeSet<Platform>,
     /// When it was signed, where that is known.
@@ -79,14 +79,14 @@ enum Age {
     Open,
 }
 
-impl Shelf<'_> {
+impl Candidates<'_> {
     /// The version that a step asks for, or the one to ask about before that can be said.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`] if there is none, without the place of the mirror; [`Rule::TooYoung`] and [`Rule::Banned`]
     /// if only that keeps a version from being selected.
-    pub fn next(&self, step: &Step) -> Result<Next, Refusal> {
+    pub fn next(&self, step: &Query) -> Result<Next, Refusal> {
         let criteria = match &step.selection {
             Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, step),
             Selection::Newest(criteria) => criteria,
@@ -108,7 +108,7 @@ impl Shelf<'_> {
     }
 
     /// A version that is wanted by its number. The recorded one does at any age.
-    fn named(&self, version: &Version, step: &Step) -> Result<Next, Refusal> {
+    fn named(&self, version: &Version, step: &Query) -> Result<Next, Refusal> {
         if !self.has(version) {
             return Err(self.not_offered(version, step).into());
         }
@@ -174,7 +174,7 @@ impl Shelf<'_> {
     fn age(&self, version: &Version, limit: SystemTime) -> Age {
         match self.seen.get(version) {
             None if self.tells.age => Age::Open,
-            Some(Seen { signed: Some(signed), .. }) if *signed <= limit => Age::Enough,
+            Some(Probed { signed: Some(signed), .. }) if *signed <= limit => Age::Enough,
             seen => Age::TooYoung(PassedOver::TooYoung(seen.and_then(|seen| seen.signed))),
         }
     }
@@ -184,7 +184,7 @@ impl Shelf<'_> {
     }
 
     /// A version that is gone, or that never was.
-    fn not_offered(&self, version: &Version, step: &Step) -> Error {
+    fn not_offered(&self, version: &Version, step: &Query) -> Error {
         let addr = self.addr;
         let error = |message: String| Error::new(ErrorKind::NotFound, message);
         if let Some(moved) = &step.moved {

@@ -14,7 +14,7 @@ pub mod same_version;
 pub mod select;
 
 #[cfg(feature = "online")]
-pub mod gather;
+pub mod engine;
 #[cfg(feature = "online")]
 pub mod run;
 

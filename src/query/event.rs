@@ -96,7 +96,7 @@ impl Events {
         Self(None)
     }
 
-    /// Tells one event.
+    /// Capabilities one event.
     pub fn emit(&self, event: Event) {
         if let Some(callback) = &self.0 {
             callback(event);

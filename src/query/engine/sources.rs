@@ -9,23 +9,23 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
 
-use super::allowance::{Allowance, Asking};
 use super::asker::Asker;
+use super::budget::{DownloadBudget, Reservation};
 use super::release::Chosen;
 use super::several;
 use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, Miss, each};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Answer, Refusal, Selected};
-use crate::ask::inquiry::Inquiry;
-use crate::ask::question::Step;
-use crate::ask::select::{Choice, Next, Seen, Shelf, Tells, lacking, newer};
-use crate::ask::{Event, Events, PackageKey};
 use crate::error::{Error, ErrorKind};
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::parallel;
+use crate::query::answer::{Answer, Refusal, Selected};
+use crate::query::inquiry::Inquiry;
+use crate::query::question::Query;
+use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, lacking, newer};
+use crate::query::{Event, Events, PackageKey};
 use crate::release::offer::Offer;
-use crate::release::{Knowledge, Release, ReleaseKey};
+use crate::release::{Lookup, Release, ReleaseKey};
 use crate::source::{Filter, Mirror};
 use crate::version::Version;
 
@@ -37,8 +37,8 @@ const ROOTS_AT_ONCE: usize = 32;
 #[derive(Debug)]
 pub struct Sources {
     askers: Vec<(Filter, Asker)>,
-    answers: Shared<(ProviderAddr, Step), Answer>,
-    allowance: Arc<Allowance>,
+    answers: Shared<(ProviderAddr, Query), Answer>,
+    budget: Arc<DownloadBudget>,
     threads: Arc<OnceLock<Threads>>,
     events: Events,
 }
@@ -48,21 +48,21 @@ type OnOffer<'a> = (&'a Asker, Arc<Vec<Offer>>);
 
 impl Sources {
     /// Sources that were asked nothing yet.
-    pub(in crate::ask) fn new(options: GatherOptions) -> Self {
+    pub(in crate::query) fn new(options: GatherOptions) -> Self {
         let GatherOptions { sources, equipment } = options;
         let asker = |source| Asker::new(source, &equipment);
         let askers = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
-        let Equipment { allowance, threads, events, .. } = equipment;
-        Self { askers, answers: Shared::new(), allowance, threads, events }
+        let Equipment { budget, threads, events, .. } = equipment;
+        Self { askers, answers: Shared::new(), budget, threads, events }
     }
 
     /// The answers for the steps of each root module, in the order given.
     pub async fn of_roots(
         self: &Arc<Self>,
-        roots: &[&BTreeMap<ProviderAddr, Step>],
+        roots: &[&BTreeMap<ProviderAddr, Query>],
     ) -> Vec<BTreeMap<ProviderAddr, Answer>> {
         self.threads.get_or_init(|| threads(roots));
-        let questions: HashSet<(&ProviderAddr, &Step)> = roots.iter().flat_map(|steps| steps.iter()).collect();
+        let questions: HashSet<(&ProviderAddr, &Query)> = roots.iter().flat_map(|steps| steps.iter()).collect();
         self.events.emit(Event::Questions { count: questions.len() });
         let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
         let roots = roots.iter().enumerate().map(|(at, steps)| (at, ((*steps).clone(), Arc::clone(&permits))));
@@ -76,7 +76,7 @@ impl Sources {
 
     /// Asks what some steps will want to know, but for archives: who foresees it does not know all constraints yet, and the
     /// version may be another one in the end. What comes of it is told when it is asked for.
-    pub(in crate::ask) async fn foresee(self: &Arc<Self>, steps: BTreeMap<ProviderAddr, Step>) {
+    pub(in crate::query) async fn prefetch(self: &Arc<Self>, steps: BTreeMap<ProviderAddr, Query>) {
         each(self, steps, |sources, addr, step| async move {
             let [Asker::Registry(registry)] = sources.taking(&addr)[..] else { return };
             let Ok(on_offer) = sources.on_offer(&addr).await else { return };
@@ -89,9 +89,9 @@ impl Sources {
 
     /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
     /// it takes 15 KB.
-    async fn of_steps(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Step>) -> BTreeMap<ProviderAddr, Answer> {
+    async fn of_steps(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Query>) -> BTreeMap<ProviderAddr, Answer> {
         let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
-        let release = |sources: Arc<Self>, addr: ProviderAddr, step: Step| async move {
+        let release = |sources: Arc<Self>, addr: ProviderAddr, step: Query| async move {
             let key = (addr.clone(), step.clone());
             let answer = sources.answered(Box::pin(sources.release(&addr, &step)));
             sources.answers.answer(key, answer).await
@@ -100,22 +100,19 @@ impl Sources {
     }
 
     /// What is known of each release, asked side by side.
-    pub async fn inquire(
-        self: &Arc<Self>,
-        inquiries: BTreeMap<ReleaseKey, Inquiry>,
-    ) -> BTreeMap<ReleaseKey, Knowledge> {
+    pub async fn inquire(self: &Arc<Self>, inquiries: BTreeMap<ReleaseKey, Inquiry>) -> BTreeMap<ReleaseKey, Lookup> {
         if let Some(most) = inquiries.values().map(|inquiry| inquiry.depth.most).max() {
-            self.allowance.limit(most);
+            self.budget.limit(most);
         }
         let inquiries: Vec<_> =
-            inquiries.into_iter().map(|(key, inquiry)| (key, (inquiry, self.allowance.asking()))).collect();
+            inquiries.into_iter().map(|(key, inquiry)| (key, (inquiry, self.budget.reservation()))).collect();
         self.events.emit(Event::Questions { count: inquiries.len() });
-        let inquire = |sources: Arc<Self>, key: ReleaseKey, (inquiry, asking): (Inquiry, Asking)| async move {
+        let inquire = |sources: Arc<Self>, key: ReleaseKey, (inquiry, asking): (Inquiry, Reservation)| async move {
             let knowledge = sources.answered(Box::pin(sources.knowledge(&key, &inquiry, asking))).await;
             knowledge.unwrap_or_else(|refusal| match refusal {
-                Refusal::Error(error) => Knowledge::Inconclusive(error),
-                Refusal::Finding(finding) => Knowledge::Refused(finding),
-                Refusal::Revoked(finding, key) => Knowledge::Revoked(finding, key),
+                Refusal::Error(error) => Lookup::Inconclusive(error),
+                Refusal::Finding(finding) => Lookup::Refused(finding),
+                Refusal::Revoked(finding, key) => Lookup::Revoked(finding, key),
             })
         };
         each(self, inquiries, inquire).await
@@ -162,7 +159,7 @@ impl Sources {
     /// Which versions some steps select, without asking for more than that depends on.
     pub async fn choices(
         self: &Arc<Self>,
-        steps: BTreeMap<ProviderAddr, Step>,
+        steps: BTreeMap<ProviderAddr, Query>,
     ) -> BTreeMap<ProviderAddr, Result<Choice, Refusal>> {
         each(self, steps, |sources, addr, step| async move {
             let on_offer = sources.on_offer(&addr).await?;
@@ -183,7 +180,7 @@ impl Sources {
         self.askers.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, asker)| asker).collect()
     }
 
-    async fn release(&self, addr: &ProviderAddr, step: &Step) -> Answer {
+    async fn release(&self, addr: &ProviderAddr, step: &Query) -> Answer {
         let (on_offer, packages) = match (&self.taking(addr)[..], step.selection.version()) {
             // The packages of a version that is known are asked about meanwhile.
             ([Asker::Registry(registry)], Some(version)) => {
@@ -231,19 +228,20 @@ impl Sources {
 
     /// The version that a step asks for, of all that the sources have. Some of them tell only of single versions what it
     /// depends on: those are asked about, the newest first.
-    async fn select(&self, addr: &ProviderAddr, step: &Step, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
+    async fn select(&self, addr: &ProviderAddr, step: &Query, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
         let (offers, place) = (union(on_offer), place(on_offer));
         let is_registry = |(asker, _): &OnOffer<'_>| matches!(asker, Asker::Registry(_));
-        let tells = Tells { platforms: !on_offer.iter().all(is_registry), age: on_offer.iter().any(is_registry) };
+        let tells =
+            Capabilities { platforms: !on_offer.iter().all(is_registry), age: on_offer.iter().any(is_registry) };
         let mut seen = BTreeMap::new();
         loop {
-            let there = Shelf { addr, offers: &offers, seen: &seen, tells, place: place.as_deref() };
+            let there = Candidates { addr, offers: &offers, seen: &seen, tells, place: place.as_deref() };
             match there.next(step).map_err(|refusal| placed(refusal, on_offer))? {
                 Next::Take(choice) => return Ok(choice),
                 Next::Ask(version) => {
-                    let mut told = Seen::default();
+                    let mut told = Probed::default();
                     for (asker, _) in on_offer.iter().filter(|(_, offers)| has(offers, &version)) {
-                        let Seen { platforms, signed } = asker.look(addr, &version, step).await?;
+                        let Probed { platforms, signed } = asker.look(addr, &version, step).await?;
                         told.platforms.extend(platforms);
                         told.signed = told.signed.or(signed);
                     }
@@ -258,7 +256,7 @@ impl Sources {
         &self,
         addr: &ProviderAddr,
         choice: Choice,
-        step: &Step,
+        step: &Query,
         on_offer: &[OnOffer<'_>],
     ) -> Result<Selected, Refusal> {
         let Choice { version, passed_over } = choice;
@@ -269,7 +267,7 @@ impl Sources {
                 asker.must_have(addr, &version)?;
                 continue;
             }
-            let wanted = Step { platforms: open.clone(), ..step.clone() };
+            let wanted = Query { platforms: open.clone(), ..step.clone() };
             let part = Box::pin(asker.part(addr, &version, wanted)).await?;
             open = part.missing.keys().cloned().collect();
             parts.push(part);
@@ -283,7 +281,7 @@ impl Sources {
         Ok(Selected { newest, passed_over, ..joined.unwrap_or_else(nothing) })
     }
 
-    async fn knowledge(&self, key: &ReleaseKey, inquiry: &Inquiry, asking: Asking) -> Result<Knowledge, Refusal> {
+    async fn knowledge(&self, key: &ReleaseKey, inquiry: &Inquiry, asking: Reservation) -> Result<Lookup, Refusal> {
         let (addr, version) = key;
         if let [Asker::Registry(registry)] = self.taking(addr)[..] {
             return registry.knowledge(key, inquiry, asking).await;
@@ -299,14 +297,14 @@ impl Sources {
                     parts.push(mirror.knowledge(key, inquiry, &seen).await?);
                     seen.extend(listed.keys().cloned());
                 }
-                Asker::Registry(registry) => match registry.knowledge(key, inquiry, self.allowance.asking()).await? {
-                    Knowledge::Known(release) => parts.push(Arc::unwrap_or_clone(release)),
+                Asker::Registry(registry) => match registry.knowledge(key, inquiry, self.budget.reservation()).await? {
+                    Lookup::Known(release) => parts.push(Arc::unwrap_or_clone(release)),
                     other => return Ok(other),
                 },
             }
         }
         if let Some(release) = several::known(parts) {
-            return Ok(Knowledge::Known(Arc::new(several::explained(release, inquiry))));
+            return Ok(Lookup::Known(Arc::new(several::explained(release, inquiry))));
         }
         let place = place(&on_offer).unwrap_or_else(|| "the registry".to_owned());
         let error = lacking(addr, version, &union(&on_offer), &place);
@@ -315,7 +313,7 @@ impl Sources {
 }
 
 /// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
-fn threads(roots: &[&BTreeMap<ProviderAddr, Step>]) -> Threads {
+fn threads(roots: &[&BTreeMap<ProviderAddr, Query>]) -> Threads {
     let packages: usize = roots.iter().flat_map(|steps| steps.values()).map(|step| step.platforms.len()).sum();
     if packages < parallel::cores() { Threads::Two } else { Threads::One }
 }
@@ -352,7 +350,7 @@ fn placed(refusal: Refusal, on_offer: &[OnOffer<'_>]) -> Refusal {
 }
 
 /// The refusal, with what to do about a provider that does not exist where it is to go.
-fn not_there(refusal: Refusal, step: &Step) -> Refusal {
+fn not_there(refusal: Refusal, step: &Query) -> Refusal {
     match (refusal, &step.moved) {
         (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::UnknownProvider => Refusal::Error(
             error.hint(format!("to leave the provider where it is, name its host in its source: {}", moved.from)),

@@ -10,7 +10,7 @@ use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::release::{Release, Vouched};
+use crate::release::{Attestation, Release};
 use crate::settings::Date;
 use crate::trust::Fingerprint;
 use crate::version::Version;
@@ -96,7 +96,7 @@ impl Selected {
             hashes.iter().map(|h1| (platform.clone(), h1.clone(), Evidence::ReportedByOrigin))
         });
         for (platform, h1, evidence) in indexed.chain(reported) {
-            self.release.vouch(h1, Vouched::new(Some(platform), evidence));
+            self.release.attest(h1, Attestation::new(Some(platform), evidence));
         }
         let attributed: BTreeSet<&Platform> =
             self.release.h1.values().flat_map(|vouched| vouched.platforms.keys()).collect();

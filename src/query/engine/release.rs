@@ -8,15 +8,15 @@ use super::gathering::{Gathering, Line, Packages, line_of};
 use super::signed::SignedSums;
 use super::{Gatherer, LOOKED_AT, Miss};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::{Answer, PackageFacts, Refusal, Selected};
-use crate::ask::question::Step;
-use crate::ask::rules::{ReportedRule, Rules};
-use crate::ask::select::Choice;
 use crate::finding::{Finding, Rule};
 use crate::hash::sums::Sums;
 use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
+use crate::query::answer::{Answer, PackageFacts, Refusal, Selected};
+use crate::query::question::Query;
+use crate::query::rules::{ReportedRule, Rules};
+use crate::query::select::Choice;
 use crate::release::continuity::{self, Verdict};
 use crate::release::reported::{KnownArchive, Reported, ReportedPackages, unreported};
 use crate::release::{Line as ListedLine, Release, naming};
@@ -31,7 +31,7 @@ pub(super) struct Chosen {
 
 impl Gatherer {
     /// Everything that a step needs to know of the version that was chosen for it.
-    pub(super) async fn release(self: &Arc<Self>, addr: &ProviderAddr, step: &Step, chosen: Chosen) -> Answer {
+    pub(super) async fn release(self: &Arc<Self>, addr: &ProviderAddr, step: &Query, chosen: Chosen) -> Answer {
         let Chosen { choice: Choice { version, passed_over }, packages } = chosen;
         let offers = self.offers(addr).await.map_err(|none| none.refusal)?;
         let mut facts = Gathering { passed_over, ..Gathering::new(addr, step, &version, &offers) };
@@ -68,7 +68,7 @@ impl Gatherer {
         &self,
         addr: &ProviderAddr,
         version: &Version,
-        step: &Step,
+        step: &Query,
     ) -> Result<Option<SystemTime>, Refusal> {
         for platform in &step.platforms {
             match self.package(addr, version, platform).await {
@@ -81,13 +81,18 @@ impl Gatherer {
     }
 
     /// What the registry says of the packages that are asked about.
-    pub(super) async fn packages_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) -> Packages {
+    pub(super) async fn packages_of(
+        self: &Arc<Self>,
+        addr: &ProviderAddr,
+        version: &Version,
+        step: &Query,
+    ) -> Packages {
         let step = Arc::new(step.clone());
         let item = |platform: &Platform| (platform.clone(), (addr.clone(), version.clone(), Arc::clone(&step)));
-        let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version, step): (_, _, Arc<Step>)| async move {
+        let ask = |gatherer: Arc<Self>, platform: Platform, (addr, version, step): (_, _, Arc<Query>)| async move {
             let package = gatherer.package(&addr, &version, &platform).await;
             if let Ok(package) = &package {
-                gatherer.foresee(&addr, &version, package, &step);
+                gatherer.prefetch(&addr, &version, package, &step);
             }
             package
         };
@@ -103,7 +108,7 @@ impl Gatherer {
     }
 
     /// Asks for the documents of a release, which tell everything about it but the hashes of its archives.
-    pub(super) async fn documents_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Step) {
+    pub(super) async fn documents_of(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, step: &Query) {
         let asked = self.asked_about(addr, version, step).iter();
         let items = asked.map(|platform| (platform.clone(), (addr.clone(), version.clone(), step.rules.clone())));
         self.each(items, |gatherer, platform, (addr, version, rules)| async move {
@@ -116,7 +121,7 @@ impl Gatherer {
 
     /// The platforms whose packages are asked about first; one only where everything else is known from an earlier run, or
     /// where the registry is believed what it reports of all packages with each.
-    fn asked_about<'s>(&self, addr: &ProviderAddr, version: &Version, step: &'s Step) -> &'s [Platform] {
+    fn asked_about<'s>(&self, addr: &ProviderAddr, version: &Version, step: &'s Query) -> &'s [Platform] {
         let wanted = &step.platforms;
         let one_tells = step.rules.reported == ReportedRule::Write || self.knows_archives(addr, version, wanted);
         if one_tells { &wanted[..wanted.len().min(1)] } else { wanted }
@@ -124,7 +129,7 @@ impl Gatherer {
 
     /// Starts a download that will be needed if the signature verifies, while that is being asked: the bytes count for
     /// nothing before.
-    fn foresee(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, package: &Arc<Package>, step: &Step) {
+    fn prefetch(self: &Arc<Self>, addr: &ProviderAddr, version: &Version, package: &Arc<Package>, step: &Query) {
         let recorded = step.recorded.as_ref().filter(|entry| entry.version == *version);
         let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
         let known = self.cache.h1_of(&package.shasum).is_some();
@@ -283,7 +288,7 @@ impl Gatherer {
     /// written, of all others too.
     fn against(
         &self,
-        step: &Step,
+        step: &Query,
         known: &Selected,
         reports: &BTreeMap<Platform, Option<ReportedPackages>>,
     ) -> Vec<Finding> {
@@ -346,13 +351,13 @@ fn signed_archive(release: &Release, platform: &Platform, reported: &Reported) -
 }
 
 /// True if continuity is refuted already, so that no download could help.
-fn shown_false(step: &Step, selected: &Selected) -> bool {
+fn shown_false(step: &Query, selected: &Selected) -> bool {
     let Some(entry) = step.recorded.as_ref().filter(|entry| entry.version == *selected.version()) else { return false };
     let refuted = || matches!(continuity::judge(&entry.hashes, &selected.release), Verdict::Republished { .. });
     selected.release.key().is_some() && refuted() && !step.accept_republished
 }
 
-fn only_h1_recorded<'a>(step: &'a Step, version: &Version) -> Option<&'a LockEntry> {
+fn only_h1_recorded<'a>(step: &'a Query, version: &Version) -> Option<&'a LockEntry> {
     let entry = step.recorded.as_ref().filter(|entry| entry.version == *version)?;
     let has = |scheme| entry.hashes.of(scheme).next().is_some();
     (has(HashScheme::H1) && !has(HashScheme::Zh)).then_some(entry)

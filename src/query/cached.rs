@@ -16,7 +16,7 @@ use crate::trust::pins::Signer;
 use crate::version::Version;
 
 use crate::release::expiry::ExpiryRules;
-use crate::release::{Knowledge, Release, Vouched};
+use crate::release::{Attestation, Lookup, Release};
 
 /// How what earlier runs left is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,21 +40,21 @@ impl Check {
 
 /// The release as the cache knows it. What lacks a document or a good signature is as if it were not there, and where
 /// `signature` wants one always, and of unsigned releases too.
-pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Check) -> Knowledge {
+pub fn release(cache: &Cache, addr: &ProviderAddr, version: &Version, check: Check) -> Lookup {
     let release = cache.release(addr, version).and_then(|record| known(cache, addr, &record, check));
     let release =
         release.filter(|release| check.signature != SignatureRule::Always || release.signer != Some(Signer::Unsigned));
-    release.map_or(Knowledge::Unasked, |release| Knowledge::Known(Arc::new(release)))
+    release.map_or(Lookup::Unasked, |release| Lookup::Known(Arc::new(release)))
 }
 
 /// What the cache answers where a registry gave no answer: the release as an earlier run saw it, with the reason.
-pub fn in_place_of(unanswered: &Error, before: Knowledge) -> Knowledge {
+pub fn in_place_of(unanswered: &Error, before: Lookup) -> Lookup {
     match before {
-        Knowledge::Known(release) => {
+        Lookup::Known(release) => {
             let inconclusive = Some(unanswered.clone());
-            Knowledge::Known(Arc::new(Release { inconclusive, ..Arc::unwrap_or_clone(release) }))
+            Lookup::Known(Arc::new(Release { inconclusive, ..Arc::unwrap_or_clone(release) }))
         }
-        _ => Knowledge::Inconclusive(unanswered.clone()),
+        _ => Lookup::Inconclusive(unanswered.clone()),
     }
 }
 
@@ -95,12 +95,12 @@ fn listed(cache: &Cache, addr: &ProviderAddr, record: &ReleaseRecord, document: 
         if !release.lines.contains_key(&package.zh) {
             continue;
         }
-        let vouched = |evidence| Vouched::new(Some(package.platform.clone()), evidence);
+        let vouched = |evidence| Attestation::new(Some(package.platform.clone()), evidence);
         if let Some(hash) = package.h1.clone() {
-            release.vouch(hash, vouched(Evidence::ReportedByOrigin));
+            release.attest(hash, vouched(Evidence::ReportedByOrigin));
         }
         if let Some((hash, _)) = cache.h1_of(&package.zh) {
-            release.vouch(hash, vouched(Evidence::Computed));
+            release.attest(hash, vouched(Evidence::Computed));
         }
     }
     let known = |platform: &Platform| release.h1.values().any(|vouched| vouched.platforms.contains_key(platform));

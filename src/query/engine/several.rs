@@ -5,23 +5,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::ask::answer::Selected;
-use crate::ask::inquiry::Inquiry;
-use crate::ask::question::Step;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
-use crate::release::{Release, Vouched, mirrors};
+use crate::query::answer::Selected;
+use crate::query::inquiry::Inquiry;
+use crate::query::question::Query;
+use crate::release::{Attestation, Release, mirrors};
 
 /// What was gathered of one release, in the order in which the sources were asked; what the last of them lacks is missing.
-pub(super) fn joined(mut parts: Vec<Selected>, step: &Step) -> Option<Selected> {
+pub(super) fn joined(mut parts: Vec<Selected>, step: &Query) -> Option<Selected> {
     let missing = parts.last()?.missing.clone();
     let strangers = strangers(&parts, step);
     let mut whole = parts.remove(signed_or_first(parts.iter().map(|part| &part.release)));
     for part in parts {
         if !mirrors::is_vouched_by_mirror(&whole.release) {
-            let own = |package: &crate::ask::answer::PackageFacts| package.hashes().collect::<Vec<_>>();
+            let own = |package: &crate::query::answer::PackageFacts| package.hashes().collect::<Vec<_>>();
             let unlisted = part
                 .packages
                 .iter()
@@ -38,7 +38,7 @@ pub(super) fn joined(mut parts: Vec<Selected>, step: &Step) -> Option<Selected> 
 }
 
 /// The mirrors none of whose packages is recorded, beside one that has the recorded release.
-fn strangers(parts: &[Selected], step: &Step) -> Vec<Finding> {
+fn strangers(parts: &[Selected], step: &Query) -> Vec<Finding> {
     let differs = |part: &Selected| {
         let entry = step.recorded.as_ref().filter(|entry| entry.version == *part.version())?;
         mirrors::differs(&part.release, &entry.hashes)
@@ -74,7 +74,7 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
             whole.lines.extend(part.lines.clone());
         }
         for (h1, vouched) in part.h1 {
-            whole.vouch(h1, vouched);
+            whole.attest(h1, vouched);
         }
         whole.findings.extend(part.findings);
         whole.inconclusive = whole.inconclusive.or(part.inconclusive);
@@ -83,12 +83,12 @@ pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
 }
 
 /// The packages of a mirror of which a signed list says nothing, since they are no archives: they are the mirror's word.
-fn unbound(part: &Release) -> BTreeMap<PackageHash, Vouched> {
-    let is_archive = |vouched: &Vouched| part.lines.values().any(|line| vouched.may_be_of(line));
-    let told = |vouched: &Vouched| {
+fn unbound(part: &Release) -> BTreeMap<PackageHash, Attestation> {
+    let is_archive = |vouched: &Attestation| part.lines.values().any(|line| vouched.may_be_of(line));
+    let told = |vouched: &Attestation| {
         let evidence = Evidence::ReportedByMirror;
         let platforms = vouched.platforms.keys().map(|platform| (platform.clone(), evidence.clone())).collect();
-        Vouched { platforms, evidence }
+        Attestation { platforms, evidence }
     };
     let unbound = part.h1.iter().filter(|(_, vouched)| !is_archive(vouched));
     unbound.map(|(hash, vouched)| (hash.clone(), told(vouched))).collect()

@@ -5,11 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use url::Url;
 
-use super::allowance::Allowance;
+use super::budget::DownloadBudget;
 use super::{Gatherer, PackageKey};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Refusal;
-use crate::ask::{Event, Events};
 use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
@@ -21,6 +19,8 @@ use crate::hash::archive::{
 };
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
+use crate::query::answer::Refusal;
+use crate::query::{Event, Events};
 use crate::source::Package;
 use crate::version::Version;
 
@@ -61,7 +61,7 @@ pub(super) struct Downloads {
     pub(super) events: Events,
     pub(super) threads: Arc<OnceLock<Threads>>,
     /// How much may be downloaded.
-    pub(super) allowance: Arc<Allowance>,
+    pub(super) budget: Arc<DownloadBudget>,
 }
 
 /// Who gives a digest: the list of the release, which need not be signed.
@@ -120,7 +120,7 @@ impl Downloads {
         self.events.emit(Event::PackageWanted { package: key.clone() });
         let hashes = self.attempts(&key, package).await;
         if let Some((zh, _)) = package.zh {
-            self.allowance.done(zh);
+            self.budget.done(zh);
         }
         self.events.emit(Event::PackageDone { package: key.clone(), ok: hashes.is_ok(), local: false });
         let hashes = hashes?;
@@ -152,19 +152,19 @@ impl Downloads {
         let mut download = self.client.download_as(&package.url, package.authorization.clone());
         let (mut spool, mut waits) = (false, true);
         loop {
-            let _alone = if spool { self.allowance.alone_on_disk().await } else { None };
+            let _alone = if spool { self.budget.alone_on_disk().await } else { None };
             let mut body = download.open().await.map_err(failed)?;
             let size = body.length().unwrap_or_default();
             let taken = match package.zh {
-                Some((zh, _)) if waits && !self.allowance.takes_now(zh, size) => {
+                Some((zh, _)) if waits && !self.budget.takes_now(zh, size) => {
                     // The permit of the host goes back while we wait.
                     drop(body);
-                    let taken = self.allowance.turn(zh, size).await;
+                    let taken = self.budget.wait_turn(zh, size).await;
                     body = if taken { download.open().await.map_err(failed)? } else { return Err(self.left_out(key)) };
                     true
                 }
                 Some(_) if waits => true,
-                _ => self.allowance.take(size),
+                _ => self.budget.take(size),
             };
             if !taken {
                 return Err(self.left_out(key));
@@ -194,7 +194,7 @@ impl Downloads {
     }
 
     fn left_out(&self, key: &PackageKey) -> Refusal {
-        Refusal::Error(self.allowance.used_up(key))
+        Refusal::Error(self.budget.used_up(key))
     }
 
     async fn pass(
@@ -208,7 +208,7 @@ impl Downloads {
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
             page.get_or_insert_with(|| body.is_page(&bytes));
             let arrived = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-            if body.length().is_none() && !self.allowance.take(arrived) {
+            if body.length().is_none() && !self.budget.take(arrived) {
                 return Err(Pass::Refused(self.left_out(key)));
             }
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });

@@ -5,13 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::allowance::Asking;
 use super::archives::Hashed;
+use super::budget::Reservation;
 use super::signed::SignedSums;
 use super::{Gatherer, LOOKED_AT, Miss, NoOffers, binding};
 use crate::addr::ProviderAddr;
-use crate::ask::answer::Refusal;
-use crate::ask::inquiry::Inquiry;
 use crate::disk::cache::{Cache, ReleasePackage};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
@@ -19,9 +17,11 @@ use crate::finding::{Finding, Level};
 use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
+use crate::query::answer::Refusal;
+use crate::query::inquiry::Inquiry;
 use crate::release::offer::Offer;
 use crate::release::reported::{KnownArchive, Reported};
-use crate::release::{Knowledge, Release, ReleaseKey, Vouched, naming};
+use crate::release::{Attestation, Lookup, Release, ReleaseKey, naming};
 use crate::settings::IndexTrust;
 use crate::source::Package;
 use crate::version::Version;
@@ -35,15 +35,15 @@ impl Gatherer {
         self: &Arc<Self>,
         (addr, version): &ReleaseKey,
         inquiry: &Inquiry,
-        asking: Asking,
-    ) -> Result<Knowledge, Refusal> {
+        asking: Reservation,
+    ) -> Result<Lookup, Refusal> {
         let offers = match self.offers(addr).await {
             Ok(offers) => offers,
-            Err(NoOffers { absent: Some(affirmed), .. }) => return Ok(Knowledge::Withdrawn(affirmed)),
+            Err(NoOffers { absent: Some(affirmed), .. }) => return Ok(Lookup::Withdrawn(affirmed)),
             Err(NoOffers { refusal, .. }) => return Err(refusal),
         };
         let Some(offer) = offers.iter().find(|offer| offer.version == *version) else {
-            return Ok(Knowledge::Withdrawn(format!("the registry no longer offers {addr} {version}")));
+            return Ok(Lookup::Withdrawn(format!("the registry no longer offers {addr} {version}")));
         };
         let platforms = self.platforms(offer, inquiry);
         let first = self.first(addr, version, &platforms).await?;
@@ -79,7 +79,7 @@ impl Gatherer {
         if inquiry.link {
             found.link = self.registry.link(addr, version, &first).await;
         }
-        Ok(Knowledge::Known(Arc::new(found)))
+        Ok(Lookup::Known(Arc::new(found)))
     }
 
     /// The platforms of a release, the likeliest first.
@@ -115,7 +115,7 @@ impl Gatherer {
             search.listed.iter().map(|(platform, zh)| (platform.clone(), *zh)).collect();
         for (platform, zh) in listed {
             if let Some((h1, _)) = self.cache.h1_of(&zh) {
-                search.vouch(&platform, h1, Evidence::Computed);
+                search.attest(&platform, h1, Evidence::Computed);
             }
         }
     }
@@ -135,13 +135,13 @@ impl Gatherer {
         self.each(items, |gatherer, _, (zh, rules)| async move { gatherer.ask_indexes(zh, &rules).await }).await;
         for (platform, zh) in listed {
             if let Some(report) = self.report(&zh, &rules).filter(|_| self.cache.h1_of(&zh).is_none()) {
-                search.vouch(&platform, report.h1, Evidence::Computed);
+                search.attest(&platform, report.h1, Evidence::Computed);
             }
         }
     }
 
     /// Downloads until each recorded `h1:` is explained or nothing is left, the likeliest archives first.
-    async fn compute(self: &Arc<Self>, search: &mut Search<'_>, asking: Asking) {
+    async fn compute(self: &Arc<Self>, search: &mut Search<'_>, asking: Reservation) {
         let key = (search.release.address.clone(), search.release.version.clone());
         let mut asking = Arc::new(asking);
         loop {
@@ -161,7 +161,7 @@ impl Gatherer {
             for (platform, hashed) in self.each(items, look).await {
                 search.computed(&platform, hashed);
             }
-            asking = Arc::new(self.downloads.allowance.asking());
+            asking = Arc::new(self.downloads.budget.reservation());
         }
     }
 
@@ -177,7 +177,7 @@ impl Gatherer {
             }
         };
         binding::listed(&addr, &version, &package, &sums)?;
-        self.downloads.allowance.announce(package.shasum);
+        self.downloads.budget.reserve(package.shasum);
         drop(asking);
         self.hashed_archive(&addr, &version, &package).await
     }
@@ -196,7 +196,7 @@ impl Gatherer {
             }
             release.inconclusive = release.inconclusive.or(unattributed);
         }
-        let left_out = self.downloads.allowance.left_out(&(release.address.clone(), release.version.clone()));
+        let left_out = self.downloads.budget.left_out(&(release.address.clone(), release.version.clone()));
         release.inconclusive = left_out.or(release.inconclusive);
         let reported = |platform: &Platform| {
             let by_origin = release
@@ -221,7 +221,7 @@ impl Gatherer {
 struct Looked {
     key: ReleaseKey,
     sums: Arc<Sums>,
-    asking: Arc<Asking>,
+    asking: Arc<Reservation>,
 }
 
 /// What is said of recorded `h1:` that no archive has, where checksums that name archives in their own way leave it open
@@ -289,12 +289,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn vouch(&mut self, platform: &Platform, h1: PackageHash, evidence: Evidence) {
+    fn attest(&mut self, platform: &Platform, h1: PackageHash, evidence: Evidence) {
         self.known.insert(platform.clone());
         if evidence == Evidence::Computed {
             self.computed.insert(platform.clone());
         }
-        self.release.vouch(h1, Vouched::new(Some(platform.clone()), evidence));
+        self.release.attest(h1, Attestation::new(Some(platform.clone()), evidence));
     }
 
     /// Takes in what the origin reports, as far as it fits the checksums and what was computed here.
@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
             let is_sound =
                 self.listed.contains_key(platform) && self.contradiction(platform, reported, cache).is_none();
             for hash in reported.h1().filter(|_| is_sound) {
-                self.vouch(platform, hash.clone(), Evidence::ReportedByOrigin);
+                self.attest(platform, hash.clone(), Evidence::ReportedByOrigin);
             }
         }
     }
@@ -348,7 +348,7 @@ impl<'a> Search<'a> {
             Ok(Hashed { h1, archive_form, .. }) => {
                 self.correct(platform, &h1);
                 for hash in [Some(h1), archive_form].into_iter().flatten() {
-                    self.vouch(platform, hash, Evidence::Computed);
+                    self.attest(platform, hash, Evidence::Computed);
                 }
             }
             Err(Refusal::Finding(finding)) => self.release.findings.push(finding),

@@ -6,15 +6,15 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Gatherer;
 use crate::addr::ProviderAddr;
-use crate::ask::Event;
-use crate::ask::answer::Selected;
-use crate::ask::rules::Rules;
 use crate::disk::cache::IndexEntry;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::release::Vouched;
+use crate::query::Event;
+use crate::query::answer::Selected;
+use crate::query::rules::Rules;
+use crate::release::Attestation;
 use crate::settings::{Index, IndexTrust};
 use crate::version::Version;
 
@@ -72,7 +72,7 @@ impl Gatherer {
             let Some((zh, own)) = package.zh.zip(package.h1.as_ref()) else { continue };
             if let Some(report) = self.report(&zh, rules).filter(|report| report.h1 == *own) {
                 let (platform, evidence) = (Some(platform.clone()), Evidence::ReportedByIndex(report.by));
-                known.release.vouch(own.clone(), Vouched::new(platform, evidence));
+                known.release.attest(own.clone(), Attestation::new(platform, evidence));
             }
         }
     }
