@@ -5,7 +5,7 @@
 //!  │          │                 │              │
 //!  └► report  ├─► workspace ────┴──► disk ◄────┘                  root modules, blocking files
 //!       ▼     ▼                  ▼
-//!       │   release             git                                releases, the git program
+//!       │   release             git ──► path                       releases, the git program, paths
 //!       ▼     ▼                  ▼
 //! finding · evidence · merge · modulelock · outcome · trust · verify · diff      judgments, pure
 //!       ▼
@@ -97,6 +97,7 @@ pub mod verify;
 
 pub mod disk;
 pub mod git;
+pub mod path;
 
 #[cfg(feature = "online")]
 pub mod modules;

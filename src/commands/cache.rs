@@ -7,11 +7,12 @@ use super::Services;
 #[cfg(feature = "online")]
 use super::publish;
 use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
-use crate::disk::{files, report_file, worktree};
+use crate::disk::{files, report_file};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
+use crate::path::worktree;
 
 /// What `cache` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::verify::opening::open;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
-use crate::disk::{below, lock_file, worktree};
+use crate::disk::{below, lock_file};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Rule;
 use crate::hash::PackageHash;
@@ -20,6 +20,7 @@ use crate::outcome::{
     Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, Outcome, RecordedAt,
     ReleaseOfHash,
 };
+use crate::path::worktree;
 use crate::query::cached::{self, Check};
 use crate::release::expiry::ExpiryRules;
 use crate::release::{Line, Lookup, Release, Releases};

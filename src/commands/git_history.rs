@@ -32,7 +32,7 @@ pub struct Earlier {
 /// [`GitError`] if there is no git or no work tree.
 pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Earlier>, GitError> {
     let git = Git::open(&settings.root)?;
-    let path = format!("{}{}", git.prefix(), lockfile::FILE_NAME);
+    let path = git.directory().join(lockfile::FILE_NAME);
     // The label is canonical in whatever the tools wrote.
     let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else { return Ok(None) };
     let decoded = lockfile::decode(&last.bytes, settings.dialect).ok();

@@ -69,7 +69,7 @@ pub(super) fn remembered(root: &RunSettings) -> BTreeSet<ProviderAddr> {
 /// The providers that git's history of the lock file had an entry for.
 pub(super) fn once_locked(root: &RunSettings) -> BTreeSet<ProviderAddr> {
     let Ok(git) = Git::open(&root.root) else { return BTreeSet::new() };
-    let path = format!("{}{}", git.prefix(), lockfile::FILE_NAME);
+    let path = git.directory().join(lockfile::FILE_NAME);
     let labels = git.lines_taken_out(&path, "provider \"").unwrap_or_default();
     let labels = labels.iter().filter_map(|line| line.split('"').nth(1));
     labels.filter_map(|label| ProviderAddr::parse(label, root.dialect).ok()).collect()

@@ -6,7 +6,6 @@ use super::Services;
 use super::resolve::{checkout, document_of, has_sides, refuse_not_literal, resolve, taking};
 use crate::disk::atomic::{Mode, store};
 use crate::disk::directory_lock::DirectoryLock;
-use crate::disk::worktree::boundary;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::merge::{
@@ -14,6 +13,7 @@ use crate::merge::{
     textconv as short,
 };
 use crate::outcome::{Body, MergedFile, Outcome};
+use crate::path::worktree::boundary;
 use crate::workspace::{Reading, RootModule, root_settings};
 
 /// What `merge` is asked.

@@ -14,11 +14,12 @@ use super::{LockOptions, Services};
 use crate::addr::{Hostname, ProviderAddr, default_host};
 use crate::config::edit::{self, FileEdit};
 use crate::dialect::Dialect;
-use crate::disk::{roots, worktree};
+use crate::disk::roots;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
 use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::path::worktree;
 use crate::requirements::{Origin, OriginKind};
 use crate::workspace::RunSettings;
 

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crate::dialect::Dialect;
-use crate::disk::{trust_file, worktree};
+use crate::disk::trust_file;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::parallel;
+use crate::path::worktree;
 use crate::workspace::discover::discover;
 use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
 

@@ -7,10 +7,10 @@ use super::targets::{Targets, Unlocked};
 use crate::addr::ProviderAddr;
 use crate::config::{ModuleSource, ModuleVersion};
 use crate::disk::roots::{Tree, file_from};
-use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, CallOnPath, Outcome, Required};
+use crate::path::worktree;
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
 

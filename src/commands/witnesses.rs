@@ -67,7 +67,7 @@ impl Witnesses<'_> {
     /// whether git knows an entry of that version.
     fn history(&self, entry: &LockEntry, release: &Release) -> Option<(Vec<Witness>, bool)> {
         let git = Git::open(self.root).ok()?;
-        let path = format!("{}{}", git.prefix(), lockfile::FILE_NAME);
+        let path = git.directory().join(lockfile::FILE_NAME);
         let last = |text: &str| -> Option<(String, LockFile)> {
             let Last { bytes, commit, until } = git.last_with(&path, text).ok()??;
             let lock = lockfile::decode(&bytes, self.dialect).ok()?.lock;

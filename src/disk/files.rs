@@ -1,62 +1,15 @@
 //! The one reader of files that somebody else may have written: those of root modules, their settings and trust files.
 //!
-//! Only regular files of at most [`LIMIT`] bytes are read. A symbolic link that stands in a git work tree must not lead
-//! out of it or into `.git`, at any step: what it leads to would differ from place to place, and from what was reviewed.
-//! `..` in a path that a caller names is no link. The tools make links of their own below `.terraform`, which lead
-//! anywhere; where git tracks them, that is told elsewhere.
+//! Only regular files of at most [`LIMIT`] bytes are read, and links that `path/links.rs` refuses are not followed.
 
-use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use super::linkless;
-use crate::git::worktree::lexical;
+use crate::path::links::{Refusal, refused, stepwise};
+use crate::path::no_follow;
 
 /// The most bytes of a file; no real one comes near.
 pub const LIMIT: u64 = 16 << 20;
-
-/// How many symbolic links in a row are followed, as on Linux.
-const MAX_LINKS: usize = 40;
-
-/// The folder of a root module in which the tools keep what they install.
-pub const DATA: &str = ".terraform";
-
-/// Why something that is there is not read. It comes inside of an [`io::Error`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// A link leads out of the work tree.
-    #[error("a symbolic link on its way leads out of the git work tree, or is absolute")]
-    Outside,
-    /// A link leads into the repository.
-    #[error("a symbolic link on its way leads into .git")]
-    Repository,
-    /// Links that lead to each other.
-    #[error("symbolic links form a circle")]
-    Circle,
-    /// A link whose target is not there.
-    #[error("a symbolic link on its way leads nowhere")]
-    Nowhere,
-    /// A pipe, a device or a socket.
-    #[error("it is not a regular file")]
-    NotAFile,
-    /// Larger than [`LIMIT`].
-    #[error("it is larger than 16 MiB")]
-    TooLarge,
-    /// A directory with a file that counts, and that no text can name.
-    #[error("the name of a file in it is not UTF-8")]
-    Name,
-}
-
-impl Refusal {
-    /// The refusal inside of an error, if there is one.
-    pub fn of(error: &io::Error) -> Option<Self> {
-        error.get_ref()?.downcast_ref().copied()
-    }
-}
-
-fn refused(refusal: Refusal) -> io::Error {
-    io::Error::other(refusal)
-}
 
 /// The bytes of a file; none if there is no such file.
 ///
@@ -72,7 +25,7 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 fn open(path: &Path) -> io::Result<std::fs::File> {
-    if let Some(file) = linkless::open(path)? {
+    if let Some(file) = no_follow::open(path)? {
         return Ok(file);
     }
     let place = stepwise(path)?;
@@ -128,156 +81,14 @@ fn bounded(file: std::fs::File, expected: usize) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > LIMIT { Err(refused(Refusal::TooLarge)) } else { Ok(bytes) }
 }
 
-/// Where a path leads to, without symbolic links.
-///
-/// # Errors
-///
-/// [`Refusal`] for what links may not do; [`io::ErrorKind::NotFound`] if nothing is there.
-pub fn resolve(path: &Path) -> io::Result<PathBuf> {
-    if linkless::leads(path)? {
-        return Ok(lexical(Path::new(""), &std::path::absolute(path)?));
-    }
-    stepwise(path)
-}
-
-fn stepwise(path: &Path) -> io::Result<PathBuf> {
-    let mut way = Way::to(path)?;
-    way.end()?;
-    Ok(way.place)
-}
-
-/// All that a path leads over: each symbolic link on its way, and where it ends; as far as it leads. Each is a place
-/// without symbolic links above it.
-pub fn stations(path: &Path) -> Vec<PathBuf> {
-    let Ok(mut way) = Way::to(path) else { return Vec::new() };
-    let _ = way.end();
-    let mut stations = way.links;
-    stations.push(way.place);
-    stations
-}
-
-/// Where a directory is that configuration names from another one, in the form of that name: links are put in the place
-/// of what leads to them, as the tools do. What cannot be resolved is told when it is read.
-pub fn without_links(base: &Path, dir: &Path) -> PathBuf {
-    if linkless::leads(&base.join(dir)).is_ok_and(|leads| leads) {
-        return dir.to_owned();
-    }
-    let resolved = resolve(base).and_then(|base| Ok((resolve(&base.join(dir))?, base)));
-    match resolved {
-        Ok((place, base)) if lexical(&base, dir) != place => relative(&base, &place),
-        _ => dir.to_owned(),
-    }
-}
-
-/// The way from one directory to a place, both without symbolic links.
-fn relative(base: &Path, place: &Path) -> PathBuf {
-    let shared = base.components().zip(place.components()).take_while(|(one, other)| one == other).count();
-    let up = base.components().skip(shared).map(|_| Component::ParentDir);
-    up.chain(place.components().skip(shared)).collect()
-}
-
-/// One part of a path that is still to be gone.
-struct Step {
-    part: OsString,
-    /// The work tree that must not be left, for the parts of links that stand in one.
-    within: Option<PathBuf>,
-}
-
-/// A path of which a part was gone.
-struct Way {
-    /// How far, without symbolic links.
-    place: PathBuf,
-    /// What is left, the next part last.
-    rest: Vec<Step>,
-    /// The links that were followed.
-    links: Vec<PathBuf>,
-}
-
-impl Way {
-    fn to(path: &Path) -> io::Result<Self> {
-        let mut way = Self { place: PathBuf::new(), rest: Vec::new(), links: Vec::new() };
-        way.ahead(&std::path::absolute(path)?, None);
-        Ok(way)
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        while let Some(step) = self.rest.pop() {
-            self.go(&step)?;
-        }
-        Ok(())
-    }
-
-    /// Puts the parts of a path before what is left.
-    fn ahead(&mut self, path: &Path, within: Option<&Path>) {
-        let parts = path.components().rev();
-        self.rest
-            .extend(parts.map(|part| Step { part: part.as_os_str().to_owned(), within: within.map(Path::to_owned) }));
-    }
-
-    fn go(&mut self, step: &Step) -> io::Result<()> {
-        match Path::new(&step.part).components().next() {
-            None | Some(Component::CurDir) => {}
-            Some(Component::ParentDir) => {
-                self.place.pop();
-            }
-            // The first part of a path that is absolute.
-            Some(Component::Prefix(_) | Component::RootDir) => self.place.push(&step.part),
-            Some(Component::Normal(name)) => {
-                if !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
-                    return Err(refused(Refusal::Repository));
-                }
-                self.place.push(name);
-                let meta = self.place.symlink_metadata().map_err(|reason| self.absent(reason))?;
-                if meta.is_symlink() {
-                    return self.follow(step);
-                }
-            }
-        }
-        match &step.within {
-            Some(top) if !self.place.starts_with(top) => Err(refused(Refusal::Outside)),
-            _ => Ok(()),
-        }
-    }
-
-    /// A link that leads nowhere is not an absent file.
-    fn absent(&self, reason: io::Error) -> io::Error {
-        let is_absent = matches!(reason.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-        if is_absent && !self.links.is_empty() { refused(Refusal::Nowhere) } else { reason }
-    }
-
-    fn follow(&mut self, step: &Step) -> io::Result<()> {
-        self.links.push(self.place.clone());
-        if self.links.len() > MAX_LINKS {
-            return Err(refused(Refusal::Circle));
-        }
-        let target = std::fs::read_link(&self.place)?;
-        self.place.pop();
-        let within = confines(&self.place, &step.part).or_else(|| step.within.clone());
-        if within.is_some() && target.has_root() {
-            return Err(refused(Refusal::Outside));
-        }
-        if target.has_root() {
-            self.place = PathBuf::new();
-        }
-        self.ahead(&target, within.as_deref());
-        Ok(())
-    }
-}
-
-/// The work tree that a link must not lead out of: the one that it stands in, unless it is one of the tools.
-fn confines(directory: &Path, name: &OsStr) -> Option<PathBuf> {
-    let top = directory.ancestors().find(|place| place.join(".git").symlink_metadata().is_ok())?;
-    let way = directory.strip_prefix(top).ok()?;
-    let of_tools = way.iter().chain([name]).any(|part| part == DATA);
-    (!of_tools).then(|| top.to_owned())
-}
-
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
+    use crate::path::links::{stations, without_links};
 
     fn tree() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();

@@ -4,8 +4,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::cache::exchange::LONGEST_LINE;
-use super::{files, worktree};
+use super::files;
 use crate::hash::Sha256Digest;
+use crate::path::worktree;
 use crate::settings::IndexPlace;
 
 /// True if an index is a directory in one of some work trees, by whatever spelling.

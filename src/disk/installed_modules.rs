@@ -5,12 +5,12 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Component, Path};
 
-use super::files;
 use crate::config::ConfigFiles;
 use crate::dialect::Dialect;
 use crate::hash::git_blob::has_name;
 use crate::hash::h1::h1;
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::path::links;
 
 /// The most bytes of a file that counts, which is that of a whole package.
 const MAX_BYTES: u64 = 512 << 20;
@@ -74,13 +74,13 @@ enum Reach {
 
 /// What a path leads over, the texts of all links on the way included.
 fn reach(package: &Path, path: &Path) -> Reach {
-    let Ok(top) = files::resolve(package) else { return Reach::Outside };
+    let Ok(top) = links::resolve(package) else { return Reach::Outside };
     let has_dot = |path: &Path| {
         let mut names = path.components().filter(|part| matches!(part, Component::Normal(_)));
         names.any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
     };
     let (mut reach, mut texts) = (Reach::Covered, Vec::new());
-    for station in files::stations(path).into_iter().skip_while(|station| !station.starts_with(&top)) {
+    for station in links::stations(path).into_iter().skip_while(|station| !station.starts_with(&top)) {
         match station.strip_prefix(&top) {
             Ok(within) if has_dot(within) => reach = Reach::Hidden,
             Ok(_) => {}

@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::atomic::bare;
-use super::files::{self, Refusal};
+use super::files;
 use crate::error::{Error, ErrorKind};
+use crate::path::links::Refusal;
 
 /// Why a lock file could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,8 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::files;
-use crate::git::worktree;
+use crate::path::links;
+use crate::path::worktree;
 
 /// Writes a report whole, in the place of what stood there.
 ///
@@ -13,11 +13,11 @@ use crate::git::worktree;
 ///
 /// # Errors
 ///
-/// [`files::Refusal`] if the way to its directory leaves the work tree; what the system says.
+/// [`links::Refusal`] if the way to its directory leaves the work tree; what the system says.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let directory = files::resolve(parent)?;
+    let directory = links::resolve(parent)?;
     let place = directory.join(name);
     let is_replaced = match place.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => worktree::top(&directory).is_some(),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::atomic::{self, Mode, Stored};
 use super::directory_lock::DirectoryLock;
 use super::files;
-use super::worktree::{self, Place};
 use crate::error::{Error, ErrorKind};
+use crate::path::worktree::{self, Place};
 use crate::trust::pins::FILE_NAME;
 
 /// As for a lock file.

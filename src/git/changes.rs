@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::tree::kind;
-use super::{Answer, Git, GitError, Kind, Tree, slashed, worktree};
+use super::{Answer, Git, GitError, Kind, Tree, repository};
 use crate::config::is_read;
-use crate::disk::files;
 use crate::hash::git_blob;
+use crate::path::{RepoPath, lexical, links};
 
 /// Files larger than this count as changed; none that is read for a root module may be larger.
 const LIMIT: u64 = 16 << 20;
@@ -20,13 +20,13 @@ pub struct Changes {
     /// The top of the work tree, without symbolic links.
     top: PathBuf,
     /// From the top.
-    paths: BTreeSet<String>,
+    paths: BTreeSet<RepoPath>,
     /// The links and submodules among them, as far as they are there now.
-    crossings: BTreeMap<String, Kind>,
+    crossings: BTreeMap<RepoPath, Kind>,
     /// What git tracks now.
-    tracked: BTreeMap<String, Kind>,
+    tracked: BTreeMap<RepoPath, Kind>,
     /// Links that are what they were.
-    links: BTreeSet<String>,
+    links: BTreeSet<RepoPath>,
     /// Directories that are no links, and none above them is.
     directories: BTreeSet<String>,
 }
@@ -35,9 +35,9 @@ pub struct Changes {
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse work tree.
-    tracked: BTreeMap<String, (Kind, String, bool)>,
+    tracked: BTreeMap<RepoPath, (Kind, String, bool)>,
     /// What is neither tracked nor ignored.
-    others: Vec<String>,
+    others: Vec<RepoPath>,
 }
 
 impl Git {
@@ -56,7 +56,7 @@ impl Git {
         let mut paths = BTreeSet::new();
         let mut read: Vec<(&str, &str)> = Vec::new();
         // A link by a name that counts may lead to a file by any.
-        let linked: BTreeSet<String> = tree.targets.keys().filter_map(|path| tree.resolve(path)).collect();
+        let linked: BTreeSet<RepoPath> = tree.targets.keys().filter_map(|path| tree.resolve(path)).collect();
         for (path, entry) in &tree.entries {
             let now = listed.tracked.get(path);
             match (entry.kind, disk.kind(path)) {
@@ -77,7 +77,7 @@ impl Git {
                 }
             }
         }
-        paths.extend(changed(&self.top, &read).into_iter().map(str::to_owned));
+        paths.extend(changed(&self.top, &read).into_iter().map(RepoPath::from_git));
         let new = listed.tracked.keys().chain(&listed.others).filter(|path| !tree.entries.contains_key(*path));
         paths.extend(new.cloned());
         let crossings = paths.iter().filter_map(|path| {
@@ -109,11 +109,11 @@ impl Listed {
         for line in answer.texts() {
             let Some((tag, rest)) = line.split_once(' ') else { continue };
             if tag == "?" {
-                listed.others.push(rest.trim_end_matches('/').to_owned());
+                listed.others.push(RepoPath::from_git(rest.trim_end_matches('/')));
             } else if let Some((head, path)) = rest.split_once('\t')
                 && let [mode, id, _] = head.split(' ').collect::<Vec<_>>()[..]
             {
-                listed.tracked.insert(path.to_owned(), (kind(mode), id.to_owned(), tag == "S"));
+                listed.tracked.insert(RepoPath::from_git(path), (kind(mode), id.to_owned(), tag == "S"));
             }
         }
         listed
@@ -173,7 +173,7 @@ impl Disk {
         if place.join(".git").symlink_metadata().is_err() {
             return std::fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_none());
         }
-        let head = worktree::repository(&place).and_then(|git_dir| std::fs::read_to_string(git_dir.join("HEAD")).ok());
+        let head = repository(&place).and_then(|git_dir| std::fs::read_to_string(git_dir.join("HEAD")).ok());
         let head = head.unwrap_or_default();
         // A branch that is checked out there is where git says.
         let on_branch = || Git::open(&place).and_then(|git| git.commit("HEAD")).ok().flatten();
@@ -224,15 +224,15 @@ fn without_returns(bytes: &[u8]) -> Vec<u8> {
 impl Changes {
     /// All paths, from the top.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(String::as_str)
+        self.paths.iter().map(|path| &**path)
     }
 
     /// The first link or submodule that is new or changed and stands at a path or above it, or at or above a link that the
     /// path leads over.
     pub fn crossing(&self, path: &str) -> Option<(&str, Kind)> {
         let beyond = || {
-            let stations = files::stations(&self.top.join(path)).into_iter();
-            let mut ways = stations.filter_map(|place| Some(as_listed(place.strip_prefix(&self.top).ok()?)));
+            let stations = links::stations(&self.top.join(path)).into_iter();
+            let mut ways = stations.filter_map(|place| RepoPath::below(&self.top, &place));
             ways.find_map(|way| first(&self.crossings, &way))
         };
         first(&self.crossings, path).or_else(|| if self.is_plain(path) { None } else { beyond() })
@@ -245,7 +245,7 @@ impl Changes {
 
     /// What git tracks now, from the top.
     pub fn tracked(&self) -> impl Iterator<Item = (&str, Kind)> {
-        self.tracked.iter().map(|(path, kind)| (path.as_str(), *kind))
+        self.tracked.iter().map(|(path, kind)| (&**path, *kind))
     }
 
     /// True if git tracks a file now.
@@ -271,8 +271,9 @@ impl Changes {
     /// True if a file changed that stands in a directory and whose name passes.
     pub fn touch_within(&self, directory: &Path, passes: impl Fn(&str) -> bool) -> bool {
         self.names(directory).iter().any(|name| {
-            let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
-            let within = self.paths.range(prefix.clone()..).map_while(|path| path.strip_prefix(&prefix));
+            let prefix = name.prefix();
+            let within =
+                self.paths.range(RepoPath::from_git(prefix.as_str())..).map_while(|path| path.strip_prefix(&prefix));
             self.holds(name) || within.into_iter().any(|rest| !rest.contains('/') && passes(rest))
         })
     }
@@ -280,8 +281,13 @@ impl Changes {
     /// True if anything changed below a directory.
     pub fn touch_below(&self, directory: &Path) -> bool {
         self.names(directory).iter().any(|name| {
-            let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
-            self.holds(name) || self.paths.range(prefix.clone()..).next().is_some_and(|path| path.starts_with(&prefix))
+            let prefix = name.prefix();
+            self.holds(name)
+                || self
+                    .paths
+                    .range(RepoPath::from_git(prefix.as_str())..)
+                    .next()
+                    .is_some_and(|path| path.starts_with(&prefix))
         })
     }
 
@@ -299,30 +305,24 @@ impl Changes {
     }
 
     /// What a path is called from the top: as it is written, and each symbolic link that it leads over, up to its end.
-    fn names(&self, path: &Path) -> Vec<String> {
+    fn names(&self, path: &Path) -> Vec<RepoPath> {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let written = worktree::lexical(Path::new(""), &absolute);
-        let way = written.strip_prefix(&self.top).ok().and_then(slashed);
+        let written = lexical(Path::new(""), &absolute);
+        let way = RepoPath::below(&self.top, &written);
         if let Some(way) = way.filter(|way| self.is_plain(way)) {
             return vec![way];
         }
-        let mut places = files::stations(path);
+        let mut places = links::stations(path);
         places.push(written);
-        places.iter().filter_map(|place| Some(as_listed(place.strip_prefix(&self.top).ok()?))).collect()
+        places.iter().filter_map(|place| RepoPath::below(&self.top, place)).collect()
     }
 }
 
-/// A path as git's lists of paths are read here, also where it is not UTF-8.
-fn as_listed(path: &Path) -> String {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    parts.join("/")
-}
-
 /// The first of some paths that is another one or above it.
-fn first<'a>(crossings: &'a BTreeMap<String, Kind>, path: &str) -> Option<(&'a str, Kind)> {
+fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a str, Kind)> {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     let mut found = ends.filter_map(|end| crossings.get_key_value(&path[..end]));
-    found.next().map(|(path, kind)| (path.as_str(), *kind))
+    found.next().map(|(path, kind)| (&**path, *kind))
 }
 
 #[cfg(test)]
@@ -339,7 +339,7 @@ mod tests {
         std::fs::write(top.join("shared/main.tf"), "").unwrap();
         let changes = |paths: &[&str]| Changes {
             top: top.clone(),
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            paths: paths.iter().map(|path| RepoPath::from_git(*path)).collect(),
             ..Changes::default()
         };
         let tf = |name: &str| name.strip_suffix(".tf").is_some();
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn the_first_on_the_way_down_is_told() {
         let crossings = [("a/b", Kind::Link), ("a/b/c", Kind::Submodule)];
-        let crossings: BTreeMap<_, _> = crossings.map(|(path, kind)| (path.to_owned(), kind)).into();
+        let crossings: BTreeMap<_, _> = crossings.map(|(path, kind)| (RepoPath::from_git(path), kind)).into();
         assert_eq!(first(&crossings, "a/b/c/d"), Some(("a/b", Kind::Link)));
         assert_eq!(first(&crossings, "a/b"), Some(("a/b", Kind::Link)));
         assert_eq!(first(&crossings, "a"), None);

@@ -61,7 +61,7 @@ impl Git {
 
     /// A version of a file that git could not merge, by its name in the directory; none if there is no such version.
     pub fn stage(&self, name: &str, stage: Stage) -> Option<Vec<u8>> {
-        let object = format!(":{}:{}{name}", stage as u8, self.prefix);
+        let object = format!(":{}:{}", stage as u8, self.directory.join(name));
         let answer = self.launcher.run(["cat-file", "blob", &object]).ok()?;
         answer.succeeded().then_some(answer.stdout)
     }

@@ -18,9 +18,9 @@ mod objects;
 mod packages;
 mod tracked;
 mod tree;
-pub mod worktree;
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -34,6 +34,11 @@ pub use names::Commit;
 pub use packages::{PACKAGE_FOLDERS, TrackedPackages, package_folder};
 pub use tracked::Question;
 pub use tree::{Kind, Tree};
+
+use crate::path::{RepoPath, worktree};
+
+/// The most bytes of a `.git` file, which holds one path.
+const LIMIT: u64 = 64 << 10;
 
 /// The repositories of work trees that this process has asked git about, by the top: one question each.
 static FOUND: Mutex<BTreeMap<PathBuf, Found>> = Mutex::new(BTreeMap::new());
@@ -49,7 +54,8 @@ struct Found {
 pub struct Git {
     launcher: Launcher,
     top: PathBuf,
-    prefix: String,
+    /// The directory that was asked about, from the top.
+    directory: RepoPath,
     shallow: bool,
 }
 
@@ -64,19 +70,19 @@ impl Git {
         let failed = |reason: &str| GitError::NoWorkTree { directory: directory.to_owned(), reason: reason.to_owned() };
         let place = worktree::absolute(directory);
         let top = worktree::top(&place).ok_or_else(|| failed("there is no .git there or above it"))?;
-        let prefix = place.strip_prefix(&top).ok().and_then(slashed).ok_or_else(|| failed("its path is not UTF-8"))?;
-        let prefix = if prefix.is_empty() { prefix } else { format!("{prefix}/") };
+        let way = place.strip_prefix(&top).ok().filter(|way| way.to_str().is_some());
+        let way = way.map(RepoPath::of).ok_or_else(|| failed("its path is not UTF-8"))?;
         let known = FOUND.lock().unwrap_or_else(PoisonError::into_inner).get(&top).cloned();
         let Found { git_dir, shallow } = match known {
             Some(found) => found,
             None => find(directory, &top)?,
         };
-        Ok(Self { launcher: Launcher::inspect(&top, &git_dir), top, prefix, shallow })
+        Ok(Self { launcher: Launcher::inspect(&top, &git_dir), top, directory: way, shallow })
     }
 
-    /// The directory that was asked about, relative to the top, with a slash at its end; empty at the top.
-    pub fn prefix(&self) -> &str {
-        &self.prefix
+    /// The directory that was asked about, from the top.
+    pub fn directory(&self) -> &RepoPath {
+        &self.directory
     }
 
     /// The top of the work tree, absolute and without symbolic links.
@@ -100,7 +106,7 @@ fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
         return Err(failed("its path has line feeds".to_owned()));
     };
     let (shown, git_dir) = (worktree::absolute(Path::new(shown)), worktree::absolute(Path::new(git_dir)));
-    if shown != top || worktree::repository(top).as_ref() != Some(&git_dir) {
+    if shown != top || repository(top).as_ref() != Some(&git_dir) {
         return Err(GitError::OtherRepository { top: top.to_owned(), found: git_dir });
     }
     let found = Found { git_dir, shallow: shallow == "true" };
@@ -108,10 +114,18 @@ fn find(directory: &Path, top: &Path) -> Result<Found, GitError> {
     Ok(found)
 }
 
-/// A relative path with slashes between its parts; none if it is not UTF-8.
-fn slashed(path: &Path) -> Option<String> {
-    let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
-    Some(parts?.join("/"))
+/// The repository that the `.git` at a top is or names, without symbolic links; none if it is neither.
+pub(super) fn repository(top: &Path) -> Option<PathBuf> {
+    let entry = top.join(".git");
+    let kind = std::fs::metadata(&entry).ok()?;
+    if kind.is_dir() {
+        return entry.canonicalize().ok();
+    }
+    let mut text = String::new();
+    kind.is_file().then_some(())?;
+    std::fs::File::open(&entry).ok()?.take(LIMIT).read_to_string(&mut text).ok()?;
+    let named = text.strip_prefix("gitdir:")?.trim();
+    top.join(named).canonicalize().ok()
 }
 
 /// Reads bytes as git's answers about objects, trees and the work tree, for the fuzzer.
@@ -141,9 +155,19 @@ mod tests {
         git(&planted, &["config", "core.bare", "false"]);
         git(&planted, &["config", "core.worktree", "."]);
         let found = Git::open(&planted).unwrap();
-        assert_eq!((found.top(), found.prefix()), (top.as_path(), "prod/"));
+        assert_eq!((found.top(), &**found.directory()), (top.as_path(), "prod"));
         // Nor where its own `.git` is none.
         std::fs::create_dir(planted.join(".git")).unwrap();
         assert!(Git::open(&planted).is_err());
+    }
+
+    #[test]
+    fn a_file_names_the_repository() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = std::fs::canonicalize(directory.path()).unwrap();
+        assert_eq!(repository(&base), None);
+        std::fs::create_dir_all(base.join("main/worktrees/x")).unwrap();
+        std::fs::write(base.join(".git"), "gitdir: main/worktrees/x\n").unwrap();
+        assert_eq!(repository(&base), Some(base.join("main/worktrees/x")));
     }
 }

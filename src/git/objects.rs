@@ -11,8 +11,9 @@ impl Git {
     /// [`GitError::Failed`].
     pub fn lock_files(&self, commit: &Commit) -> Result<Vec<String>, GitError> {
         let mut args = vec!["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit.id];
-        if !self.prefix.is_empty() {
-            args.extend(["--", &self.prefix]);
+        let prefix = self.directory.prefix();
+        if !prefix.is_empty() {
+            args.extend(["--", &prefix]);
         }
         self.names("ls-tree", args)
     }
@@ -24,7 +25,7 @@ impl Git {
     ///
     /// [`GitError::Failed`].
     pub fn lock_files_now(&self) -> Result<Vec<String>, GitError> {
-        let pattern = format!(":(top,glob){}**/{}", escaped(&self.prefix), lockfile::FILE_NAME);
+        let pattern = format!(":(top,glob){}**/{}", escaped(&self.directory.prefix()), lockfile::FILE_NAME);
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", &pattern];
         let mut names = self.names("ls-files", args)?;
         names.sort_unstable();

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Git, worktree};
+use super::Git;
+use crate::path::{RepoPath, worktree};
 
 /// The directories of a root module whose packages the tools take before those of any registry.
 const PLACES: [&str; 2] = ["terraform.d/plugins", ".terraform"];
@@ -45,12 +46,12 @@ impl TrackedPackages {
                 .entry(top.clone())
                 .or_insert_with(|| Arc::new(tracked(&top))),
         );
-        let way = root.strip_prefix(&top).unwrap_or(Path::new(""));
+        let Some(way) = RepoPath::below(&top, &root) else { return Vec::new() };
         let first = |place: &str| {
-            let prefix = format!("{}/", way.join(place).display());
+            let prefix = way.join(place).prefix();
             let at = tracked.partition_point(|path| **path < *prefix);
             let file = tracked.get(at).filter(|path| path.starts_with(&prefix))?;
-            Path::new(file).strip_prefix(way).ok().map(Path::to_owned)
+            file.strip_prefix(&way.prefix()).map(PathBuf::from)
         };
         there.filter_map(|place| Some((PathBuf::from(place), first(place)?))).collect()
     }

@@ -6,6 +6,7 @@ use super::objects::escaped;
 use super::{Git, Running};
 use crate::config::suffixes;
 use crate::lockfile;
+use crate::path::RepoPath;
 use crate::trust::pins;
 
 /// A question to git that is under way; none where there is no work tree or no git.
@@ -21,10 +22,10 @@ impl Question {
         let Ok(git) = Git::open(start) else { return Self { running: None, prefix: String::new() } };
         let names = [lockfile::FILE_NAME, pins::FILE_NAME].map(str::to_owned).into_iter();
         let names = names.chain(suffixes().map(|suffix| format!("*{suffix}")));
-        let patterns = names.map(|name| format!(":(top,glob){}**/{name}", escaped(&git.prefix)));
+        let patterns = names.map(|name| format!(":(top,glob){}**/{name}", escaped(&git.directory.prefix())));
         let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned);
         let running = git.launcher.start(args.into_iter().chain(patterns), Vec::new()).ok();
-        Self { running, prefix: git.prefix }
+        Self { running, prefix: git.directory.prefix() }
     }
 
     /// The files, relative to the directory. Where git does not answer, gitignore alone decides.
@@ -41,14 +42,13 @@ impl Git {
     /// True if git tracks something at or below a directory of the work tree, or a submodule that it is in; or if that cannot
     /// be told.
     pub fn has_at(&self, place: &Path) -> bool {
-        let Ok(way) = place.strip_prefix(&self.top) else { return false };
-        let Some(way) = super::slashed(way) else { return true };
-        let ways = || way.match_indices('/').map(|(at, _)| &way[..at]).chain([way.as_str()]);
+        let Some(way) = RepoPath::below(&self.top, place) else { return false };
+        let ways = || way.match_indices('/').map(|(at, _)| &way[..at]).chain([&*way]);
         let patterns = ways().map(|way| format!(":(top,literal){way}"));
         let args = ["ls-files", "-z", "--cached", "--"].map(str::to_owned).into_iter().chain(patterns);
         let Some(answer) = self.launcher.run(args).ok().filter(super::Answer::succeeded) else { return true };
         // What has the name of a directory is a submodule.
-        let is_there = |path: String| path.starts_with(&format!("{way}/")) || ways().any(|way| way == path);
+        let is_there = |path: String| path.starts_with(&way.prefix()) || ways().any(|way| way == path);
         answer.texts().any(is_there)
     }
 }

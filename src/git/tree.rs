@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Commit, Git, GitError};
+use crate::path::RepoPath;
 
 /// How many symbolic links in a row are followed, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -29,9 +30,9 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
     /// By the path from the top.
-    pub(super) entries: BTreeMap<String, Entry>,
+    pub(super) entries: BTreeMap<RepoPath, Entry>,
     /// Where symbolic links lead to, as they say it.
-    pub(super) targets: BTreeMap<String, Vec<u8>>,
+    pub(super) targets: BTreeMap<RepoPath, Vec<u8>>,
 }
 
 impl Git {
@@ -42,7 +43,7 @@ impl Git {
     /// [`GitError::Failed`], [`GitError::Partial`].
     pub fn tree(&self, commit: &Commit) -> Result<Tree, GitError> {
         let answer = self.launcher.run(["ls-tree", "-r", "-z", "--full-tree", &commit.id])?.checked("ls-tree")?;
-        let entries: BTreeMap<String, Entry> = answer.texts().filter_map(|line| entry(&line)).collect();
+        let entries: BTreeMap<RepoPath, Entry> = answer.texts().filter_map(|line| entry(&line)).collect();
         let links = || entries.iter().filter(|(_, entry)| entry.kind == Kind::Link);
         let ids: Vec<&str> = links().map(|(_, entry)| entry.id.as_str()).collect();
         let targets = links().map(|(path, _)| path.clone()).zip(self.blobs(&ids)?).collect();
@@ -56,7 +57,7 @@ impl Git {
     ///
     /// [`GitError::Failed`], [`GitError::Partial`].
     pub fn files_of(&self, tree: &Tree, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
-        let resolved: Vec<Option<&Entry>> = paths.iter().map(|path| tree.entries.get(&tree.resolve(path)?)).collect();
+        let resolved: Vec<Option<&Entry>> = paths.iter().map(|path| tree.entries.get(&*tree.resolve(path)?)).collect();
         let ids: Vec<&str> = resolved.iter().flatten().map(|entry| entry.id.as_str()).collect();
         let mut texts = self.blobs(&ids)?.into_iter();
         Ok(resolved.iter().map(|entry| entry.and_then(|_| texts.next())).collect())
@@ -64,11 +65,11 @@ impl Git {
 }
 
 /// A line such as `100644 blob ID\tPATH`.
-pub(super) fn entry(line: &str) -> Option<(String, Entry)> {
+pub(super) fn entry(line: &str) -> Option<(RepoPath, Entry)> {
     let (head, path) = line.split_once('\t')?;
     let [mode, _, id] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
     let kind = kind(mode);
-    Some((path.to_owned(), Entry { kind, id: id.to_owned() }))
+    Some((RepoPath::from_git(path), Entry { kind, id: id.to_owned() }))
 }
 
 /// What a mode of git means.
@@ -83,7 +84,7 @@ pub(super) fn kind(mode: &str) -> Kind {
 impl Tree {
     /// All paths, from the top.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
+        self.entries.keys().map(|path| &**path)
     }
 
     /// What stands at a path; none for directories and for what is not there.
@@ -94,11 +95,14 @@ impl Tree {
     /// True if there are files below a path.
     pub fn is_directory(&self, path: &str) -> bool {
         let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
-        self.entries.range(prefix.clone()..).next().is_some_and(|(first, _)| first.starts_with(&prefix))
+        self.entries
+            .range(RepoPath::from_git(prefix.as_str())..)
+            .next()
+            .is_some_and(|(first, _)| first.starts_with(&prefix))
     }
 
     /// The path of the file that a path leads to, all links followed; none if it leads to no file of the tree.
-    pub fn resolve(&self, path: &str) -> Option<String> {
+    pub fn resolve(&self, path: &str) -> Option<RepoPath> {
         let mut place: Vec<&str> = Vec::new();
         let mut rest: Vec<&str> = path.rsplit('/').collect();
         let mut links = 0;
@@ -112,14 +116,14 @@ impl Tree {
                 part => place.push(part),
             }
             let here = place.join("/");
-            let Some(target) = self.targets.get(&here) else { continue };
+            let Some(target) = self.targets.get(here.as_str()) else { continue };
             links += 1;
             let target =
                 std::str::from_utf8(target).ok().filter(|text| !text.starts_with('/') && links <= MAX_LINKS)?;
             place.pop();
             rest.extend(target.rsplit('/'));
         }
-        let path = place.join("/");
+        let path = RepoPath::from_git(place.join("/"));
         (self.kind(&path) == Some(Kind::File)).then_some(path)
     }
 }
@@ -129,10 +133,11 @@ mod tests {
     use super::*;
 
     fn tree(files: &[&str], links: &[(&str, &str)]) -> Tree {
-        let of = |kind| move |path: &str| (path.to_owned(), Entry { kind, id: String::new() });
+        let of = |kind| move |path: &str| (RepoPath::from_git(path), Entry { kind, id: String::new() });
         let mut entries: BTreeMap<_, _> = files.iter().copied().map(of(Kind::File)).collect();
         entries.extend(links.iter().map(|(path, _)| of(Kind::Link)(path)));
-        let targets = links.iter().map(|(path, target)| ((*path).to_owned(), target.as_bytes().to_vec())).collect();
+        let targets =
+            links.iter().map(|(path, target)| (RepoPath::from_git(*path), target.as_bytes().to_vec())).collect();
         Tree { entries, targets }
     }
 
@@ -154,8 +159,8 @@ mod tests {
     #[test]
     fn lines_of_a_tree() {
         let parsed = |line: &str| entry(line).map(|(path, entry)| (path, entry.kind));
-        assert_eq!(parsed("100644 blob 01\ta b/c"), Some(("a b/c".to_owned(), Kind::File)));
-        assert_eq!(parsed("120000 blob 01\tl"), Some(("l".to_owned(), Kind::Link)));
-        assert_eq!(parsed("160000 commit 01\ts"), Some(("s".to_owned(), Kind::Submodule)));
+        assert_eq!(parsed("100644 blob 01\ta b/c"), Some((RepoPath::from_git("a b/c"), Kind::File)));
+        assert_eq!(parsed("120000 blob 01\tl"), Some((RepoPath::from_git("l"), Kind::Link)));
+        assert_eq!(parsed("160000 commit 01\ts"), Some((RepoPath::from_git("s"), Kind::Submodule)));
     }
 }

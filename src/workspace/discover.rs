@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::dialect::Dialect;
 use crate::disk::below::{self, BelowError, Calls, Place, Survey};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
-use crate::disk::worktree;
 use crate::error::Error;
 use crate::parallel;
+use crate::path::worktree;
 
 /// The root modules below a directory.
 #[derive(Debug, Default)]

@@ -57,7 +57,7 @@ fn recorded(directory: &Path, path: &Path) -> Option<Vec<u8>> {
     let git = Git::open(directory).ok()?;
     let head = git.commit("HEAD").ok()??;
     let name = path.file_name()?.to_str()?;
-    git.files(&head, &[format!("{}{name}", git.prefix())]).ok()?.pop()?
+    git.files(&head, &[git.directory().join(name).to_string()]).ok()?.pop()?
 }
 
 fn is_plain(text: &[u8]) -> bool {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Environment, Readings};
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
-use crate::disk::worktree::Place;
+use crate::path::worktree::Place;
 use crate::settings::SourceChoice;
 
 /// What the global options and the surroundings say.

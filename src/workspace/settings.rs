@@ -6,9 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use super::clues::{dialect_by_clues, lock_text};
 use super::{Environment, RunSettings, Scope, ToolChoice, TrustPlace};
 use crate::dialect::Dialect;
-use crate::disk::worktree::{self, Place};
-use crate::disk::{files, index_directory, text, trust_file};
+use crate::disk::settings_files::settings_texts;
+use crate::disk::{index_directory, text, trust_file};
 use crate::error::{Error, ErrorKind};
+use crate::path::links;
+use crate::path::worktree::{self, Place};
 use crate::settings::{self, Settings};
 
 /// Settings for each of the root modules that were named.
@@ -72,7 +74,7 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
         let message = format!("cannot work in {}: it is not a directory", root.display());
         return Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint));
     }
-    files::resolve(&root).map_err(|reason| {
+    links::resolve(&root).map_err(|reason| {
         let message = format!("cannot work in {}: {reason}", root.display());
         Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")
     })?;
@@ -150,7 +152,7 @@ fn stated(settings: &Settings, scope: &Scope) -> Option<Dialect> {
 /// All `.tflock.hcl` of a root module, nested ones over those around them.
 fn settings_files(root: &Place, environment: &Environment) -> Result<Settings, Error> {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
-    for file in worktree::settings_texts(root)?.into_iter().rev() {
+    for file in settings_texts(root)?.into_iter().rev() {
         match settings::decode(&file.text, &shown(root, &file.path, environment)) {
             Ok(nested) => {
                 let folder = file.path.parent().unwrap_or(Path::new(""));

@@ -25,8 +25,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use etcetera::BaseStrategy as _;
 
 use crate::error::{Error, ErrorKind};
-use crate::git::worktree::lexical;
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::path::lexical;
+use crate::path::worktree::is_within;
 pub use index::{IndexEntry, Origin};
 pub use prune::{Prune, Pruned, Stats};
 pub use release::{Locked, ReleasePackage, ReleaseRecord};
@@ -234,8 +235,7 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
         let message = "can be written by other users, who could forge it; set TFLOCK_CACHE_DIR";
         return Err(format!("no cache is used: {} {message}", open.display()));
     }
-    let real = real_path(&place);
-    match work_trees.iter().find(|tree| real.starts_with(real_path(tree))) {
+    match work_trees.iter().find(|tree| is_within(&place, std::slice::from_ref(tree))) {
         Some(tree) => Err(format!(
             "no cache is used: {} is inside the work tree {}, whose changes could forge it; set TFLOCK_CACHE_DIR",
             place.display(),
@@ -258,15 +258,6 @@ fn belongs_to_others(folder: &Path) -> bool {
 #[cfg(not(unix))]
 fn belongs_to_others(_: &Path) -> bool {
     false
-}
-
-/// A path without symbolic links, as far as it exists.
-pub(super) fn real_path(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|place| Some((place, std::fs::canonicalize(place).ok()?)));
-    match existing {
-        Some((place, real)) => path.strip_prefix(place).map_or(real.clone(), |rest| real.join(rest)),
-        None => path.to_owned(),
-    }
 }
 
 /// A file by its digest, under 256 folders.

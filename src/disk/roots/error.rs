@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::config::{ConfigError, ManifestError, ModuleSourceError, Place};
 use crate::dialect::Dialect;
-use crate::disk::files::Refusal;
 use crate::error::{Error, ErrorKind};
+use crate::path::links::Refusal;
 
 /// Why a module tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

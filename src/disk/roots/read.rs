@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use super::TreeError;
 use crate::config::{ConfigFiles, Manifest, SourceFile, decode_variables};
 use crate::dialect::Dialect;
-use crate::disk::files::{self, Refusal};
-use crate::git::worktree::lexical;
+use crate::disk::files;
+use crate::path::lexical;
+use crate::path::links::{self, Refusal};
 
 /// The configuration files in a directory.
 pub(super) fn list(dir: &Path, dialect: Dialect) -> io::Result<ConfigFiles> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(files::resolve(dir)?)? {
+    for entry in fs::read_dir(links::resolve(dir)?)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         // A broken link stays in, to fail when it is read.

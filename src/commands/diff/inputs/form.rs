@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::{Asked, usage};
-use crate::disk::worktree;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Git, GitError};
+use crate::path::worktree;
 
 /// A name by what it can mean.
 #[derive(Debug, PartialEq, Eq)]

@@ -118,7 +118,7 @@ impl History {
         let from_top = match typed.strip_prefix(self.git.top()) {
             Ok(within) => within.to_owned(),
             Err(_) if typed.is_absolute() => return Err(outside()),
-            Err(_) => Path::new(self.git.prefix()).join(typed),
+            Err(_) => Path::new(&**self.git.directory()).join(typed),
         };
         let mut parts: Vec<&str> = Vec::new();
         for part in from_top.components() {

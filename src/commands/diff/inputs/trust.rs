@@ -7,8 +7,8 @@ use crate::addr::AddrPattern;
 use crate::commands::diff_signers::Trust;
 use crate::commands::trust_store::decode;
 use crate::disk::trust_file;
-use crate::disk::worktree::Place;
 use crate::error::Error;
+use crate::path::worktree::Place;
 use crate::trust::pins::{FILE_NAME, Pins};
 
 /// The text of a trust file; none if there is none.

@@ -18,13 +18,14 @@ pub use gone::Gone;
 
 use super::{Change, Root};
 use crate::config;
+use crate::disk::lock_file;
 use crate::disk::roots::TEST_DIRECTORY;
-use crate::disk::{files, lock_file, worktree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
 use crate::git::{Changes, Commit, Git, GitError, Kind};
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
+use crate::path::{RepoPath, lexical, links, worktree};
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
@@ -169,9 +170,8 @@ impl Base {
     /// where the change is used.
     fn unseen(&self, root: &Root) -> Option<Error> {
         let (files, _) = root.read();
-        let of_tools = |file: &&PathBuf| file.iter().any(|part| part == files::DATA);
-        let leads =
-            |file: &PathBuf| files::resolve(file).is_ok_and(|place| place != worktree::lexical(&self.top, file));
+        let of_tools = |file: &&PathBuf| file.iter().any(|part| part == links::DATA);
+        let leads = |file: &PathBuf| links::resolve(file).is_ok_and(|place| place != lexical(&self.top, file));
         let file = files.iter().filter(of_tools).find(|file| leads(file))?;
         let shown = file.strip_prefix(&self.top).unwrap_or(file);
         let message = format!(
@@ -196,7 +196,7 @@ impl Base {
         let tree = self.before.tree();
         let links = tree.paths().filter(|path| is_settings(path) && tree.kind(path) == Some(Kind::Link));
         let mut targets = links.filter_map(|path| tree.resolve(path));
-        self.changes.paths().any(is_settings) || targets.any(|target| self.changes.paths().any(|path| path == target))
+        self.changes.paths().any(is_settings) || targets.any(|target| self.changes.paths().any(|path| *path == *target))
     }
 
     /// True if a file that is read for a root module changed, or any settings or trust file.
@@ -349,8 +349,7 @@ fn name_of(path: &str) -> &str {
 }
 
 fn slashed(path: &Path) -> String {
-    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    parts.join("/")
+    RepoPath::of(path).to_string()
 }
 
 /// What git refused, with next steps that fit the gate.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::{Base, slashed};
 use crate::commands::trust_store::{TrustPlace, TrustStore};
-use crate::disk::worktree;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::path::worktree;
 use crate::trust::pins::{Pins, TrustFile};
 use crate::verify::{self, Counted};
 

@@ -8,10 +8,11 @@ use super::gone::directory_of;
 use super::{Base, slashed};
 use crate::commands::verify::Root;
 use crate::dialect::Dialect;
-use crate::disk::{files, lock_file};
+use crate::disk::lock_file;
 use crate::finding::{Finding, Rule};
 use crate::git::{Kind, PACKAGE_FOLDERS, package_folder};
 use crate::lockfile::{self, FILE_NAME};
+use crate::path::links;
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 
@@ -79,7 +80,7 @@ impl Base {
 
     /// True if what is there is no part of this work tree, or not looked at.
     fn is_out_of_sight(&self, at: &str, kind: Kind) -> bool {
-        let Ok(place) = files::resolve(&self.top.join(at)) else { return true };
+        let Ok(place) = links::resolve(&self.top.join(at)) else { return true };
         let Ok(way) = place.strip_prefix(&self.top) else { return true };
         kind == Kind::Submodule || way.iter().any(|part| SKIPPED.iter().any(|skipped| part == *skipped))
     }

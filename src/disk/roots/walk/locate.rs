@@ -9,8 +9,8 @@ use super::super::{
 };
 use super::{Located, Node, Package, Walk};
 use crate::config::{ModuleCall, ModuleConstraints, ModuleSource, ModuleVersion, Scope, Text};
-use crate::disk::files;
 use crate::error::{Error, ErrorKind};
+use crate::path::links;
 use crate::redact;
 
 /// A call of a module that is not local.
@@ -62,7 +62,7 @@ impl Walk<'_> {
         let written = read::join(&from.dir, path);
         let dir = match &from.package {
             Some(package) => real_in(&package.fetched.package, &written),
-            None => Some(files::without_links(self.root, &written)),
+            None => Some(links::without_links(self.root, &written)),
         };
         let Some(dir) = dir else { return Err(ModuleProblem::OutsidePackage(path.to_owned())) };
         if from.package.is_none() {
@@ -226,6 +226,6 @@ impl Walk<'_> {
 
 /// Where a directory of a package is, links in it followed; none if that is not in the package.
 fn real_in(package: &Path, dir: &Path) -> Option<PathBuf> {
-    let dir = files::without_links(package, dir.strip_prefix(package).ok()?);
+    let dir = links::without_links(package, dir.strip_prefix(package).ok()?);
     (!dir.starts_with("..")).then(|| package.join(dir))
 }

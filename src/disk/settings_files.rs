@@ -1,21 +1,12 @@
 //! The settings texts on the way from a root module to the top of its work tree.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::cache::real_path;
 use super::files;
 use crate::error::{Error, ErrorKind};
-pub use crate::git::worktree::{Place, above, absolute, boundary, lexical, place, top, tops, trees};
-
-/// The name of settings files.
-pub const SETTINGS_FILE: &str = ".tflock.hcl";
-
-/// True if a directory is in one of some work trees, by whatever spelling: then whoever changes these can fill it.
-pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
-    let place = real_path(directory);
-    trees.iter().any(|tree| place.starts_with(real_path(tree)))
-}
+use crate::path::worktree::Place;
+use crate::settings::FILE_NAME;
 
 /// A settings file that is there but cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +42,7 @@ pub struct SettingsText {
 pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, WorktreeError> {
     let mut texts = Vec::new();
     for directory in root.within() {
-        let path = directory.join(SETTINGS_FILE);
+        let path = directory.join(FILE_NAME);
         match files::read(&path) {
             Ok(Some(bytes)) => match String::from_utf8(bytes) {
                 Ok(text) => texts.push(SettingsText { path, text }),
@@ -73,7 +64,10 @@ impl From<WorktreeError> for Error {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::path::worktree::{boundary, top};
 
     fn texts(root: &Path) -> Vec<String> {
         settings_texts(&Place::of(root)).unwrap().into_iter().map(|settings| settings.text).collect()
@@ -86,7 +80,7 @@ mod tests {
         let (tree, root) = (base.join("tree"), base.join("tree/a/b"));
         std::fs::create_dir_all(&root).unwrap();
         for (place, text) in [("", "beyond"), ("tree", "top"), ("tree/a/b", "root")] {
-            std::fs::write(base.join(place).join(SETTINGS_FILE), text).unwrap();
+            std::fs::write(base.join(place).join(FILE_NAME), text).unwrap();
         }
         // Temporary directories are not in a work tree, or else this says nothing.
         if top(&base).is_none() {
@@ -105,12 +99,12 @@ mod tests {
     fn settings_that_cannot_be_read_are_errors() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join(".git")).unwrap();
-        std::fs::create_dir(directory.path().join(SETTINGS_FILE)).unwrap();
+        std::fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
         let error = settings_texts(&Place::of(directory.path())).unwrap_err();
         assert!(matches!(error, WorktreeError::Unreadable { .. }));
         assert_eq!(Error::from(error).kind, ErrorKind::Settings);
-        std::fs::remove_dir(directory.path().join(SETTINGS_FILE)).unwrap();
-        std::fs::write(directory.path().join(SETTINGS_FILE), b"\xff").unwrap();
+        std::fs::remove_dir(directory.path().join(FILE_NAME)).unwrap();
+        std::fs::write(directory.path().join(FILE_NAME), b"\xff").unwrap();
         assert!(matches!(settings_texts(&Place::of(directory.path())), Err(WorktreeError::NotText(_))));
     }
 }

@@ -3,13 +3,9 @@
 //! Source: `git help repository-layout` and `git help gitrepository-layout`, as far as it goes by directory entries: the
 //! first directory upwards that holds `.git`, a directory or (in linked work trees and submodules) a file.
 
-use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use crate::disk::linkless;
-
-/// The most bytes of a `.git` file, which holds one path.
-const LIMIT: u64 = 64 << 10;
+use super::{lexical, no_follow};
 
 /// A directory, and the work tree around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,7 +82,7 @@ pub fn place(directory: &Path) -> Option<PathBuf> {
 /// A directory's absolute path without symbolic links; as far as that can be known.
 pub fn absolute(directory: &Path) -> PathBuf {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    if linkless::leads(directory).is_ok_and(|leads| leads)
+    if no_follow::leads(directory).is_ok_and(|leads| leads)
         && let Ok(path) = std::path::absolute(directory)
     {
         return lexical(Path::new(""), &path);
@@ -96,33 +92,19 @@ pub fn absolute(directory: &Path) -> PathBuf {
         .unwrap_or_else(|_| directory.to_owned())
 }
 
-/// A path from a directory, by its text: without `.` and inner `..`.
-pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
-    let mut joined = PathBuf::new();
-    for component in directory.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(joined.components().next_back(), Some(Component::Normal(_))) => {
-                joined.pop();
-            }
-            other => joined.push(other),
-        }
-    }
-    joined
+/// True if a directory is in one of some work trees, by whatever spelling: then whoever changes these can fill it.
+pub fn is_within(directory: &Path, trees: &[PathBuf]) -> bool {
+    let place = real_path(directory);
+    trees.iter().any(|tree| place.starts_with(real_path(tree)))
 }
 
-/// The repository that the `.git` at a top is or names, without symbolic links; none if it is neither.
-pub(super) fn repository(top: &Path) -> Option<PathBuf> {
-    let entry = top.join(".git");
-    let kind = std::fs::metadata(&entry).ok()?;
-    if kind.is_dir() {
-        return entry.canonicalize().ok();
+/// A path without symbolic links, as far as it exists.
+pub fn real_path(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|place| Some((place, std::fs::canonicalize(place).ok()?)));
+    match existing {
+        Some((place, real)) => path.strip_prefix(place).map_or(real.clone(), |rest| real.join(rest)),
+        None => path.to_owned(),
     }
-    let mut text = String::new();
-    kind.is_file().then_some(())?;
-    std::fs::File::open(&entry).ok()?.take(LIMIT).read_to_string(&mut text).ok()?;
-    let named = text.strip_prefix("gitdir:")?.trim();
-    top.join(named).canonicalize().ok()
 }
 
 #[cfg(test)]
@@ -140,15 +122,5 @@ mod tests {
         assert_eq!(top(&base.join("link")), Some(base.join("tree")));
         std::fs::create_dir_all(base.join("tree/root/sub/.git")).unwrap();
         assert_eq!(tops(&base.join("link/sub")), [base.join("tree/root/sub"), base.join("tree")]);
-    }
-
-    #[test]
-    fn a_file_names_the_repository() {
-        let directory = tempfile::tempdir().unwrap();
-        let base = std::fs::canonicalize(directory.path()).unwrap();
-        assert_eq!(repository(&base), None);
-        std::fs::create_dir_all(base.join("main/worktrees/x")).unwrap();
-        std::fs::write(base.join(".git"), "gitdir: main/worktrees/x\n").unwrap();
-        assert_eq!(repository(&base), Some(base.join("main/worktrees/x")));
     }
 }

@@ -1,0 +1,58 @@
+//! Paths: as git and documents name them, as the file system has them, and where links lead.
+//!
+//! The folder is below `git` and `disk`: it looks at directory entries and reads no file.
+
+pub mod links;
+pub mod no_follow;
+mod repo_path;
+pub mod worktree;
+
+use std::path::{Component, Path, PathBuf};
+
+pub use repo_path::RepoPath;
+
+/// A path from a directory, by its text: without `.` and inner `..`.
+pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
+    let mut joined = PathBuf::new();
+    for component in directory.join(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(joined.components().next_back(), Some(Component::Normal(_))) => {
+                joined.pop();
+            }
+            other => joined.push(other),
+        }
+    }
+    joined
+}
+
+/// A path for people and reports: with slashes on every system, and without the prefix by which Windows allows long ones.
+pub fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { with_slashes(&text) }
+}
+
+/// A path of Windows with slashes.
+fn with_slashes(text: &str) -> String {
+    let plain = text.strip_prefix(r"\\?\UNC\").map(|share| format!(r"\\{share}"));
+    plain.as_deref().or(text.strip_prefix(r"\\?\")).unwrap_or(text).replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_windows_are_shown_with_slashes() {
+        let rows = [
+            (r"a\b", "a/b"),
+            (r"\\?\C:\a\b", "C:/a/b"),
+            (r"\\?\UNC\server\share\a", "//server/share/a"),
+            (r"\\server\share", "//server/share"),
+            ("a/b", "a/b"),
+        ];
+        for (path, wanted) in rows {
+            assert_eq!(with_slashes(path), wanted);
+        }
+    }
+}
