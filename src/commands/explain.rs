@@ -112,7 +112,7 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
     let cache = services.open_cache(&targets.directories());
-    let opened = open(&targets, &Bases::default(), &services.scope)?.roots;
+    let opened = open(&targets, &Bases::default(), &services.scope)?.whole();
     let (mut roots, mut errors): (Vec<(PathBuf, Root)>, Vec<Error>) = (Vec::new(), Vec::new());
     for (path, root) in opened {
         match root {

@@ -41,7 +41,8 @@ fn gone(subject: &Subject<'_>) -> Vec<Finding> {
         let message = "the dependency lock file had entries at the base, and has none any more";
         return vec![Finding::new(Rule::LockFileRemoved, message).at(Position::default())];
     }
-    let dropped = gone.into_iter().map(|(addr, entry)| {
+    // Of configuration that cannot be read nothing is told.
+    let dropped = gone.into_iter().filter(|_| subject.complete).map(|(addr, entry)| {
         let message = format!(
             "the entry of {addr} {} was removed, and there is no configuration that would tell whether it is needed",
             entry.version

@@ -14,7 +14,7 @@ use super::Services;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
 use super::verify::bases::Bases;
-use super::verify::opening::{Opening, open};
+use super::verify::opening::open;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::outcome::{Body, MirrorReport, Outcome, RootOutcome};
@@ -41,7 +41,7 @@ pub struct Request {
 pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     let targets = Targets::of(scope, request.recursive, Unlocked::Opened)?.or_none()?;
-    let Opening { roots, .. } = open(&targets, &Bases::default(), scope)?;
+    let roots = open(&targets, &Bases::default(), scope)?.whole();
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let (mut roots, mut notes) = if request.check {

@@ -85,7 +85,14 @@ pub fn judged(
                 let tolerated = verified.inconclusive.extract_if(.., tolerable);
                 notes.extend(tolerated.map(|it| format!("inconclusive: {}", it.error)));
             }
-            RootOutcome { path, body: Ok(Body::Verified(verified)), findings }
+            let body = match root.unread().cloned() {
+                None => Ok(Body::Verified(verified)),
+                Some(error) => {
+                    let unanswered = verified.inconclusive.into_iter().map(|it| it.error);
+                    Err(Error::all(std::iter::once(error.clone()).chain(unanswered)).unwrap_or(error))
+                }
+            };
+            RootOutcome { path, body, findings }
         }
         Err(error) => RootOutcome::failed(path, error),
     });

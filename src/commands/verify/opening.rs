@@ -23,6 +23,14 @@ pub struct Opening {
     pub trust: Vec<Finding>,
 }
 
+impl Opening {
+    /// The root modules, those whose configuration cannot be read as failures: for commands that need it.
+    pub fn whole(self) -> Roots {
+        let is_whole = |root: Root| root.unread().cloned().map_or(Ok(root), Err);
+        self.roots.into_iter().map(|(path, root)| (path, root.and_then(is_whole))).collect()
+    }
+}
+
 /// All that is read for each root module; each trust file is read once.
 ///
 /// # Errors

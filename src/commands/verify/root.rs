@@ -32,8 +32,10 @@ pub struct Root {
     /// The lock file of a root module that cannot have one.
     empty: LockFile,
     nowhere: Spans,
-    /// The configuration; none if there is none.
+    /// The configuration; none if there is none. Of configuration that cannot be read, nothing but the module lock.
     tree: Option<Arc<Tree>>,
+    /// Why the configuration cannot be read.
+    unread: Option<Error>,
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Counted>>,
     /// What the change is judged by, and what the lock file said before it.
@@ -62,11 +64,15 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// All that is wrong with the configuration; and if there is neither configuration nor lock file.
+    /// If the lock file cannot be read. What is wrong with its text is a finding; what is wrong with the configuration is
+    /// kept, since most of what a lock file is judged by is not there.
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &TrackedPackages) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
-        module.read_configuration(Reading::LENIENT)?;
-        let RootModule { settings, lock, tree, .. } = module;
+        let unread = module.read_configuration(Reading::LENIENT).err();
+        let RootModule { settings, lock, mut tree, .. } = module;
+        if unread.is_some() {
+            tree = Some(Arc::new(Tree::of_modules_alone(&settings.root)));
+        }
         let mut text = Vec::new();
         let mut decoded = None;
         match lock {
@@ -77,7 +83,10 @@ impl Root {
             Some(Err(findings)) => text = findings,
             None => text.extend(missing(&settings, tree.as_deref())),
         }
-        text.extend(other_tool::findings(&settings, tree.as_deref(), decoded.as_ref().map(|decoded| &decoded.lock)));
+        if unread.is_none() {
+            let lock = decoded.as_ref().map(|decoded| &decoded.lock);
+            text.extend(other_tool::findings(&settings, tree.as_deref(), lock));
+        }
         text.extend(tracked_packages(&settings, packages));
         text.extend(tree.iter().flat_map(|tree| foreign_modules(&settings, tree)));
         Ok(Self {
@@ -87,6 +96,7 @@ impl Root {
             empty: LockFile::new(),
             nowhere: Spans::default(),
             tree,
+            unread,
             pins,
             change: None,
             modules: ModuleFacts::default(),
@@ -101,7 +111,7 @@ impl Root {
 
     /// What names of providers mean here.
     pub fn names(&self) -> Names<'_> {
-        let requirements = self.tree.as_ref().map(|tree| &tree.requirements);
+        let requirements = self.subject().requirements;
         Names { requirements, lock: Some(self.lock()), dialect: self.settings.dialect }
     }
 
@@ -113,13 +123,13 @@ impl Root {
     /// The same root module, judged as a change of what the lock file said before.
     #[must_use]
     pub fn since(mut self, change: Change) -> Self {
-        if !change.before.is_empty() {
-            for finding in self.text.iter_mut().filter(|finding| finding.rule == Rule::LockFileMissing) {
-                let message = "the dependency lock file that was here at the base was removed".to_owned();
-                let rule = Rule::LockFileRemoved;
-                let gone = Finding { rule, level: rule.level(), message, ..finding.clone() };
-                *finding = gone.filled("REV", change.base.short());
-            }
+        let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
+        let may_need_one = self.unread.is_some() && !self.settings.lock_file().exists();
+        if !change.before.is_empty() && (may_need_one || self.text.iter().any(is_missing)) {
+            self.text.retain(|finding| !is_missing(finding));
+            let message = "the dependency lock file that was here at the base was removed";
+            let gone = Finding::new(Rule::LockFileRemoved, message).in_file(lockfile::FILE_NAME);
+            self.text.push(gone.at(Position::default()).filled("REV", change.base.short()));
         }
         self.change = Some(change);
         self
@@ -130,6 +140,11 @@ impl Root {
     pub fn since_modules(mut self, before: Option<Vec<u8>>) -> Self {
         self.modules.before = before;
         self
+    }
+
+    /// Why the configuration cannot be read; none if it was read, or if there is none.
+    pub fn unread(&self) -> Option<&Error> {
+        self.unread.as_ref()
     }
 
     /// The configuration; none if there is none.
@@ -195,7 +210,7 @@ impl Root {
         let decoded = self.decoded.as_ref().filter(|decoded| decoded.warnings.len() == self.text.len())?;
         let tree = self.tree.as_ref();
         let alone = tree.is_none_or(|tree| tree.module_lock.is_none() && tree.missing.is_empty());
-        let alone = alone && self.change.is_none() && self.modules.before.is_none();
+        let alone = alone && self.unread.is_none() && self.change.is_none() && self.modules.before.is_none();
         alone.then(|| [Arc::as_ptr(decoded).addr(), tree.map_or(0, |tree| Arc::as_ptr(tree).addr())])
     }
 
@@ -231,7 +246,7 @@ impl Root {
             before: self.change.as_ref().map(|change| &change.before),
             first_seen: self.change.as_ref().map(|change| &change.first_seen),
             spans: &self.nowhere,
-            requirements: self.tree.as_ref().map(|tree| &tree.requirements),
+            requirements: self.tree.as_ref().filter(|_| self.unread.is_none()).map(|tree| &tree.requirements),
             complete: self.tree.as_ref().is_none_or(|tree| tree.complete),
             settings: &self.settings.settings,
             dialect: self.settings.dialect,

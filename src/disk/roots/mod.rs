@@ -87,7 +87,7 @@ pub enum MissingModules {
 }
 
 /// What a root module with all modules below it needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
     /// The providers, with who asks. Files are relative to the root module.
     pub requirements: Requirements,

@@ -1,9 +1,10 @@
 //! The module lock file of a root module.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::TreeError;
 use super::read::unreadable;
+use super::{Tree, TreeError};
 use crate::disk::files;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{self, FILE_NAME, ModuleLockFile};
@@ -32,6 +33,13 @@ impl ReadModuleLock {
             Ok(file) => Ok(Self { text, file }),
             Err(error) => Err(error.unwrap_or_else(|| wrong("the module lock file cannot be read"))),
         }
+    }
+}
+
+impl Tree {
+    /// What is known of a root module whose configuration cannot be read: which modules are locked.
+    pub fn of_modules_alone(root: &Path) -> Self {
+        Self { complete: false, module_lock: read(root).ok().flatten().map(Arc::new), ..Self::default() }
     }
 }
 

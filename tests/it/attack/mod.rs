@@ -23,6 +23,7 @@ mod repositories;
 #[cfg(unix)]
 mod sight;
 mod stories;
+mod unread;
 mod ways;
 
 use crate::support::locked::{LOCK, honest, locked, pinned, rules, verify};

@@ -201,7 +201,7 @@ impl Base {
 
     /// True if a file that is read for a root module changed, or any settings or trust file.
     pub fn concerns(&self, root: &Root) -> bool {
-        if self.settings_changed() {
+        if self.settings_changed() || root.unread().is_some() {
             return true;
         }
         let (files, mut directories) = root.read();

@@ -125,6 +125,7 @@ fn proven(outcome: &Outcome) -> String {
 fn end(root: &RootOutcome) -> End {
     match &root.body {
         Err(error) if error.kind == ErrorKind::Interrupted => End::Interrupted,
+        _ if root.code() == ExitCode::Refused && denied(root).next().is_some() => End::Refused,
         Err(_) => End::Failed,
         _ if denied(root).next().is_some() => End::Refused,
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => match verified.code() {
