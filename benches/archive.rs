@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use tflock::hash::Sha256Digest;
-use tflock::hash::archive::{ArchiveHasher, Limits, Threads, hash_by_directory};
+use tflock_core::hash::Sha256Digest;
+use tflock_core::hash::archive::{ArchiveHasher, Limits, Threads, hash_by_directory};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 

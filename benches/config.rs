@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use tflock::config::{Module, SourceFile};
-use tflock::dialect::Dialect;
-use tflock::disk::roots::{TreeOptions, load_tree};
-use tflock::hcl::scan;
+use tflock::internals::{TreeOptions, load_tree};
+use tflock_core::config::{Module, SourceFile};
+use tflock_core::dialect::Dialect;
+use tflock_core::hcl::scan;
 
 fn main() {
     divan::main();

@@ -2,11 +2,11 @@
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use tflock::addr::ProviderAddr;
-use tflock::dialect::Dialect;
-use tflock::hash::{PackageHash, Sha256Digest};
-use tflock::lockfile::{LockEntry, LockFile, decode};
-use tflock::version::{Constraints, Version};
+use tflock_core::addr::ProviderAddr;
+use tflock_core::dialect::Dialect;
+use tflock_core::hash::{PackageHash, Sha256Digest};
+use tflock_core::lockfile::{LockEntry, LockFile, decode};
+use tflock_core::version::{Constraints, Version};
 
 fn main() {
     divan::main();

@@ -1,137 +1,48 @@
-//! `tflock`: the dependency lock file of OpenTofu and Terraform.
+//! The program `tflock`: everything around the values and judgments of `tflock-core`.
 //!
 //! ```text
 //! cli ──► commands ──► lock ──► query ► source · modules ─► net   shell, questions and answers, network
 //!  │          │                 │              │
-//!  └► report  ├─► workspace ────┴──► disk ◄────┘                  root modules, blocking files
-//!       ▼     ▼                  ▼
-//!       │   release             git ──► path                       releases, the git program, paths
-//!       ▼     ▼                  ▼
-//! finding · evidence · merge · modulelock · outcome · trust · verify · diff      judgments, pure
-//!       ▼
-//! lockfile · requirements · config · settings · hcl · hash · version · platform · addr · dialect      values, pure
+//!  └► report  └─► workspace ────┴──► disk · git ◄──┘               root modules, blocking files, the git program
+//! ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+//! tflock-core                                                      values, documents, judgments
 //! ```
 //!
-//! Arrows are what a folder may use: downwards or to the right, never back.
-//!
-//! # As a library
-//!
-//! The names at the top of the crate are for other programs. The modules serve the program itself, and change with it.
-//! Without the default features there is neither a runtime nor a TLS client in the library (`online`), nor what it takes
-//! to check a signature (`openpgp`); all that stands below works without them.
-//!
-//! A lock file is read as strictly as the tools read it, and written byte for byte as they write it:
-//!
-//! ```
-//! use tflock::{Dialect, LockFile, Platform, ProviderAddr, Version, decode};
-//!
-//! let text = LockFile::new().encode(Dialect::OpenTofu) + r#"
-//! provider "registry.opentofu.org/acme/widget" {
-//!   version = "1.4.0"
-//!   hashes  = ["h1:2ADzNNH1Yx9ZlVzA3C4Q8p0FLlvJYMr7QdoT4zY0lXg="]
-//! }
-//! "#;
-//! let read = decode(text.as_bytes(), Dialect::OpenTofu).expect("no finding at level deny");
-//! let widget = ProviderAddr::parse("acme/widget", Dialect::OpenTofu)?;
-//! let entry = read.lock.get(&widget).expect("its entry");
-//! assert_eq!(entry.version, Version::new(1, 4, 0));
-//! assert!(!read.canonical, "a tool would have written it in another layout");
-//! assert!(read.lock.encode(Dialect::OpenTofu).contains("  version = \"1.4.0\"\n  hashes = [\n    \"h1:2ADz"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Constraints mean what they mean to the tools, where other rules of semantic versions differ:
-//!
-//! ```
-//! use tflock::{Constraints, Version, newest_allowed};
-//!
-//! let constraints: Constraints = "~> 1.2, != 1.9.0".parse()?;
-//! let offered = ["1.1.0", "1.10.0", "1.11.0-rc1", "2.0.0"].map(|text| text.parse::<Version>().expect("a version"));
-//! assert_eq!(newest_allowed(&offered, &constraints), Some(&offered[1]));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Two lock files differ by providers, versions and hashes rather than by lines, and merge that way:
-//!
-//! ```
-//! use tflock::{ChangeKind, Dialect, LockEntry, LockFile, PackageHashes, ProviderAddr, Three, changes, merge};
-//!
-//! let widget = ProviderAddr::parse("acme/widget", Dialect::Terraform)?;
-//! let at = |version: &str| {
-//!     let (version, hashes) = (version.parse().expect("a version"), PackageHashes::new());
-//!     let constraints = "~> 1.0".parse().expect("constraints");
-//!     let mut lock = LockFile::new();
-//!     lock.insert(widget.clone(), LockEntry { version, constraints, hashes });
-//!     lock
-//! };
-//! let (base, ours, theirs) = (at("1.0.0"), at("1.1.0"), at("1.0.0"));
-//! assert_eq!(changes(&base, &ours)[0].kind, ChangeKind::Upgraded);
-//! let merged = merge(Three { base: &base, ours: &ours, theirs: &theirs });
-//! assert_eq!(merged.lock(), Some(ours));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Arrows are what a folder may use: downwards or to the right, never back. Nothing here is an interface for other programs.
 
-pub mod addr;
-pub mod config;
-pub mod dialect;
-pub mod hash;
-pub mod hcl;
-pub mod lockfile;
-mod parallel;
-pub mod platform;
-mod redact;
-pub mod requirements;
-pub mod settings;
-pub mod version;
-
-pub mod diff;
-pub mod error;
-pub mod evidence;
-pub mod exit_code;
-pub mod finding;
-pub mod merge;
-pub mod modulelock;
-pub mod outcome;
-pub mod trust;
-pub mod verify;
-
-pub mod disk;
-pub mod git;
-pub mod path;
-
-#[cfg(feature = "online")]
-pub mod modules;
-#[cfg(feature = "online")]
-pub mod net;
-#[cfg(feature = "online")]
-pub mod source;
-
-pub mod release;
-
-pub mod topics;
-
-pub mod lock;
-pub mod query;
-
-pub mod workspace;
-
-pub mod commands;
-pub mod report;
-
-#[cfg(feature = "online")]
 pub mod cli;
+mod commands;
+mod disk;
+mod git;
+mod lock;
+mod modules;
+mod net;
+mod outcome;
+mod parallel;
+mod path;
+mod query;
+mod report;
+mod source;
+mod topics;
+mod workspace;
 
-pub use addr::{Hostname, ProviderAddr};
-pub use dialect::Dialect;
-pub use diff::{Change, ChangeKind, changes};
-pub use finding::{Finding, Level, Rule};
-pub use hash::{HashScheme, PackageHash, PackageHashes};
-pub use lockfile::{Decoded, LockEntry, LockFile, decode};
-pub use merge::{LockMerge, Three, merge_locks as merge};
-pub use platform::Platform;
-pub use release::{Lookup, Release};
-pub use verify::{Facts, Subject, Verified, verify};
-pub use version::{Constraints, Version, newest_allowed};
+use tflock_core::{
+    addr, config, dialect, diff, error, evidence, exit_code, finding, hash, hcl, lockfile, merge, modulelock, platform,
+    redact, release, requirements, settings, trust, verify, version,
+};
 
 #[cfg(test)]
+#[path = "core/vectors.rs"]
 mod vectors;
+
+/// What fuzz targets, benchmarks and tests against real servers call. Not an interface.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::disk::cache::{IndexEntry, Origin};
+    pub use crate::disk::cli_config::CliConfig;
+    pub use crate::disk::roots::{TreeOptions, load_tree};
+    pub use crate::git::read_answers as read_git_answers;
+    pub use crate::modules::read_package;
+    pub use crate::net::{ClientOptions, Credentials};
+    pub use crate::source::{IndexStores, Published, read_answers as read_registry_answers};
+}

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Services;
-#[cfg(feature = "online")]
 use super::publish;
 use crate::disk::cache::{Cache, CacheOptions, IndexEntry, Prune, Pruned, exchange};
 use crate::disk::{files, report_file};
@@ -31,7 +30,6 @@ pub enum Request {
     /// To write what was computed here into a file, `-` for standard output.
     Export(PathBuf),
     /// To write it into a shared index: the one that was named, else that of `TFLOCK_INDEX`.
-    #[cfg(feature = "online")]
     Publish(Option<String>),
     /// To take in such a file, `-` for standard input.
     Import(PathBuf),
@@ -70,7 +68,6 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
             CacheReport::Pruned { files, bytes }
         }
         Request::Export(file) => export(file, &cache)?,
-        #[cfg(feature = "online")]
         Request::Publish(index) => return publish::publish(index.as_deref(), cache, services),
         Request::Import(file) => return import(file, &cache, services),
     };

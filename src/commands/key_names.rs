@@ -2,16 +2,13 @@
 
 use std::time::SystemTime;
 
-#[cfg(feature = "online")]
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
 use crate::trust::openpgp::{Identities, identities};
 use crate::trust::pins::Pins;
-#[cfg(feature = "online")]
 use crate::version::Version;
 
 /// The keys that were listed with a release.
-#[cfg(feature = "online")]
 pub(super) fn of_release(cache: &Cache, addr: &ProviderAddr, version: &Version, now: SystemTime) -> Identities {
     let listed = cache.release(addr, version).and_then(|record| cache.keys(&record.keys?)).unwrap_or_default();
     named(&listed, now)

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
-#[cfg(feature = "online")]
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
-#[cfg(feature = "online")]
 use super::Online;
 use crate::dialect::Dialect;
 use crate::disk::cache::{Cache, CacheOptions};
@@ -24,7 +22,6 @@ pub struct Services<'a> {
     /// Where progress is told.
     pub events: Events,
     /// How servers are asked.
-    #[cfg(feature = "online")]
     pub online: Arc<Online>,
     /// Standard input, for commands that read it.
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,

@@ -22,10 +22,10 @@ fn installed(hashes: Result<ArchiveHashes, PackageError>) -> String {
 
 #[test]
 fn archives_agree_with_the_tools() {
-    let Some(rows) = crate::vectors::rows("h1/expected.tsv") else { return };
+    let rows = crate::vectors::rows("h1/expected.tsv");
     let mut wrong = Vec::new();
     for row in rows.iter().filter(|row| row[1] != "-") {
-        let path = PathBuf::from(format!("{SHARED}/vectors/h1/{}", row[0]));
+        let path = PathBuf::from(format!("{}/testdata/vectors/h1/{}", env!("CARGO_MANIFEST_DIR"), row[0]));
         for way in [hash_archive(&path, Threads::One), hash_archive(&path, Threads::Two), spooled(&path)] {
             let got = installed(way);
             if got != row[3] {
@@ -42,11 +42,11 @@ fn archives_agree_with_the_tools() {
 #[cfg(unix)]
 #[test]
 fn directories_agree_with_the_tools() {
-    let Some(rows) = crate::vectors::rows("h1/expected.tsv") else { return };
+    let rows = crate::vectors::rows("h1/expected.tsv");
     let mut wrong = Vec::new();
     for row in rows.iter().filter(|row| row[1] == "-") {
         let folder = tempfile::tempdir().unwrap();
-        for entry in crate::vectors::rows(&format!("h1/{}", row[0])).unwrap() {
+        for entry in crate::vectors::rows(&format!("h1/{}", row[0])) {
             let path = folder.path().join(&entry[1]);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             match entry[0].as_str() {

@@ -33,9 +33,8 @@ mod wanted;
 #[cfg(test)]
 mod hanging_tests;
 
-pub use address::{AddressError, Method, RemoteAddress};
 pub use fetch::{Fetched, Fetcher, FetcherOptions};
-pub use installed::{Differences, differences};
+pub use installed::differences;
 pub use layout::{copy_package, is_laid_out};
 pub use netrc::Netrc;
 pub use registry::ModuleRegistry;

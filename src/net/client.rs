@@ -111,6 +111,7 @@ impl Client {
     }
 
     /// Starts the download of an archive. Never with a token.
+    #[cfg(test)]
     pub fn download(&self, url: &Url) -> Download {
         self.download_as(url, None)
     }

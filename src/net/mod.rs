@@ -27,11 +27,13 @@ mod testing;
 
 pub use background::{Background, Shutdown};
 pub use client::Client;
-pub use credentials::{Credentials, token_variable, token_variable_shown};
-pub use discovery::{Discovery, DiscoveryError, Service, ServiceMap};
-pub use document::{Ask, Authorization, Document, Kind, Sent};
+pub use credentials::{Credentials, token_variable_shown};
+pub use discovery::{Discovery, DiscoveryError, Service};
+pub use document::{Ask, Authorization, Document, Kind};
 pub use download::{Body, Download};
-pub use error::{Fault, NetError, RedirectFault};
+pub use error::NetError;
+#[cfg(test)]
+pub use error::RedirectFault;
 pub use options::ClientOptions;
 pub use redact::ShownUrl;
 pub use shared::Shared;

@@ -159,11 +159,6 @@ impl RootOutcome {
     pub fn failed(path: impl Into<PathBuf>, error: Error) -> Self {
         Self { path: path.into(), body: Err(error), findings: Vec::new() }
     }
-
-    /// True if nothing was looked at, since nothing changed, and there is nothing to tell.
-    pub fn is_untouched(&self) -> bool {
-        matches!(&self.body, Ok(Body::Verified(verified)) if verified.unchanged) && self.findings.is_empty()
-    }
 }
 
 /// What one command found out about one root module.

@@ -38,11 +38,6 @@ pub struct ReleaseCriteria {
 }
 
 impl ReleaseCriteria {
-    /// True if the age of some releases matters.
-    pub fn asks_for_age(&self) -> bool {
-        self.exclusions.iter().any(Exclusion::asks_for_age)
-    }
-
     /// The time after which a release must not be signed.
     pub fn limit(&self, version: &Version) -> Option<SystemTime> {
         self.exclusions.iter().filter_map(|exclusion| exclusion.limit(version)).min()

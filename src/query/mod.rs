@@ -13,9 +13,7 @@ pub mod rules;
 pub mod same_version;
 pub mod select;
 
-#[cfg(feature = "online")]
 pub mod engine;
-#[cfg(feature = "online")]
 pub mod run;
 
 pub use event::{Event, Events, PackageKey};

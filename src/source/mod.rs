@@ -19,13 +19,12 @@ mod wire;
 
 pub use directory::DirectoryMirror;
 pub use error::{AccessError, SourceError};
-pub use index::{IndexAnswer, SharedIndexes};
+pub use index::SharedIndexes;
 pub use index_store::{IndexStores, Published};
 pub use methods::{Filter, Method, Place};
-pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
-pub use network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
+pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages};
+pub use network_mirror::{MirrorArchive, NetworkMirror};
 pub use registry::{Package, Registry, SignedUrls};
-pub use wire::WireError;
 
 /// Who is asked for packages.
 #[derive(Debug)]

@@ -18,4 +18,4 @@ pub use restore::{git_in, refused};
 pub use root_module::{Reading, RootModule, absent};
 pub use root_settings::{RootSource, RunSettings, TrustPlace};
 pub use scope::{Scope, ToolChoice};
-pub use settings::{dialect_of_text, named_roots, one_dialect, root_settings, shown_from, under};
+pub use settings::{dialect_of_text, named_roots, one_dialect, root_settings, under};

@@ -6,16 +6,16 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use tflock::config::{Module, SourceFile, decode_variables};
-use tflock::dialect::Dialect;
-use tflock::disk::cli_config::CliConfig;
-use tflock::hash::archive::{ArchiveError, ArchiveHasher, BadArchive, Limits, hash_by_directory};
-use tflock::hash::sums::Sums;
-use tflock::lockfile::{self, LockFile};
-use tflock::merge::{Document, MergeOptions, Three, is_readable, merge_decided, merge_texts, split, textconv};
-use tflock::settings::{self, Variables};
-use tflock::trust::{openpgp, pins};
-use tflock::version::Version;
+use tflock::internals::CliConfig;
+use tflock_core::config::{Module, SourceFile, decode_variables};
+use tflock_core::dialect::Dialect;
+use tflock_core::hash::archive::{ArchiveError, ArchiveHasher, BadArchive, Limits, hash_by_directory};
+use tflock_core::hash::sums::Sums;
+use tflock_core::lockfile::{self, LockFile};
+use tflock_core::merge::{Document, MergeOptions, Three, is_readable, merge_decided, merge_texts, split, textconv};
+use tflock_core::settings::{self, Variables};
+use tflock_core::trust::{openpgp, pins};
+use tflock_core::version::Version;
 
 /// A name, and what is called with any bytes.
 pub type Target = (&'static str, fn(&[u8]));
@@ -91,7 +91,7 @@ pub fn config(bytes: &[u8]) {
 
 /// What git answers about objects and trees.
 pub fn git(bytes: &[u8]) {
-    tflock::git::read_answers(bytes);
+    tflock::internals::read_git_answers(bytes);
 }
 
 /// A lock file: what can be read can be written, and is read again as what it was.
@@ -152,12 +152,12 @@ fn of_one_release(merged: &[u8], sides: [&[u8]; 2]) {
 
 /// A package of modules: a tar archive, or behind an odd first byte a zip archive.
 pub fn package(bytes: &[u8]) {
-    tflock::modules::read_package(bytes);
+    tflock::internals::read_package(bytes);
 }
 
 /// The answers of registries and mirrors.
 pub fn registry(bytes: &[u8]) {
-    tflock::source::read_answers(bytes);
+    tflock::internals::read_registry_answers(bytes);
 }
 
 /// Settings, trust files, and users' CLI configuration.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tflock::finding::Rule;
+use tflock_core::finding::Rule;
 
 use crate::support::keys;
 use crate::support::locked::{LOCK, MAIN, block, hashes, honest, pinned, planted};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::support::keys::{self, Day, Form};
 use crate::support::packages::archive;
 
-const GO: &str = "../shared/vectors/h1";
+const GO: &str = "testdata/vectors/h1";
 
 /// The files that a target begins with beside its corpus, and what is put before each.
 const SEEDS: [(&str, &str, &[&str], &[u8]); 9] = [

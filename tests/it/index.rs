@@ -155,7 +155,7 @@ fn a_lie_is_found_when_the_archive_is_looked_at() {
     let linux = entry(&index, &registry, "linux_amd64");
     let text = std::fs::read_to_string(&linux).unwrap();
     let [zh, _, size] = text.trim().split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
-    let lie = tflock::hash::Sha256Digest::of(b"a lie").to_base64();
+    let lie = tflock_core::hash::Sha256Digest::of(b"a lie").to_base64();
     std::fs::write(&linux, format!("{zh} {lie} {size}")).unwrap();
     let workspace = machine(&format!("file://{}", index.path().display()), "  trust = \"verified\"\n");
     workspace.write(".terraform.lock.hcl", &lock);

@@ -6,11 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tflock::disk::cache::{IndexEntry, Origin};
-use tflock::hash::{PackageHash, Sha256Digest};
-use tflock::net::{ClientOptions, Credentials};
-use tflock::settings::IndexPlace;
-use tflock::source::{IndexStores, Published};
+use tflock::internals::{ClientOptions, Credentials, IndexEntry, IndexStores, Origin, Published};
+use tflock_core::hash::{PackageHash, Sha256Digest};
+use tflock_core::settings::IndexPlace;
 
 use crate::index::machine;
 use crate::support::registry::{ca_pem, server_pem};

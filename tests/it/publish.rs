@@ -100,7 +100,7 @@ fn what_is_there_and_wrong_is_a_finding() {
     let entry = index.path().join(format!("v1/{}/{zh}", &zh[..2]));
     let text = std::fs::read_to_string(&entry).unwrap();
     let [_, _, size] = text.trim().split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
-    let lie = format!("{zh} {} {size}", tflock::hash::Sha256Digest::of(b"a lie").to_base64());
+    let lie = format!("{zh} {} {size}", tflock_core::hash::Sha256Digest::of(b"a lie").to_base64());
     std::fs::write(&entry, &lie).unwrap();
     let run = publish(&workspace, &registry, &["--index", &url]).ended_with(0);
     assert!(run.stdout.contains("warning[index-differs]") && run.stdout.contains("left as it is"), "{run}");

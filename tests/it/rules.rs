@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use tflock::finding::Rule;
+use tflock_core::finding::Rule;
 
 use crate::support::workspace::Workspace;
 use crate::support::worlds::{LOCK, LOCK_BOTH, widget};

@@ -1,14 +1,13 @@
 //! `diff`: what a change of a lock file means.
 
 mod inputs;
-#[cfg(feature = "online")]
 mod known;
 mod pairs;
-#[cfg(feature = "online")]
 mod run;
 
+#[cfg(test)]
 pub use super::diff_signers::Trust;
-pub use inputs::{Asked, Comparison, compare};
-pub use pairs::{Knowledge, Pair, Side, changes, is_alarming, is_refused, review};
-#[cfg(feature = "online")]
+pub use inputs::Asked;
+#[cfg(test)]
+pub use pairs::{Knowledge, Pair, Side, review};
 pub use run::{Request, diff};

@@ -1,14 +1,11 @@
 //! `trust`: what people tell about signers, and what they are shown.
 
-#[cfg(feature = "online")]
 mod init;
-#[cfg(feature = "online")]
 mod run;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-#[cfg(feature = "online")]
 pub use run::{Request, trust};
 
 use super::trust_store::TrustStore;

@@ -11,7 +11,6 @@ use crate::finding::{Finding, Rule};
 use crate::modulelock::{LockedModule, ModuleKey};
 
 /// How many files of a module are named.
-#[cfg(feature = "online")]
 const MOST_NAMES: usize = 3;
 
 /// The findings on installed modules, all of them or only those that were read in the place of what is locked; and what
@@ -85,7 +84,6 @@ impl Copy<'_> {
     }
 
     /// Compares file by file, where the package that is locked is there.
-    #[cfg(feature = "online")]
     fn compare(&self) -> Result<Option<Finding>, Error> {
         let Some(fetched) = &self.call.fetched else { return Err(self.unknown("its package was not fetched before")) };
         let found = crate::modules::differences(&fetched.package, self.at)?;
@@ -100,11 +98,6 @@ impl Copy<'_> {
             Some(name) => Err(self.unknown(&format!("git may have passed {name} through a filter"))),
             None => Ok(None),
         }
-    }
-
-    #[cfg(not(feature = "online"))]
-    fn compare(&self) -> Result<Option<Finding>, Error> {
-        Err(self.unknown("its package was not fetched"))
     }
 
     fn finding(&self, what: &str) -> Finding {

@@ -3,7 +3,6 @@
 mod alike;
 pub mod base;
 pub mod bases;
-#[cfg(feature = "online")]
 mod gate;
 mod installed;
 mod installed_modules;
@@ -11,7 +10,6 @@ mod modules;
 pub mod opening;
 mod other_tool;
 mod proposed;
-#[cfg(feature = "online")]
 mod recall;
 mod root;
 
@@ -32,9 +30,7 @@ use crate::trust::pins::Signer;
 use crate::verify::{self as judgment, Facts};
 use crate::verify::{Unanswered, Verified};
 
-#[cfg(feature = "online")]
 pub use gate::{Request, verify};
-#[cfg(feature = "online")]
 pub use recall::recalled;
 pub use root::{Change, Root};
 

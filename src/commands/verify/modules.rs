@@ -32,7 +32,6 @@ pub(super) struct LockedModules<'a> {
 }
 
 /// Asks what the sources of locked packages serve now, each once.
-#[cfg(feature = "online")]
 pub(super) fn ask(roots: &mut super::Roots) {
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let served = root.locked_modules().map(|modules| modules.ask()).unwrap_or_default();
@@ -94,7 +93,6 @@ impl LockedModules<'_> {
     }
 
     /// What the sources serve now of packages that some call uses.
-    #[cfg(feature = "online")]
     fn ask(&self) -> ServedModules {
         use crate::disk::roots::ModuleRequest;
         use crate::modulelock::Pin;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-#[cfg(feature = "online")]
 use super::modules::ServedModules;
 use super::modules::{LockedModules, ModuleFacts};
 use super::other_tool;
@@ -153,7 +152,6 @@ impl Root {
     }
 
     /// True if any module is locked.
-    #[cfg(feature = "online")]
     pub(super) fn locks_modules(&self) -> bool {
         let read = self.tree.as_ref().and_then(|tree| tree.module_lock.as_ref());
         read.is_some_and(|read| !read.file.lock.is_empty())
@@ -166,13 +164,11 @@ impl Root {
     }
 
     /// Keeps what the sources of locked modules serve now.
-    #[cfg(feature = "online")]
     pub(super) fn learn_served(&mut self, served: ServedModules) {
         self.modules.served = served;
     }
 
     /// Keeps which providers are asked of a mirror that is a directory of its work tree.
-    #[cfg(feature = "online")]
     pub(super) fn learn_served_within(&mut self, providers: BTreeSet<ProviderAddr>) {
         self.served_within = providers;
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use error::{CliConfigError, CliConfigFault};
-pub use installation::{DevOverride, Installation, Method, MethodKind};
+pub use installation::{Installation, Method, MethodKind};
 pub use locate::Locations;
 pub use oci::{OciBlock, OciDefaults};
 

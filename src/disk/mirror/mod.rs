@@ -77,11 +77,6 @@ impl FilesystemMirror {
         }
     }
 
-    /// The directory, as given.
-    pub fn base(&self) -> &Path {
-        &self.base
-    }
-
     /// All packages of a provider, in one reading. None at all if the mirror does not have it.
     ///
     /// # Errors
@@ -137,6 +132,7 @@ impl FilesystemMirror {
     /// # Errors
     ///
     /// As [`FilesystemMirror::packages`].
+    #[cfg(test)]
     pub fn package(
         &self,
         addr: &ProviderAddr,
@@ -151,6 +147,7 @@ impl FilesystemMirror {
     /// # Errors
     ///
     /// As [`FilesystemMirror::packages`].
+    #[cfg(test)]
     pub fn platforms(&self, addr: &ProviderAddr, version: &Version) -> Result<Vec<Platform>, MirrorError> {
         Ok(self.packages(addr)?.platforms(version).cloned().collect())
     }

@@ -17,7 +17,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use error::{ModuleProblem, TreeError};
+pub use error::TreeError;
 pub use fetched::{
     Assigned, FetchedModule, FetchedModules, Handler, ModuleAccess, ModuleFetch, ModuleLocking, ModuleRequest,
     ModuleTerms, Reselected, file_from, placed,

@@ -47,7 +47,7 @@ use crate::version::Version;
 
 use archives::{Downloads, Hashed};
 pub use budget::DownloadBudget;
-pub use copies::{Copied, CopyAnswer, CopyOrder, SignedDigests, unrecorded};
+pub use copies::{Copied, CopyAnswer, CopyOrder, unrecorded};
 use signed::SignedSums;
 pub use sources::Sources;
 

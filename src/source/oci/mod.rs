@@ -26,7 +26,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{Ask, Authorization, Client, Document, Kind, NetError, ShownUrl};
 
-pub use manifest::{Descriptor, Manifest, ZIP};
+pub use manifest::{Descriptor, Manifest};
 pub use mirror::{OciMirror, OciPackage, Template};
 pub use repository::Repository;
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
-use tflock::addr::ProviderAddr;
-use tflock::dialect::Dialect;
-use tflock::lockfile::{self, Decoded, LockFile};
-use tflock::merge::split;
+use tflock_core::addr::ProviderAddr;
+use tflock_core::dialect::Dialect;
+use tflock_core::lockfile::{self, Decoded, LockFile};
+use tflock_core::merge::split;
 
 use super::{FILE, commit, workspace};
 

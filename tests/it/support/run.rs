@@ -142,7 +142,7 @@ fn fates(before: &BTreeMap<String, String>, after: BTreeMap<String, String>) -> 
 
 /// The day by the clock of this machine, UTC, as the trust file records it.
 fn today() -> String {
-    tflock::settings::Date::of(std::time::SystemTime::now()).to_string()
+    tflock_core::settings::Date::of(std::time::SystemTime::now()).to_string()
 }
 
 fn filters(sandbox: &Path, registry: Option<&Registry>) -> Vec<(String, String)> {

@@ -1,0 +1,196 @@
+//! From the entries of an archive to its two `h1:` hashes.
+//!
+//! The directory form is what an unpacked package hashes to, so the extractor is imitated here; the archive form is
+//! taken over the names as stored. Lock files record the first; a packed mirror is checked by the second.
+//!
+//! Source: `go-getter`, `decompress_zip.go`; `golang.org/x/mod/sumdb/dirhash`, `HashZip`.
+
+use std::collections::HashMap;
+
+use super::BadArchive;
+use crate::hash::h1::h1;
+use crate::hash::{PackageHash, Sha256Digest};
+
+/// Longer parts of a path are refused by every file system in use.
+const LONGEST_PART: usize = 255;
+
+/// One entry, as the central directory describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: Box<[u8]>,
+    pub directory: bool,
+    /// The digest of the content; none for a directory whose content cannot be read.
+    pub digest: Option<Sha256Digest>,
+}
+
+/// What a package holds once it is unpacked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    pub h1: PackageHash,
+    /// Names of files at the top that begin like a provider's program.
+    pub programs: Vec<Box<[u8]>>,
+}
+
+/// The `h1:` of the unpacked package. Of files with one name the last one counts.
+pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
+    if entries.is_empty() {
+        return Err(BadArchive::Empty);
+    }
+    let mut paths = Vec::with_capacity(entries.len());
+    for entry in entries {
+        paths.push((path_of(entry)?, entry));
+    }
+    // By parts, so that what lies in a folder follows it at once; stable, so that the last of a name stays last.
+    paths.sort_by(|(one, _), (other, _)| parts(one).cmp(parts(other)));
+    for pair in paths.windows(2) {
+        let [(path, entry), (next, of_next)] = pair else { continue };
+        let clash =
+            if path == next { entry.directory != of_next.directory } else { !entry.directory && lies_in(next, path) };
+        if clash {
+            return Err(BadArchive::NotADirectory(lossy(path)));
+        }
+    }
+    paths.retain(|(_, entry)| !entry.directory);
+    let mut files: Vec<(Vec<u8>, Sha256Digest)> = Vec::with_capacity(paths.len());
+    for (path, entry) in paths {
+        let Some(digest) = entry.digest else { return Err(BadArchive::Entry(lossy(&entry.name))) };
+        match files.last_mut() {
+            Some((last, of_last)) if *last == path => *of_last = digest,
+            _ => files.push((path, digest)),
+        }
+    }
+    let programs = files.iter().filter(|(path, _)| is_program(path)).map(|(path, _)| path.as_slice().into()).collect();
+    Ok(Installed { h1: h1(files)?, programs })
+}
+
+/// The `h1:` of the packed archive; none if it has none. Every entry counts, each name with its last content.
+pub fn archive_form(entries: &[Entry]) -> Option<PackageHash> {
+    let last: HashMap<&[u8], Option<Sha256Digest>> = entries.iter().map(|entry| (&*entry.name, entry.digest)).collect();
+    let listed: Option<Vec<_>> =
+        entries.iter().map(|entry| Some((&*entry.name, last.get(&*entry.name).copied().flatten()?))).collect();
+    h1(listed?).ok()
+}
+
+/// True if a file of this name at the top of a package is the program of a provider of this type.
+///
+/// Source: `internal/providercache`, `CachedProvider.ExecutableFile`.
+pub fn is_program_of(name: &[u8], kind: &str) -> bool {
+    let rest = name.strip_prefix(PROGRAM).and_then(|rest| rest.strip_prefix(kind.as_bytes()));
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'_' | b'.')))
+}
+
+const PROGRAM: &[u8] = b"terraform-provider-";
+
+fn is_program(path: &[u8]) -> bool {
+    path.starts_with(PROGRAM) && !path.contains(&b'/')
+}
+
+/// The path of an entry in the package: its name without empty and `.` parts.
+fn path_of(entry: &Entry) -> Result<Vec<u8>, BadArchive> {
+    let name = &*entry.name;
+    if name.split(|byte| matches!(byte, b'/' | b'\\')).any(|part| part == b"..") {
+        return Err(BadArchive::ParentName(lossy(name)));
+    }
+    let strange = |part: &[u8]| part.contains(&0) || part.len() > LONGEST_PART;
+    // There a backslash separates, so the hash would depend on the machine.
+    if parts(name).any(strange) || (cfg!(windows) && name.contains(&b'\\')) {
+        return Err(BadArchive::Name(lossy(name)));
+    }
+    let kept: Vec<&[u8]> = parts(name).filter(|part| !matches!(*part, b"" | b".")).collect();
+    if kept.is_empty() && !entry.directory {
+        return Err(BadArchive::NotADirectory(lossy(name)));
+    }
+    Ok(kept.join(&b'/'))
+}
+
+fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/')
+}
+
+fn lies_in(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+pub(super) fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(list: &[(&str, &str)]) -> Vec<Entry> {
+        list.iter()
+            .map(|(name, content)| Entry {
+                name: name.as_bytes().into(),
+                directory: name.ends_with('/'),
+                digest: Some(Sha256Digest::of(content.as_bytes())),
+            })
+            .collect()
+    }
+
+    fn installed(list: &[(&str, &str)]) -> Result<String, BadArchive> {
+        directory_form(&entries(list)).map(|installed| installed.h1.to_string())
+    }
+
+    const BASE: (&str, &str) = ("terraform-provider-foo_v1.0.0", "#!bin\n");
+
+    #[test]
+    fn names_are_cleaned_and_the_last_of_a_name_counts() {
+        let plain = installed(&[("d/e", "2"), BASE]);
+        for name in ["/d/e", "./d/e", "d//e", "d/./e", "d/e/."] {
+            assert_eq!(installed(&[BASE, ("d/e", "1"), (name, "2")]), plain, "{name}");
+        }
+        let archive = archive_form(&entries(&[BASE, ("d", "1"), ("d", "2")]));
+        assert_eq!(archive.unwrap().as_str(), "h1:uI6jlMnpWWjJS1SnKUUaB2VuV8/1lhQTYg4xbHpgIz0=");
+    }
+
+    #[test]
+    fn a_file_cannot_be_a_directory() {
+        for list in [
+            [("a", ""), ("a/b", "")],
+            [("a/b", ""), ("a", "")],
+            [("a", ""), ("a/", "")],
+            [("a/b/", ""), ("a", "")],
+            [("a", ""), (".", "")],
+        ] {
+            assert!(matches!(installed(&list), Err(BadArchive::NotADirectory(_))), "{list:?}");
+        }
+        assert!(installed(&[("a/", ""), ("a/b", ""), ("a-b", ""), ("a.b/c", ""), ("/", "")]).is_ok());
+        assert!(matches!(installed(&[("a", ""), ("a-b", ""), ("a/b", "")]), Err(BadArchive::NotADirectory(_))));
+    }
+
+    #[test]
+    fn names_that_cannot_be_unpacked() {
+        for name in ["..", "a/../b", "..\\evil", "a\\..", "a/..\\b"] {
+            assert_eq!(installed(&[(name, "")]), Err(BadArchive::ParentName(name.to_owned())));
+        }
+        assert!(matches!(installed(&[("a\0", "")]), Err(BadArchive::Name(_))));
+        assert!(matches!(installed(&[(&"a".repeat(256), "")]), Err(BadArchive::Name(_))));
+        assert!(installed(&[("...", ""), ("a..b", "")]).is_ok());
+        assert_eq!(installed(&[]), Err(BadArchive::Empty));
+    }
+
+    #[test]
+    fn a_newline_counts_in_files_only() {
+        assert!(matches!(installed(&[("a\nb", "")]), Err(BadArchive::H1(_))));
+        assert!(installed(&[BASE, ("a\nb/", "")]).is_ok());
+        assert_eq!(archive_form(&entries(&[BASE, ("a\nb/", "")])), None);
+    }
+
+    #[test]
+    fn programs_are_told_by_their_name() {
+        for (name, is) in [
+            ("terraform-provider-foo", true),
+            ("terraform-provider-foo_v1", true),
+            ("terraform-provider-foo.exe", true),
+            ("terraform-provider-foobar", false),
+            ("terraform-provider-fo", false),
+        ] {
+            assert_eq!(is_program_of(name.as_bytes(), "foo"), is, "{name}");
+        }
+        let found =
+            directory_form(&entries(&[("./terraform-provider-a", ""), ("x/terraform-provider-b", "")])).unwrap();
+        assert_eq!(found.programs, [Box::from(b"terraform-provider-a".as_slice())]);
+    }
+}

@@ -1,0 +1,231 @@
+//! What may be shown of addresses that can hold a password or a token.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// The tokens that this process came to know. A server may send back in any field what it was sent, so that only the last
+/// step before printing can take them out.
+static KNOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Shorter texts are no tokens, and would be found everywhere.
+const SHORTEST: usize = 8;
+
+/// Keeps in mind a text that must not be printed.
+pub fn remember(secret: &str) {
+    if secret.len() >= SHORTEST {
+        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(secret.to_owned());
+    }
+}
+
+/// A text as it may be printed: without the tokens that are known by now, also in the form that URLs and JSON give them.
+pub fn secrets(text: &str) -> Cow<'_, str> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shown = Cow::Borrowed(text);
+    for secret in known.iter() {
+        for form in forms(secret).iter().filter(|form| form.len() >= SHORTEST) {
+            if shown.contains(form.as_str()) {
+                shown = Cow::Owned(shown.replace(form.as_str(), "…"));
+            }
+        }
+    }
+    shown
+}
+
+/// A secret as it is, in a URL, and in a JSON string.
+fn forms(secret: &str) -> [String; 3] {
+    let in_url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let quoted = serde_json::Value::from(secret).to_string();
+    [secret.to_owned(), in_url, quoted.trim_matches('"').to_owned()]
+}
+
+/// Parameters whose values help people and hide nothing.
+const HARMLESS: [&str; 14] = [
+    "archive",
+    "at",
+    "branch",
+    "checksum",
+    "commit",
+    "depth",
+    "digest",
+    "format",
+    "path",
+    "ref",
+    "sha",
+    "sshkey_fingerprint",
+    "tag",
+    "version",
+];
+
+/// Parts of the names of parameters whose values say who asks, and not for what.
+const OF_SECRETS: [&str; 8] = ["auth", "credential", "key", "passw", "secret", "signature", "token", "x-amz-"];
+
+/// A query without the values of parameters that are not known to be harmless.
+pub fn query(text: &str) -> String {
+    let parameter = |text: &str| match text.split_once('=') {
+        Some((name, _)) if HARMLESS.contains(&name) => harmless(text),
+        Some((name, _)) => format!("{name}=…"),
+        None if text.is_empty() => String::new(),
+        // Without a name the value is all there is.
+        None => "…".to_owned(),
+    };
+    text.split('&').map(parameter).collect::<Vec<_>>().join("&")
+}
+
+/// A harmless parameter. Its value may be the address of something, as that of a file of checksums.
+fn harmless(parameter: &str) -> String {
+    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    let plain = url::form_urlencoded::parse(parameter.as_bytes()).next().map(|(_, value)| value).unwrap_or_default();
+    if !plain.contains("://") {
+        return parameter.to_owned();
+    }
+    let shown = module_source(&plain);
+    // What hides nothing stays as it is written.
+    format!("{name}={}", if *shown == *plain { value } else { &shown })
+}
+
+/// The source address of a module without user information, fragment and the values of its query.
+///
+/// The user `git` without a password is no secret: it stands in every address of ssh.
+pub fn module_source(text: &str) -> String {
+    let plain = text.split('#').next().unwrap_or_default();
+    let (address, parameters) = plain.split_once('?').map_or((plain, None), |(address, rest)| (address, Some(rest)));
+    let start = ["://", "::"].iter().find_map(|mark| Some(address.find(mark)? + mark.len())).unwrap_or(0);
+    let (scheme, rest) = address.split_at(start);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) if user != "git" => host,
+        _ => authority,
+    };
+    let parameters = parameters.map(|text| format!("?{}", query(text))).unwrap_or_default();
+    format!("{scheme}{authority}{path}{parameters}")
+}
+
+/// The address of a package as it may be recorded: without user information and without parameters that may hold a secret,
+/// or that say how to fetch and not what; the others in order.
+pub fn package(text: &str) -> String {
+    package_with(text, |_, _| None)
+}
+
+/// The same as a key, which tells packages apart also by parameters that may hold a secret: they stand in it with a digest
+/// of their value, but for those of a name that says that they do hold one.
+pub fn package_key(text: &str) -> String {
+    package_with(text, |name, value| {
+        let plain = name.to_ascii_lowercase();
+        let is_of_secret = plain == "sig" || OF_SECRETS.iter().any(|part| plain.contains(part));
+        let digest = || crate::hash::Sha256Digest::of(value.as_bytes()).to_hex();
+        (!is_of_secret).then(|| format!("{name}=digest:{}", &digest()[..16]))
+    })
+}
+
+fn package_with(text: &str, unknown: impl Fn(&str, &str) -> Option<String>) -> String {
+    let plain = text.split('#').next().unwrap_or_default();
+    let (address, parameters) = plain.split_once('?').unwrap_or((plain, ""));
+    let start = address.find("://").map_or(0, |mark| mark + 3);
+    let (scheme, rest) = address.split_at(start);
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let told = |parameter: &str| match parameter.split_once('=') {
+        Some(("depth", _)) | None => None,
+        Some((name, _)) if HARMLESS.contains(&name) => Some(harmless(parameter)),
+        Some((name, value)) => unknown(name, value),
+    };
+    let mut parameters: Vec<&str> = parameters.split('&').collect();
+    parameters.sort_unstable();
+    let parameters: Vec<String> = parameters.into_iter().filter_map(told).collect();
+    let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
+    format!("{scheme}{host}{path}{query}")
+}
+
+/// What a program said, with its addresses shown as [`module_source`] shows them. An address ends at white space or a quote.
+pub fn words(text: &str) -> String {
+    let ends = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '<' | '>');
+    let shown = |word: &str| {
+        let address = word.trim_end_matches(ends);
+        let end = &word[address.len()..];
+        if address.contains("://") { format!("{}{end}", module_source(address)) } else { word.to_owned() }
+    };
+    text.split_inclusive(ends).map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_secrets_are_taken_out() {
+        remember("s3cr3t/to\"ken");
+        remember("1.4.0");
+        let text = r#"{"version": "s3cr3t/to\"ken", "url": "https://h/s3cr3t%2Fto%22ken/1.4.0"}"#;
+        assert_eq!(secrets(text), r#"{"version": "…", "url": "https://h/…/1.4.0"}"#);
+        assert_eq!(secrets("is s3cr3t/to\"ken here"), "is … here");
+        assert!(matches!(secrets("nothing of it"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_programs_say_shows_no_secret() {
+        for (text, shown) in [
+            (
+                "unable to access 'https://bob:PW@h:1/net.git?token=T/': Failed to connect",
+                "unable to access 'https://h:1/net.git?token=…': Failed to connect",
+            ),
+            ("repository \"https://T@h/r\" not found", "repository \"https://h/r\" not found"),
+            ("nothing about bob@h: it's 'quoted'", "nothing about bob@h: it's 'quoted'"),
+            ("https://h/r?T", "https://h/r?…"),
+            ("", ""),
+        ] {
+            assert_eq!(words(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn packages_are_known_by_what_is_fetched() {
+        for (text, known) in [
+            ("git::https://bob:PW@h:8443/r.git?token=T&ref=v1&depth=1&sshkey=K", "git::https://h:8443/r.git?ref=v1"),
+            ("git::ssh://git@h/o/r.git", "git::ssh://h/o/r.git"),
+            ("https://h/x?checksum=sha256:ab&archive=zip", "https://h/x?archive=zip&checksum=sha256:ab"),
+            ("git::https://h/r@2.git?", "git::https://h/r@2.git"),
+            ("https://h/x.zip?checksum=file:https://bob:PW@h/sums", "https://h/x.zip?checksum=file:https://h/sums"),
+            ("https://h/x.zip?checksum=file:https://h/sums%3Fx=T", "https://h/x.zip?checksum=file:https://h/sums?x=…"),
+        ] {
+            assert_eq!((&*package(text), &*package_key(text)), (known, known), "{text}");
+        }
+    }
+
+    #[test]
+    fn packages_that_differ_in_what_is_hidden_are_told_apart() {
+        let one = package_key("https://h/x.zip?revision=one&token=T");
+        assert_eq!(one, "https://h/x.zip?revision=digest:7692c3ad3540bb80");
+        assert_ne!(one, package_key("https://h/x.zip?revision=two&token=T"));
+        assert_eq!(one, package_key("https://h/x.zip?X-Amz-Credential=C&private_token=U&revision=one&sig=S"));
+        assert_eq!(package("https://h/x.zip?revision=one&token=T"), "https://h/x.zip");
+        assert_eq!(package_key("https://h/x.zip?sha=v1"), "https://h/x.zip?sha=v1");
+    }
+
+    #[test]
+    fn module_sources_show_no_secret() {
+        for (text, shown) in [
+            ("git::https://bob:PW@h/r.git//m?ref=v1&token=T", "git::https://h/r.git//m?ref=v1&token=…"),
+            ("git::https://TOKEN@h:8443/r.git#x", "git::https://h:8443/r.git"),
+            ("git::ssh://git@h/r.git", "git::ssh://git@h/r.git"),
+            ("git::ssh://git:pw@h/r.git", "git::ssh://h/r.git"),
+            ("git@h:o/r.git", "git@h:o/r.git"),
+            ("bob:PW@h:o/r.git?T", "h:o/r.git?…"),
+            ("git::bob:PW@h:o/r.git", "git::h:o/r.git"),
+            ("https://a@b@h/x", "https://h/x"),
+            ("github.com/o/r?", "github.com/o/r?"),
+            ("./a@b", "./a@b"),
+            (
+                "https://h/x?checksum=file%3Ahttps%3A%2F%2Fbob%3APW%40h%2Fsums",
+                "https://h/x?checksum=file:https://h/sums",
+            ),
+            (
+                "https://h/x?checksum=file%3Ahttps%3A%2F%2Fh%2Fsums",
+                "https://h/x?checksum=file%3Ahttps%3A%2F%2Fh%2Fsums",
+            ),
+            ("git::https://h/r?ref=a%2Fb@c", "git::https://h/r?ref=a%2Fb@c"),
+        ] {
+            assert_eq!(module_source(text), shown, "{text}");
+        }
+    }
+}

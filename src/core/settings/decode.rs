@@ -1,0 +1,250 @@
+//! The text of `.tflock.hcl`, decoded.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use hcl::edit::expr::Array;
+use hcl::edit::structure::{Block, Body};
+
+use super::{
+    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, OptionalPlatforms,
+    Policy, Problem, ProviderScope, Settings, SettingsError, SignatureRule, ToolChoice,
+};
+use crate::addr::Hostname;
+use crate::dialect::Dialect;
+use crate::finding::{Level, Rule};
+use crate::hcl::document::{self, Literal, Place, Reader, Shape, nearest, start};
+use crate::platform::Platform;
+use crate::version::Constraints;
+
+const TOP: Place = Place {
+    name: "here",
+    attributes: &["platforms", "tool", "source", "optional_platforms"],
+    blocks: &["policy", "host", "index", "ban", "exempt", "level"],
+};
+const POLICY: Place = Place {
+    name: "in a policy block",
+    attributes: &["hosts", "module_hosts", "signature", "expired_key", "h1", "minimum_age"],
+    blocks: &[],
+};
+const HOST: Place = Place { name: "in a host block", attributes: &["h1", "signature"], blocks: &[] };
+const INDEX: Place = Place { name: "in an index block", attributes: &["url", "trust"], blocks: &[] };
+const BAN: Place = Place { name: "in a ban block", attributes: &["versions", "reason"], blocks: &[] };
+const EXEMPT: Place =
+    Place { name: "in an exempt block", attributes: &["provider", "version", "reason", "until"], blocks: &[] };
+const LEVEL: Place = Place { name: "in a level block", attributes: &["is"], blocks: &[] };
+
+const TOOLS: [(&str, ToolChoice); 3] = [
+    ("auto", ToolChoice::Auto),
+    ("terraform", ToolChoice::Is(Dialect::Terraform)),
+    ("tofu", ToolChoice::Is(Dialect::OpenTofu)),
+];
+/// The words of `signature`.
+pub const SIGNATURES: [(&str, SignatureRule); 3] =
+    [("always", SignatureRule::Always), ("if_keys_known", SignatureRule::IfKeysKnown), ("never", SignatureRule::Never)];
+/// The words of `expired_key`.
+pub const EXPIRED_KEYS: [(&str, ExpiredKeyRule); 3] =
+    [("allow", ExpiredKeyRule::Allow), ("warn", ExpiredKeyRule::Warn), ("deny", ExpiredKeyRule::Deny)];
+const H1_RULES: [(&str, H1Rule); 2] = [("registry", H1Rule::Registry), ("verified", H1Rule::Verified)];
+const TRUSTS: [(&str, IndexTrust); 2] = [("reported", IndexTrust::Reported), ("verified", IndexTrust::Verified)];
+/// The words of `level`.
+pub const LEVELS: [(&str, Level); 3] = [("note", Level::Note), ("warn", Level::Warn), ("deny", Level::Deny)];
+
+/// The word for a value; none for values that have none.
+pub fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Option<&'static str> {
+    words.iter().find(|(_, of)| of == value).map(|(word, _)| *word)
+}
+
+/// Reads the text of one settings file.
+///
+/// # Errors
+///
+/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
+pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of all")]
+    let read = document::read(text, FILE_NAME, |reader, body| reader.settings(body));
+    read.map_err(|errors| {
+        let error = |(position, problem)| SettingsError { file: file.to_owned(), position, problem };
+        errors.into_iter().map(error).collect()
+    })
+}
+
+impl Reader<'_, Problem> {
+    fn settings(&mut self, body: &Body) -> Settings {
+        self.check_names(body, &TOP);
+        let mut settings = Settings {
+            platforms: self.wanted_platforms(body),
+            tool: self.word(body, "tool", &TOOLS),
+            source: self.text(body, "source").and_then(|source| self.keep(&source, source.text.parse())),
+            optional_platforms: self.optional_platforms(body),
+            ..Settings::default()
+        };
+        let mut policies = 0;
+        for block in body.blocks() {
+            let twice = match block.ident.as_str() {
+                "policy" => {
+                    settings.policy = self.policy(block);
+                    policies += 1;
+                    policies > 1
+                }
+                "host" => self.host(block).is_some_and(|(host, rule)| settings.hosts.insert(host, rule).is_some()),
+                "level" => self.level(block).is_some_and(|(rule, level)| settings.levels.insert(rule, level).is_some()),
+                "index" => self
+                    .index(block)
+                    .is_some_and(|index| settings.indexes.insert(Arc::clone(&index.name), index).is_some()),
+                "ban" => {
+                    settings.bans.extend(self.ban(block));
+                    false
+                }
+                "exempt" => {
+                    settings.exemptions.extend(self.exemption(block));
+                    false
+                }
+                _ => false,
+            };
+            if twice {
+                let labels: Vec<_> = block.labels.iter().map(|label| format!(" {:?}", label.as_str())).collect();
+                self.report(start(&block.ident), Shape::Twice(format!("{}{}", block.ident.as_str(), labels.concat())));
+            }
+        }
+        settings
+    }
+
+    fn wanted_platforms(&mut self, body: &Body) -> Option<Vec<Platform>> {
+        let value = &body.get_attribute("platforms")?.value;
+        if value.as_array().is_some_and(Array::is_empty) {
+            self.report(start(value), Shape::EmptyList("platforms"));
+        }
+        let literals = self.list(value, "platforms")?;
+        Some(self.platforms(&literals))
+    }
+
+    fn platforms(&mut self, literals: &[Literal<'_>]) -> Vec<Platform> {
+        let mut platforms = Vec::new();
+        for literal in literals {
+            match self.keep(literal, literal.text.parse()) {
+                Some(platform) if !platforms.contains(&platform) => platforms.push(platform),
+                _ => {}
+            }
+        }
+        platforms
+    }
+
+    fn optional_platforms(&mut self, body: &Body) -> Vec<OptionalPlatforms> {
+        let mut lines = Vec::new();
+        for (key, value) in self.map(body, "optional_platforms") {
+            let providers = self.keep(&key, ProviderScope::parse(key.text));
+            let literals = self.list(value, "optional_platforms").unwrap_or_default();
+            let platforms = self.platforms(&literals);
+            lines.extend(providers.map(|providers| OptionalPlatforms { providers, platforms }));
+        }
+        lines
+    }
+
+    fn policy(&mut self, block: &Block) -> Policy {
+        let body = &block.body;
+        self.check_names(body, &POLICY);
+        if let Some(label) = block.labels.first() {
+            self.report(start(label), Shape::Labels { block: "policy", wanted: "no label" });
+        }
+        Policy {
+            hosts: self.hosts(body, "hosts"),
+            module_hosts: self.hosts(body, "module_hosts"),
+            signature: self.word(body, "signature", &SIGNATURES),
+            expired_key: self.word(body, "expired_key", &EXPIRED_KEYS),
+            h1: self.word(body, "h1", &H1_RULES),
+            minimum_age: self.text(body, "minimum_age").and_then(|age| self.keep(&age, age.text.parse())),
+        }
+    }
+
+    fn hosts(&mut self, body: &Body, name: &'static str) -> Option<BTreeSet<Hostname>> {
+        let hosts = self.texts(body, name)?;
+        Some(hosts.iter().filter_map(|host| self.hostname(host)).collect())
+    }
+
+    fn host(&mut self, block: &Block) -> Option<(Hostname, HostRules)> {
+        self.check_names(&block.body, &HOST);
+        let signature = self.word(&block.body, "signature", &SIGNATURES);
+        let h1 = |reader: &mut Self, body: &Body| reader.word(body, "h1", &H1_RULES);
+        // A block that says nothing is a mistake.
+        let h1 = match signature {
+            Some(_) => h1(self, &block.body),
+            None => self.needed(block, "host", "h1", h1),
+        };
+        let label = self.label(block, "host", "one label, the host")?;
+        let host = self.hostname(&label)?;
+        (h1.is_some() || signature.is_some()).then_some((host, HostRules { h1, signature }))
+    }
+
+    fn index(&mut self, block: &Block) -> Option<Index> {
+        self.check_names(&block.body, &INDEX);
+        let place = self.needed(block, "index", "url", |reader: &mut Self, body: &Body| {
+            let url = reader.text(body, "url")?;
+            reader.keep(&url, IndexPlace::parse(url.text))
+        });
+        let trust = self.word(&block.body, "trust", &TRUSTS);
+        let label = self.label(block, "index", "one label, its name")?;
+        let is_name = |text: &str| {
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+            !text.is_empty() && text.len() <= 64 && text.chars().all(plain)
+        };
+        if !is_name(label.text) {
+            self.report(label.offset, Problem::IndexName(label.text.to_owned()));
+            return None;
+        }
+        Some(Index { name: Arc::from(label.text), place: place?, trust: trust.unwrap_or_default() })
+    }
+
+    fn ban(&mut self, block: &Block) -> Option<Ban> {
+        let body = &block.body;
+        self.check_names(body, &BAN);
+        let versions = self.text(body, "versions").and_then(|text| self.constraints(&text));
+        let reason = self.text(body, "reason").map(|reason| reason.text.to_owned());
+        let label = self.label(block, "ban", "one label, the address of a provider")?;
+        let providers = self.keep(&label, ProviderScope::parse(label.text))?;
+        Some(Ban { providers, versions: versions.unwrap_or_default(), reason })
+    }
+
+    fn exemption(&mut self, block: &Block) -> Option<Exemption> {
+        let body = &block.body;
+        self.check_names(body, &EXEMPT);
+        let rule = self.rule(block, "exempt");
+        let providers = self.text(body, "provider").and_then(|addr| self.keep(&addr, ProviderScope::parse(addr.text)));
+        let version = self.text(body, "version").and_then(|version| {
+            let refused = |reason| Problem::Version { text: version.text.to_owned(), reason };
+            self.keep(&version, version.text.parse().map_err(refused))
+        });
+        let reason = self.text(body, "reason").map(|reason| reason.text.to_owned());
+        let until = self.text(body, "until").and_then(|day| self.keep(&day, day.text.parse()));
+        Some(Exemption { rule: rule?, providers, version, reason, until })
+    }
+
+    fn level(&mut self, block: &Block) -> Option<(String, Level)> {
+        self.check_names(&block.body, &LEVEL);
+        let level =
+            self.needed(block, "level", "is", |reader: &mut Self, body: &Body| reader.word(body, "is", &LEVELS));
+        Some((self.rule(block, "level")?, level?))
+    }
+
+    fn rule(&mut self, block: &Block, kind: &'static str) -> Option<String> {
+        let label = self.label(block, kind, "one label, the id of a rule")?;
+        let ids = || Rule::ALL.iter().map(|rule| rule.id());
+        if ids().any(|id| id == label.text) {
+            return Some(label.text.to_owned());
+        }
+        let suggestion = nearest(label.text, ids());
+        self.report(label.offset, Problem::UnknownRule { name: label.text.to_owned(), suggestion });
+        None
+    }
+
+    fn hostname(&mut self, literal: &Literal<'_>) -> Option<Hostname> {
+        let refused = |reason| Problem::Host { text: literal.text.to_owned(), reason };
+        self.keep(literal, Hostname::parse(literal.text).map_err(refused))
+    }
+
+    fn constraints(&mut self, literal: &Literal<'_>) -> Option<Constraints> {
+        let refused = |reason| Problem::Constraint { text: literal.text.to_owned(), reason };
+        self.keep(literal, Constraints::parse_config(literal.text).map_err(refused))
+    }
+}

@@ -1,0 +1,186 @@
+//! What a project wants: `.tflock.hcl`.
+//!
+//! [`decode()`] reads one file and tells all that is wrong with it; [`Settings::over`] lays a nested file over the one
+//! around it. Every value is optional here, so that a file can be silent; the accessors know the defaults. The folder
+//! reads no files and does not know where they are searched.
+//!
+//! One file serves both tools, so an address without host stands for the provider at either default registry.
+//!
+//! Beside the file stand what else a run is given: the environment's [`Variables`] and the [`Secret`]s in them.
+
+mod date;
+pub mod decode;
+mod error;
+mod index;
+mod merge;
+mod policy;
+mod scope;
+mod secret;
+mod source;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use crate::hcl::Shape;
+pub use date::{Date, DateError};
+pub use decode::decode;
+pub use error::{Problem, SettingsError};
+pub use index::{Index, IndexPlace, IndexPlaceError, IndexTrust};
+pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule, allow_module_host};
+pub use scope::ProviderScope;
+pub use secret::Secret;
+pub use source::{SourceChoice, SourceError};
+pub use variables::Variables;
+
+use crate::addr::{Hostname, ProviderAddr};
+use crate::dialect::Dialect;
+use crate::finding::Level;
+use crate::platform::Platform;
+use crate::version::{Constraints, Version};
+
+/// The name of the file.
+pub const FILE_NAME: &str = ".tflock.hcl";
+
+/// What the settings of a root module say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The wanted platforms, as written, each once; never empty.
+    pub platforms: Option<Vec<Platform>>,
+    /// Which tool the files are for.
+    pub tool: Option<ToolChoice>,
+    /// Where packages come from.
+    pub source: Option<SourceChoice>,
+    /// Platforms that some providers may lack.
+    pub optional_platforms: Vec<OptionalPlatforms>,
+    /// What is accepted.
+    pub policy: Policy,
+    /// What holds for single registries, by their hosts.
+    pub hosts: BTreeMap<Hostname, HostRules>,
+    /// Indexes of known hashes that several machines share, by name.
+    pub indexes: BTreeMap<Arc<str>, Index>,
+    /// Releases that are refused.
+    pub bans: Vec<Ban>,
+    /// Findings that are allowed.
+    pub exemptions: Vec<Exemption>,
+    /// The levels of rules, by id.
+    pub levels: BTreeMap<String, Level>,
+}
+
+/// The values of `tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ToolChoice {
+    /// `auto`: told from the files.
+    Auto,
+    /// `terraform` or `tofu`.
+    Is(Dialect),
+}
+
+/// One line of `optional_platforms`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionalPlatforms {
+    /// Whose platforms.
+    pub providers: ProviderScope,
+    /// The platforms that they may lack.
+    pub platforms: Vec<Platform>,
+}
+
+/// A `ban` block.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ban {
+    /// The banned provider, or several.
+    pub providers: ProviderScope,
+    /// Which versions; without terms all of them.
+    pub versions: Constraints,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// An `exempt` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exemption {
+    /// The id of the rule.
+    pub rule: String,
+    /// For which providers; all if none.
+    pub providers: Option<ProviderScope>,
+    /// For which version; all if none.
+    pub version: Option<Version>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The first day on which it holds no more, UTC.
+    pub until: Option<Date>,
+}
+
+impl Settings {
+    /// The tool that the files are for; none if that is to be told from them.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match self.tool? {
+            ToolChoice::Auto => None,
+            ToolChoice::Is(dialect) => Some(dialect),
+        }
+    }
+
+    /// True if a provider may lack a platform.
+    pub fn optional(&self, addr: &ProviderAddr, platform: &Platform) -> bool {
+        let may_lack = |line: &OptionalPlatforms| line.providers.covers(addr) && line.platforms.contains(platform);
+        self.optional_platforms.iter().any(may_lack)
+    }
+
+    /// Which `h1:` are written for providers of a registry.
+    ///
+    /// A `host` block decides, then `h1 = "verified"` of the policy. Otherwise what the registry reports is believed
+    /// only where the tool believes it too: `tofu` at its own registry.
+    pub fn h1_for(&self, host: &Hostname, dialect: Dialect) -> H1Rule {
+        let own = dialect == Dialect::OpenTofu && is_opentofu_registry(host);
+        match (self.hosts.get(host).and_then(|rules| rules.h1), self.policy.h1) {
+            (Some(rule), _) => rule,
+            (None, Some(H1Rule::Verified)) => H1Rule::Verified,
+            (None, _) if own => H1Rule::Registry,
+            (None, _) => H1Rule::Computed,
+        }
+    }
+
+    /// Which `h1:` the settings say are written for providers of a registry, in its `host` block or in the policy.
+    pub fn stated_h1(&self, host: &Hostname) -> Option<H1Rule> {
+        self.hosts.get(host).and_then(|rules| rules.h1).or(self.policy.h1)
+    }
+
+    /// Whether the settings say that releases of a registry must be signed, in its `host` block or in the policy.
+    pub fn stated_signature(&self, host: &Hostname) -> Option<SignatureRule> {
+        self.hosts.get(host).and_then(|rules| rules.signature).or(self.policy.signature)
+    }
+
+    /// Whether releases of a registry must be signed: the word of its `host` block or of the policy, else
+    /// `if_keys_known` for registry.opentofu.org and `always` elsewhere.
+    pub fn signature_for(&self, host: &Hostname) -> SignatureRule {
+        let default = if is_opentofu_registry(host) { SignatureRule::IfKeysKnown } else { SignatureRule::Always };
+        self.stated_signature(host).unwrap_or(default)
+    }
+
+    /// The same, as settings of a file in this folder: paths start from there.
+    #[must_use]
+    pub fn stated_in(self, folder: &Path) -> Self {
+        Self { source: self.source.map(|source| source.stated_in(folder)), ..self }
+    }
+
+    /// The level of a rule, if the settings change it.
+    pub fn level(&self, rule: &str) -> Option<Level> {
+        self.levels.get(rule).copied()
+    }
+}
+
+fn is_opentofu_registry(host: &Hostname) -> bool {
+    host.as_ascii() == Dialect::OpenTofu.default_registry_host()
+}
+
+impl Ban {
+    /// True if a release is banned. A ban leaves nothing out: unlike in constraints, ranges hold pre-releases too, and a
+    /// version stands for all builds of it.
+    pub fn covers(&self, addr: &ProviderAddr, version: &Version) -> bool {
+        let holds = |version: &Version| self.versions.terms().iter().all(|term| term.contains(version));
+        self.providers.covers(addr) && (holds(version) || holds(&version.without_build()))
+    }
+}
