@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::annotation::{Annotation, items, of_error};
+use super::human::findings::MOST_OF_RULE;
 use super::printable;
 use crate::error::Error;
 use crate::finding::Level;
@@ -24,8 +25,14 @@ pub(super) fn failure(error: &Error) -> String {
 fn document(items: &[Annotation]) -> String {
     // Fingerprints must differ; equal remarks are numbered.
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let remarks: Vec<Value> = items
+    let mut of_rule: HashMap<&str, usize> = HashMap::new();
+    let mut remarks: Vec<Value> = items
         .iter()
+        .filter(|item| {
+            let count = of_rule.entry(item.rule.id).or_default();
+            *count += 1;
+            *count <= MOST_OF_RULE
+        })
         .map(|item| {
             let fingerprint = item.fingerprint();
             let count = seen.entry(fingerprint.clone()).and_modify(|count| *count += 1).or_default();
@@ -33,6 +40,15 @@ fn document(items: &[Annotation]) -> String {
             remark(item, &fingerprint)
         })
         .collect();
+    for item in items {
+        // The last of a rule that is not listed says how many there are.
+        let Some(more) = of_rule.remove(item.rule.id).and_then(|count| count.checked_sub(MOST_OF_RULE + 1)) else {
+            continue;
+        };
+        let message = format!("{} more findings of {}; `--format json` lists all", more + 1, item.rule.id);
+        let more = Annotation { message, position: None, ..item.clone() };
+        remarks.push(remark(&more, &format!("{}-more", more.fingerprint())));
+    }
     super::json::harmless(&Value::Array(remarks))
 }
 

@@ -62,6 +62,7 @@ mod verify;
 mod verify_base;
 mod verify_base_read;
 mod walk;
+mod work;
 mod written;
 
 /// A file that is not named by the module above it is never compiled, and its tests never run.

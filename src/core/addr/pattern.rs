@@ -118,6 +118,14 @@ impl AddrPattern {
             && part(self.kind.as_ref(), other.kind.as_ref())
     }
 
+    /// The patterns that cover all that this one covers, itself first, then ever wider ones.
+    pub fn widened(self) -> [Self; 4] {
+        let kinds = Self { kind: None, ..self.clone() };
+        let namespaces = Self { namespace: None, ..kinds.clone() };
+        let hosts = Self { host: None, ..namespaces.clone() };
+        [self, kinds, namespaces, hosts]
+    }
+
     /// The host, if the pattern has one, as it is compared.
     pub fn host_text(&self) -> Option<String> {
         self.host.as_ref().map(|host| host.as_ascii().to_owned())

@@ -75,8 +75,8 @@ fn against(change: &Change) -> Vec<&'static str> {
     if any(Verdict::Unattested) {
         reasons.push("no source that should know a new checksum knows it");
     }
-    let is_added = |hash: &PackageHash| change.hashes_added.iter().any(|added| added.hash == *hash);
-    let mut kept = change.new.iter().flat_map(|new| &new.hashes).filter(|hash| !is_added(hash));
+    let is_old = |hash: &PackageHash| change.old.as_ref().is_some_and(|old| old.hashes.contains(hash));
+    let mut kept = change.new.iter().flat_map(|new| &new.hashes).filter(|hash| is_old(hash));
     if kept.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming)) {
         reasons.push("a checksum of the old version stands under the new one, which does not have it");
     }

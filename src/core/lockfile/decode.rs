@@ -10,6 +10,15 @@ use crate::finding::{Finding, Level, LineIndex, Position, Rule};
 /// The largest lock file that is read, in bytes; the tools have no limit.
 const LARGEST: usize = 16 << 20;
 
+/// The most entries, hashes of one entry, and hashes of a file; the largest of 582 real files has 14 entries, and 43
+/// hashes in one.
+const MOST_ENTRIES: usize = 2_000;
+const MOST_HASHES_OF_ENTRY: usize = 10_000;
+const MOST_HASHES: usize = 50_000;
+
+/// No file within those bounds has more quotes: two for each hash, and for label, version and constraints of each entry.
+const MOST_QUOTES: usize = 2 * (MOST_HASHES + 3 * MOST_ENTRIES);
+
 /// A lock file as read.
 #[derive(Debug, Clone)]
 pub struct Decoded {
@@ -27,25 +36,61 @@ pub struct Decoded {
 
 /// Decodes the bytes of a lock file as `dialect` would.
 ///
-/// Texts above 16 MiB are refused. The findings name no file.
+/// Texts above 16 MiB are refused, and those with more entries or hashes than any project has. The findings name no file.
 ///
 /// # Errors
 ///
 /// All findings of the file, by position, when one of them is at level deny.
 pub fn decode(text: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
-    if text.len() > LARGEST {
-        return Err(vec![refusal(format!("the file has {} bytes; a lock file has at most {LARGEST}", text.len()))]);
+    if let Some(finding) = oversized(text) {
+        return Err(vec![finding]);
     }
-    match canonical::scan(text, dialect) {
-        Some(found) => Ok(Decoded {
+    let decoded = match canonical::scan(text, dialect) {
+        Some(found) => Decoded {
             lock: found.lock,
             spans: found.spans,
             header: Some(found.header),
             warnings: Vec::new(),
             canonical: true,
-        }),
-        None => decode_any(text, dialect),
+        },
+        None => decode_any(text, dialect)?,
+    };
+    match excess(&decoded) {
+        Some(finding) => Err(vec![finding]),
+        None => Ok(decoded),
     }
+}
+
+/// Why a text is too large to be read at all, by its bytes alone.
+fn oversized(text: &[u8]) -> Option<Finding> {
+    if text.len() > LARGEST {
+        return Some(refusal(format!("the file has {} bytes; a lock file has at most {LARGEST}", text.len())));
+    }
+    let many = memchr::memchr_iter(b'"', text).nth(MOST_QUOTES).is_some();
+    many.then(|| {
+        refusal(format!("the file has more quoted strings than {MOST_HASHES} hashes need, which is the limit"))
+    })
+}
+
+/// The first entry or hash beyond the bounds.
+fn excess(decoded: &Decoded) -> Option<Finding> {
+    let limit = |limit: usize, what: &str, at: Position| {
+        Finding::new(Rule::LockSyntax, format!("the file has more than {limit} {what}, which is the limit")).at(at)
+    };
+    if let Some((_, spans)) = decoded.spans.entries.iter().nth(MOST_ENTRIES) {
+        return Some(limit(MOST_ENTRIES, "entries", spans.block));
+    }
+    let mut all = 0;
+    for (addr, spans) in &decoded.spans.entries {
+        if let Some((_, at)) = spans.each_hash.get(MOST_HASHES_OF_ENTRY) {
+            return Some(limit(MOST_HASHES_OF_ENTRY, "hashes in one entry", *at).about(addr));
+        }
+        all += spans.each_hash.len();
+        if all > MOST_HASHES {
+            return Some(limit(MOST_HASHES, "hashes", spans.block));
+        }
+    }
+    None
 }
 
 /// Reads what can be read of any text, for reports about it; never for writing it back.
@@ -62,10 +107,10 @@ pub fn salvage(text: &[u8], dialect: Dialect) -> Decoded {
     };
     match decode(text, dialect) {
         Ok(decoded) => decoded,
-        Err(findings) if text.len() > LARGEST => nothing(findings),
+        Err(findings) if oversized(text).is_some() => nothing(findings),
         Err(findings) => match read(&without_markers(text), dialect) {
-            Ok(decoded) => Decoded { warnings: findings, canonical: false, ..decoded },
-            Err(_) => nothing(findings),
+            Ok(decoded) if excess(&decoded).is_none() => Decoded { warnings: findings, canonical: false, ..decoded },
+            _ => nothing(findings),
         },
     }
 }

@@ -76,68 +76,101 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
     (style.paint(paint, &label).to_string(), width(&label))
 }
 
+/// The most findings of one rule that people read; the rest is counted. JSON and SARIF list all.
+pub(in crate::report) const MOST_OF_RULE: usize = 50;
+
 fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
-    let is_told = |group: &&Group<'_>| group.first.level > Level::Note || style.detail > Detail::Quiet;
-    let mut notes: HashMap<Rule, usize> = HashMap::new();
-    for group in found.iter().filter(|group| group.first.level == Level::Note) {
-        *notes.entry(group.first.rule).or_default() += 1;
+    let mut by_rule: HashMap<(Rule, bool), Vec<&Group<'_>>> = HashMap::new();
+    for group in found {
+        by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
     }
-    // Of notes by one rule the first is told, and how many there are.
-    let mut begun = HashSet::new();
-    let is_new = |group: &&Group<'_>| {
-        group.first.level > Level::Note || style.detail == Detail::Verbose || begun.insert(group.first.rule)
-    };
-    let told: Vec<&Group<'_>> = found.iter().filter(is_told).filter(is_new).collect();
+    let advice: HashMap<(Rule, bool), Advice> =
+        by_rule.iter().map(|(rule, groups)| (*rule, Advice::of(groups, whose))).collect();
+    let mut shown: HashMap<(Rule, bool), usize> = HashMap::new();
     let mut helped: HashSet<(Rule, String)> = HashSet::new();
     let mut text = String::new();
-    for group in &told {
-        let Group { message, first, paths } = group;
-        // Writing to a string cannot fail.
-        let (label, wide) = label(first, style);
-        let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
-        place(&mut text, first.file.as_deref(), first.position);
-        if let Some(whose) = whose.filter(|_| first.file.is_none() || paths.len() > 1) {
-            let _ = writeln!(text, "  in {}", whose.cell(paths));
-        }
-        let others = notes.get(&first.rule).map_or(0, |count| count - 1);
-        if first.level == Level::Note && others > 0 && style.detail < Detail::Verbose {
-            let _ = writeln!(text, "  and {others} more of this kind; -v lists them");
-        }
-        if first.level == Level::Note {
+    for group in found.iter().filter(|group| !is_note(group) || style.detail > Detail::Quiet) {
+        let key = (group.first.rule, is_note(group));
+        // Of notes by one rule the first is enough.
+        let most = if key.1 && style.detail < Detail::Verbose { 1 } else { MOST_OF_RULE };
+        let count = shown.entry(key).or_default();
+        *count += 1;
+        if *count > most {
             continue;
         }
-        if first.remedy.is_some() {
+        one(&mut text, group, whose, style);
+        let more = by_rule.get(&key).map_or(0, Vec::len) - *count;
+        if *count == most && more > 0 {
+            let way = if most == 1 { "-v lists them" } else { "`--format json` lists all" };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  and {more} more of this kind; {way}");
+        }
+        if key.1 {
+            continue;
+        }
+        if group.first.remedy.is_some() {
             helps(&mut text, [&own_help(group, whose)], style);
-            continue;
-        }
-        let of_rule = told.iter().filter(|it| it.first.rule == first.rule && it.first.level > Level::Note);
-        let of_rule: Vec<&Group<'_>> = of_rule.copied().collect();
-        let help = help(group, &of_rule, whose);
-        if helped.insert((first.rule, help.clone())) {
-            helps(&mut text, [&help], style);
+        } else if let Some(advice) = advice.get(&key) {
+            let help = advice.help(group, whose);
+            if helped.insert((group.first.rule, help.clone())) {
+                helps(&mut text, [&help], style);
+            }
         }
     }
     text
 }
 
+fn is_note(group: &Group<'_>) -> bool {
+    group.first.level == Level::Note
+}
+
+/// A finding with its place, and whose it is.
+fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Option<Whose>, style: Style) {
+    let (label, wide) = label(first, style);
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
+    place(text, first.file.as_deref(), first.position);
+    if let Some(whose) = whose.filter(|_| first.file.is_none() || paths.len() > 1) {
+        let _ = writeln!(text, "  in {}", whose.cell(paths));
+    }
+}
+
 /// The most different words of one rule about what to do.
 const MOST_HELPS: usize = 3;
 
-/// What to do about a finding among all by its rule: words with which all of them can be settled, if there are any; else
-/// its own, unless they are too many to be read.
-fn help(group: &Group<'_>, of_rule: &[&Group<'_>], whose: Option<Whose>) -> String {
-    let own: HashSet<String> = of_rule.iter().map(|group| own_help(group, whose)).collect();
-    if own.len() > 1 && whose.is_some_and(|whose| whose.recursive) {
-        let shared = for_all(group.first, whose);
-        // Each has a file of its own.
-        if !shared.contains(" PATH`") && of_rule.iter().all(|other| for_all(other.first, whose) == shared) {
-            return shared;
+/// What to do about the findings of one rule.
+enum Advice {
+    /// Words with which all of them can be settled.
+    ForAll(String),
+    /// Its own for each.
+    Own,
+}
+
+impl Advice {
+    /// Words for all, if there are any, or if their own ones are too many to be read.
+    fn of(groups: &[&Group<'_>], whose: Option<Whose>) -> Self {
+        let own: HashSet<String> = groups.iter().map(|group| own_help(group, whose)).collect();
+        let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
+        let recursive = whose.is_some_and(|whose| whose.recursive);
+        if recursive {
+            let shared = for_all(group.first, whose);
+            // Each has a file of its own.
+            if !shared.contains(" PATH`") && groups.iter().all(|other| for_all(other.first, whose) == shared) {
+                return Self::ForAll(shared);
+            }
+        }
+        match own.len() {
+            ..=MOST_HELPS => Self::Own,
+            _ if recursive => Self::ForAll(with_recursion(group.first.rule.help())),
+            _ => Self::ForAll(group.first.help_of_rule().to_owned()),
         }
     }
-    match own.len() {
-        ..=MOST_HELPS => own_help(group, whose),
-        _ if whose.is_some_and(|whose| whose.recursive) => with_recursion(group.first.rule.help()),
-        _ => group.first.help_of_rule().to_owned(),
+
+    fn help(&self, group: &Group<'_>, whose: Option<Whose>) -> String {
+        match self {
+            Self::ForAll(help) => help.clone(),
+            Self::Own => own_help(group, whose),
+        }
     }
 }
 

@@ -7,18 +7,19 @@ mod escape;
 mod many;
 mod review;
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use super::annotation::level_of;
-use super::human::findings::{Group, together};
+use super::human::findings::{Group, MOST_OF_RULE, together};
 use super::human::many::Whose;
 use super::summary::name;
 use super::table::Table;
 use super::{Style, human, slashed};
 use crate::diff::risk;
 use crate::error::Error;
-use crate::finding::Level;
+use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
 use escape::{code, escaped, sentences};
 
@@ -152,7 +153,14 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<Whose>, style: Style)
     }
     all.sort_by_key(|group| std::cmp::Reverse(group.first.level));
     let mut text = "| | Finding | Where |\n|---|---|---|\n".to_owned();
-    for Group { message, first, paths } in all.iter().take(MOST_FINDINGS) {
+    let mut of_rule: HashMap<Rule, usize> = HashMap::new();
+    let (told, left): (Vec<_>, Vec<_>) = all.iter().partition(|group| {
+        let count = of_rule.entry(group.first.rule).or_default();
+        *count += 1;
+        *count <= MOST_OF_RULE
+    });
+    let left = left.len() + told.len().saturating_sub(MOST_FINDINGS);
+    for Group { message, first, paths } in told.into_iter().take(MOST_FINDINGS) {
         let level = match first.level {
             Level::Deny => "**denied**",
             Level::Warn => "warning",
@@ -164,8 +172,8 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<Whose>, style: Style)
         let (message, rule) = (escaped(message), first.rule.id());
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }
-    if all.len() > MOST_FINDINGS {
-        let _ = writeln!(text, "\n_Left out: {} more findings._", all.len() - MOST_FINDINGS);
+    if left > 0 {
+        let _ = writeln!(text, "\n_Left out: {left} more findings._");
     }
     text.push('\n');
     text

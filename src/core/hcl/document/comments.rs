@@ -75,7 +75,8 @@ impl<K: Ord + Clone> Comments<K> {
         let is_beside = |at: usize| {
             let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
             // Only what stands on the line as a part of the document, not a comment before it.
-            anchors.iter().rev().find(|(offset, _)| *offset < at).filter(|(offset, _)| *offset >= line)
+            let before = anchors.partition_point(|(offset, _)| *offset < at);
+            anchors[..before].last().filter(|(offset, _)| *offset >= line)
         };
         let header = header_length(text, &comments, anchors);
         let mut last_end = None;
@@ -87,7 +88,8 @@ impl<K: Ord + Clone> Comments<K> {
                 last_end = None;
                 continue;
             }
-            let next = anchors.iter().find(|(offset, _)| *offset > at).map_or(&Anchor::Footer, |(_, anchor)| anchor);
+            let next = anchors.partition_point(|(offset, _)| *offset <= at);
+            let next = anchors.get(next).map_or(&Anchor::Footer, |(_, anchor)| anchor);
             let anchor = if at < header { &Anchor::Header } else { next };
             let above = &mut found.0.entry(anchor.clone()).or_default().above;
             let gap = last_end.is_some_and(|last: usize| text[last..at].matches('\n').count() > 1);

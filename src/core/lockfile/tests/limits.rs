@@ -16,6 +16,37 @@ fn too_large() {
 }
 
 #[test]
+fn too_many() {
+    let text = |entries: usize, hashes: usize| -> String {
+        let hashes = (0..hashes).fold(String::new(), |text, n| text + &format!("    \"h1:{n:08}\",\n"));
+        let list = if hashes.is_empty() { hashes } else { format!("  hashes = [\n{hashes}  ]\n") };
+        let block = |n| format!("\nprovider \"example.com/a/b{n:05}\" {{\n  version = \"1.0.0\"\n{list}}}\n");
+        header::header(Dialect::OpenTofu).to_owned() + &(0..entries).map(block).collect::<String>()
+    };
+    let cases = [
+        (2_001, 0, "more than 2000 entries"),
+        (1, 10_001, "more than 10000 hashes in one entry"),
+        (6, 9_000, "more than 50000 hashes"),
+    ];
+    for (entries, hashes, message) in cases {
+        let text = text(entries, hashes);
+        // As a tool writes it, and with a comment, which goes the long way.
+        for text in [text.clone(), text + "# x\n"] {
+            let findings = decode(text.as_bytes(), Dialect::OpenTofu).unwrap_err();
+            let [finding] = &findings[..] else { panic!("{findings:?}") };
+            assert!(finding.message.contains(message) && finding.rule == Rule::LockSyntax, "{finding:?}");
+            assert!(finding.position.unwrap().line > 100, "{finding:?}");
+            assert!(salvage(text.as_bytes(), Dialect::OpenTofu).lock.is_empty());
+        }
+    }
+    for (entries, hashes) in [(2_000, 25), (1, 10_000), (5, 10_000)] {
+        assert!(decode(text(entries, hashes).as_bytes(), Dialect::OpenTofu).is_ok(), "{entries} {hashes}");
+    }
+    // Nothing is parsed of a text with more quotes than that.
+    assert!(messages("\"".repeat(120_000).as_bytes()).contains("50000 hashes need"));
+}
+
+#[test]
 fn too_deep() {
     let many = 20_000;
     let value = |open: &str, inner: &str, close: &str| {

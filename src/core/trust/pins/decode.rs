@@ -14,6 +14,9 @@ use crate::hcl::{Anchor, Comments, Shape};
 use crate::trust::Fingerprint;
 use crate::version::Version;
 
+/// The most blocks of a trust file, those within blocks included.
+const MOST_BLOCKS: usize = 10_000;
+
 const TOP: Place = Place { name: "here", attributes: &[], blocks: &["provider", "denied_signer", "republished"] };
 const PROVIDER: Place =
     Place { name: "in a provider block", attributes: &["signers", "unsigned"], blocks: &["retired_signer"] };
@@ -72,6 +75,7 @@ pub fn provider_pattern(text: &str) -> Result<AddrPattern, TrustProblem> {
 #[derive(Default)]
 struct Found {
     file: TrustFile,
+    blocks: usize,
     anchors: Vec<(usize, Anchor<BlockKey>)>,
 }
 
@@ -79,6 +83,11 @@ impl Found {
     fn top(&mut self, reader: &mut Reader<'_>, body: &Body) {
         reader.check_names(body, &TOP);
         for block in body.blocks() {
+            self.blocks += 1 + block.body.blocks().count();
+            if self.blocks > MOST_BLOCKS {
+                reader.report(start(&block.ident), TrustProblem::TooMany(MOST_BLOCKS));
+                return;
+            }
             let twice = match block.ident.as_str() {
                 "provider" => self.provider(reader, block),
                 "denied_signer" => self.denied(reader, block),

@@ -58,6 +58,9 @@ pub enum TrustProblem {
     /// A pin that accepts no signer.
     #[error("a provider block needs signers or unsigned = true")]
     NoSigner,
+    /// More blocks than any project has.
+    #[error("the file has more than {0} blocks, which is the limit")]
+    TooMany(usize),
 }
 
 impl TrustProblem {

@@ -131,13 +131,13 @@ pub struct TrustFile {
 impl Pins {
     /// The pin that counts for a provider: the most specific one.
     pub fn pin(&self, addr: &ProviderAddr) -> Option<(&AddrPattern, &Pin)> {
-        // A wildcard is ordered before all that it covers.
-        self.providers.iter().rev().find(|(pattern, _)| pattern.matches(addr))
+        let patterns = AddrPattern::from(addr.clone()).widened();
+        patterns.iter().find_map(|pattern| self.providers.get_key_value(pattern))
     }
 
     /// The pin that counts for all that a pattern covers, so far as none is more specific.
     pub fn counting(&self, pattern: &AddrPattern) -> Option<&Pin> {
-        self.providers.iter().rev().find(|(wider, _)| wider.covers(pattern)).map(|(_, pin)| pin)
+        pattern.clone().widened().iter().find_map(|wider| self.providers.get(wider))
     }
 
     /// The pin of exactly this address, made if there is none.

@@ -1,0 +1,126 @@
+//! How much work a run does for how much there is: in instructions, which `callgrind` counts, never in time.
+
+use std::process::Output;
+
+use crate::support::tools;
+use crate::support::workspace::Workspace;
+
+const HEADER: &str = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in \
+                      future updates.\n";
+const LOCK: &str = ".terraform.lock.hcl";
+const TRUST: &str = ".tflock.trust.hcl";
+
+/// An entry with so many checksums of archives.
+fn entry(name: &str, hashes: usize) -> String {
+    let hashes: String = (0..hashes).map(|n| format!("    \"zh:{n:064x}\",\n")).collect();
+    format!(
+        "\nprovider \"registry.terraform.io/acme/{name}\" {{\n  version = \"1.0.0\"\n  hashes = [\n{hashes}  ]\n}}\n"
+    )
+}
+
+fn pins(count: usize) -> String {
+    let pin =
+        |n| format!("provider \"registry.terraform.io/acme/p{n:05}\" {{\n  signers = [\"{n:040X}\"] # key {n}\n}}\n\n");
+    (0..count).map(pin).collect()
+}
+
+/// The instructions of a run in a repository whose last commit has `before`; none where there is no callgrind.
+fn work(before: &[(&str, String)], now: &[(&str, String)], args: &[&str]) -> Option<u64> {
+    let valgrind = tools::found("valgrind")?;
+    let workspace = Workspace::with_files(&[]);
+    workspace.git(["init", "--quiet"]);
+    before.iter().for_each(|(path, text)| workspace.write(path, text));
+    workspace.git(["add", "."]);
+    workspace.git(["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    now.iter().for_each(|(path, text)| workspace.write(path, text));
+    let counting = ["--tool=callgrind", "--callgrind-out-file=/dev/null", env!("CARGO_BIN_EXE_tflock")];
+    let mut command = workspace.command(&valgrind, None, counting.iter().chain(args));
+    let Output { stderr, .. } = command.output().unwrap();
+    let said = String::from_utf8_lossy(&stderr);
+    let count = said.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim().parse());
+    Some(count.unwrap_or_else(|| panic!("{said}")).unwrap())
+}
+
+/// Ten times as much takes ten times the work, and not a hundred times.
+#[track_caller]
+fn grows_linearly(work: impl Fn(usize) -> Option<u64>, real: usize) {
+    let [Some(none), Some(ten), Some(hundred)] = [0, 10 * real, 100 * real].map(work) else {
+        eprintln!("skipped: there is no valgrind on PATH");
+        return;
+    };
+    let (ten, hundred) = (ten.saturating_sub(none), hundred.saturating_sub(none));
+    assert!(hundred < 14 * ten, "{real} things ten times: {ten} instructions, a hundred times: {hundred}");
+}
+
+#[test]
+fn many_hashes_are_no_square() {
+    let lock = |count| [(LOCK, HEADER.to_owned() + &entry("a", count))];
+    grows_linearly(|count| work(&[], &lock(count + 1), &["verify", "--offline"]), 40);
+    let replaced = |count| [(LOCK, HEADER.to_owned() + &entry("a", count).replace("zh:0", "zh:1"))];
+    grows_linearly(|count| work(&lock(count + 1), &replaced(count + 1), &["diff", "-v"]), 40);
+}
+
+#[test]
+fn many_findings_are_no_square() {
+    // An argument that no tool writes, one in each entry.
+    let strange = |n| entry(&format!("p{n:05}"), 1).replace("  hashes", "  odd = 1\n  hashes");
+    let lock = |count: usize| [(LOCK, HEADER.to_owned() + &(0..count).map(strange).collect::<String>())];
+    for format in ["human", "markdown", "gitlab"] {
+        grows_linearly(|count| work(&[], &lock(count), &["verify", "--offline", "--format", format]), 14);
+    }
+}
+
+#[test]
+fn many_pins_are_no_square() {
+    let lock = |count: usize| {
+        let entries: String = (0..count / 2).map(|n| entry(&format!("p{n:05}"), 1)).collect();
+        vec![(LOCK, HEADER.to_owned() + &entries), (TRUST, pins(count))]
+    };
+    grows_linearly(|count| work(&[], &lock(count), &["verify", "--offline"]), 14);
+    grows_linearly(|count| work(&[], &lock(count), &["verify", "--offline", "--base", "HEAD"]), 14);
+}
+
+#[test]
+fn more_than_any_project_has_is_refused() {
+    let entries = |count: usize| (0..count).map(|n| entry(&format!("p{n:05}"), 1)).collect::<String>();
+    let files = [
+        (LOCK, HEADER.to_owned() + &entries(2_001), "more than 2000 entries"),
+        (LOCK, HEADER.to_owned() + &entry("a", 10_001), "more than 10000 hashes in one entry"),
+        (LOCK, HEADER.to_owned() + &entry("a", 60_000), "than 50000 hashes need"),
+        (TRUST, pins(10_001), "more than 10000 blocks"),
+    ];
+    for (path, text, message) in files {
+        let workspace = Workspace::with_files(&[(LOCK, &(HEADER.to_owned() + &entry("a", 1)))]);
+        workspace.write(path, &text);
+        for args in [&["verify", "--offline"][..], &["list"], &["fmt", "--check"], &["diff", "HEAD"]] {
+            if path == TRUST && args[0] != "verify" || args[0] == "diff" {
+                continue;
+            }
+            let run = workspace.tflock(None, args).ended_with(2);
+            let said = run.stdout.clone() + &run.stderr;
+            assert!(said.contains(message) && said.contains(&format!("{path}:")), "{args:?}: {run}");
+        }
+    }
+}
+
+#[test]
+fn findings_of_one_rule_are_counted() {
+    let strange = |n| entry(&format!("p{n:05}"), 1).replace("  hashes", "  odd = 1\n  hashes");
+    let text = HEADER.to_owned() + &(0..120).map(strange).collect::<String>();
+    let workspace = Workspace::with_files(&[(LOCK, &text)]);
+    let verify = |format| workspace.tflock(None, ["verify", "--offline", "--format", format]).ended_with(2);
+    for (format, count, left) in [
+        ("human", 50, Some("and 70 more of this kind; `--format json` lists all")),
+        ("markdown", 50, Some("_Left out: 70 more findings._")),
+        ("gitlab", 51, Some("70 more findings of lock-schema")),
+        ("github", 10, Some("not annotated: 110 more errors")),
+        ("json", 120, None),
+        ("sarif", 120, None),
+    ] {
+        let run = verify(format);
+        let lines = if format == "sarif" { "\"ruleIndex\"" } else { "lock-schema" };
+        let found = run.stdout.lines().filter(|line| line.contains(lines)).count();
+        assert!(found == count || (format == "sarif" && found == 120), "{format}: {found} in {run}");
+        assert!(left.is_none_or(|left| run.stdout.contains(left)), "{format}: {run}");
+    }
+}
