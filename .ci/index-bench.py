@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How much an index that a team shares over https spares its second machine: `.ci/index-bench.py TFLOCK [RUNS]`.
 
-The registry, the world and the peer (`terraform providers lock`) are those of the preset `team` of the conformance suite beside
-the checkout, which must be there, and the port of its registry must be free. The index is a web server on loopback behind the same
+The registry, the world and the peer (`terraform providers lock`) are those of the preset `team` of the lab in
+tests/lab, and the port of its registry must be free. The index is a web server on loopback behind the same
 certificate authority, which answers as late as the registry does. One machine locks and publishes; then machines with empty caches
 lock by the index, in turn with the peer. Ends with 1 if one of them downloads a package, or is not 20 times faster.
 """
@@ -18,7 +18,7 @@ import threading
 import time
 from pathlib import Path
 
-LAB = Path(__file__).resolve().parents[2] / "shared" / "lab"
+LAB = Path(__file__).resolve().parents[1] / "tests" / "lab"
 WANTED = 20
 
 
