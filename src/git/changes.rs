@@ -35,7 +35,7 @@ pub struct Changes {
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     /// What is tracked, with the kind, the object name, and whether the file is left out of a sparse work tree.
-    tracked: BTreeMap<RepoPath, (Kind, String, bool)>,
+    pub(super) tracked: BTreeMap<RepoPath, (Kind, String, bool)>,
     /// What is neither tracked nor ignored.
     others: Vec<RepoPath>,
 }
@@ -244,7 +244,7 @@ impl Changes {
     }
 
     /// What git tracks now, from the top.
-    pub fn tracked(&self) -> impl Iterator<Item = (&str, Kind)> {
+    pub fn tracked(&self) -> impl Iterator<Item = (&str, Kind)> + Clone {
         self.tracked.iter().map(|(path, kind)| (&**path, *kind))
     }
 

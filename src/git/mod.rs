@@ -15,8 +15,8 @@ mod history;
 mod launch;
 mod names;
 mod objects;
-mod packages;
 mod tracked;
+mod tracked_files;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -31,8 +31,8 @@ pub use error::GitError;
 pub use history::Last;
 pub use launch::{Launcher, Transports};
 pub use names::Commit;
-pub use packages::{PACKAGE_FOLDERS, TrackedPackages, package_folder};
 pub use tracked::Question;
+pub use tracked_files::{TrackedFiles, TrackedFolder};
 pub use tree::{Kind, Tree};
 
 use crate::path::{RepoPath, worktree};

@@ -2,6 +2,7 @@
 //!
 //! The folder is below `git` and `disk`: it looks at directory entries and reads no file.
 
+pub mod folding;
 pub mod links;
 pub mod no_follow;
 mod repo_path;

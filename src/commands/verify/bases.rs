@@ -202,13 +202,16 @@ impl Bases {
     /// Tells findings about the work tree where they are seen: of the one root module that was asked for, else of the
     /// top.
     pub fn tell(&self, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
-        let Some((_, base)) = self.0.first().filter(|_| !findings.is_empty()) else { return };
+        if findings.is_empty() {
+            return;
+        }
         let top = roots.iter_mut().find(|root| !many || root.path.as_os_str().is_empty());
         if let Some(root) = top {
             root.findings.splice(0..0, findings);
             return;
         }
-        let verified = Verified { base: Some(base.compared()), ..Verified::default() };
+        let base = self.0.first().map(|(_, base)| base.compared());
+        let verified = Verified { base, ..Verified::default() };
         roots.insert(0, RootOutcome { path: PathBuf::new(), body: Ok(Body::Verified(verified)), findings });
     }
 }

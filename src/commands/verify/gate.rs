@@ -8,7 +8,7 @@ use super::base::AskedBase;
 use super::bases::{Bases, Sifted};
 use super::modules;
 use super::opening::{Opening, open};
-use super::{Root, Roots, VerifyOptions, judged, recalled};
+use super::{Root, Roots, VerifyOptions, ambiguous, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
@@ -61,9 +61,12 @@ pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     // A change may take the last root module away.
     let mut targets = if bases.is_empty() { targets.or_none()? } else { targets };
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let Opening { roots, trust } = open(&targets, &bases, scope)?;
+    let Opening { roots, trust, tracked } = open(&targets, &bases, scope)?;
     let locks_modules = roots.iter().any(|(_, root)| root.as_ref().is_ok_and(super::Root::locks_modules));
     let mut findings = bases.findings(trust, &roots, scope)?;
+    if bases.is_empty() {
+        findings.extend(ambiguous::of_trees(&scope.directories(), &roots, &tracked, scope.environment.now));
+    }
     if targets.found {
         findings.extend(bases.went_on(&roots, scope)?);
     }

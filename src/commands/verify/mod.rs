@@ -1,6 +1,7 @@
 //! `verify`: the gate. What it needs to know from registries is handed in; by itself it asks no server and learns nothing.
 
 mod alike;
+mod ambiguous;
 pub mod base;
 pub mod bases;
 mod gate;

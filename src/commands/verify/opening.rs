@@ -9,7 +9,7 @@ use crate::commands::targets::Targets;
 use crate::commands::trust_store::TrustPlace;
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::git::TrackedPackages;
+use crate::git::{TrackedFiles, TrackedFolder};
 use crate::parallel;
 use crate::verify::Counted;
 use crate::workspace::{RunSettings, Scope};
@@ -21,6 +21,8 @@ pub struct Opening {
     pub roots: Roots,
     /// What the change did to trust files.
     pub trust: Vec<Finding>,
+    /// What git tracks around them.
+    pub tracked: TrackedFiles,
 }
 
 impl Opening {
@@ -50,11 +52,14 @@ pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Openi
             trust.extend(findings);
         }
     }
-    let packages = TrackedPackages::default();
+    let tracked = TrackedFiles::default();
+    // With a base, what is no plain folder is told of the working tree, also where nothing changed.
+    let is_told = |folder: &TrackedFolder| bases.is_empty() || folder.is_plain;
+    let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(is_told).collect::<Vec<_>>();
     let settings = targets.paths.iter().cloned().zip(settings).collect();
     let roots = parallel::consume(settings, parallel::cores(), |(path, settings): (_, Result<RunSettings, Error>)| {
-        let open = |root: RunSettings| Root::open(&root, pins.get(&root.trust).cloned().flatten(), &packages);
+        let open = |root: RunSettings| Root::open(&root, pins.get(&root.trust).cloned().flatten(), &packages(&root));
         (path, settings.and_then(open))
     });
-    Ok(Opening { roots, trust })
+    Ok(Opening { roots, trust, tracked })
 }

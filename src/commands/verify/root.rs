@@ -1,7 +1,7 @@
 //! One root module, with all that is read for it before anybody is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -12,9 +12,10 @@ use crate::addr::ProviderAddr;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule, shell_word};
-use crate::git::TrackedPackages;
+use crate::git::TrackedFolder;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::modulelock;
+use crate::path::RepoPath;
 use crate::trust::pins::{Pins, Republication};
 use crate::verify::{Compared, Unanswered, Verified};
 use crate::verify::{Counted, Subject};
@@ -65,7 +66,7 @@ impl Root {
     ///
     /// If the lock file cannot be read. What is wrong with its text is a finding; what is wrong with the configuration is
     /// kept, since most of what a lock file is judged by is not there.
-    pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &TrackedPackages) -> Result<Self, Error> {
+    pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         let unread = module.read_configuration(Reading::LENIENT).err();
         let RootModule { settings, lock, mut tree, .. } = module;
@@ -304,21 +305,15 @@ fn foreign_modules(settings: &RunSettings, tree: &Tree) -> Vec<Finding> {
     tree.remote_modules.iter().filter_map(finding).collect()
 }
 
-fn tracked_packages(settings: &RunSettings, packages: &TrackedPackages) -> Vec<Finding> {
-    let found = packages.of(&settings.root).into_iter();
-    found
-        .map(|(place, file): (PathBuf, PathBuf)| {
-            let message = format!("git tracks {}, from where packages are installed without a registry", shown(&place));
-            let remedy = format!(
-                "Remove them from version control: `{} rm -r --cached {}`.",
-                git_in(&settings.root),
-                shell_word(&shown(&place))
-            );
-            Finding::new(Rule::TrackedPackages, message).in_file(file).remedied_by(&remedy)
-        })
-        .collect()
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
+fn tracked_packages(settings: &RunSettings, packages: &[TrackedFolder]) -> Vec<Finding> {
+    let prefix = RepoPath::below(&settings.boundary, &settings.place).unwrap_or_default().prefix();
+    let within = |path: &RepoPath| path.strip_prefix(&prefix).unwrap_or(path).to_owned();
+    let finding = |folder: &TrackedFolder| {
+        let place = within(&folder.path);
+        let message = format!("git tracks {place}, from where packages are installed without a registry");
+        let git = git_in(&settings.root);
+        let remedy = format!("Remove them from version control: `{git} rm -r --cached {}`.", shell_word(&place));
+        Finding::new(Rule::TrackedPackages, message).in_file(within(&folder.first)).remedied_by(&remedy)
+    };
+    packages.iter().map(finding).collect()
 }

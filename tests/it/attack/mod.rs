@@ -22,6 +22,8 @@ mod releases;
 mod repositories;
 #[cfg(unix)]
 mod sight;
+#[cfg(unix)]
+mod spellings;
 mod stories;
 mod unread;
 mod ways;

@@ -152,7 +152,7 @@ const ATTACKS: &[Branch] = &[
     Branch("submodule", submodule, (3, &["root-module-moved-out"]), PASSES),
     Branch("skipped-directory", skipped_directory, (3, &["root-module-moved-out", "tracked-packages"]), PASSES),
     Branch("other-tool", other_tool, (3, &["dialect-changed"]), PASSES),
-    Branch("plugins-by-link", plugins_by_link, (3, &["link-changed", "tracked-packages"]), PASSES),
+    Branch("plugins-by-link", plugins_by_link, (3, &["link-changed", "tracked-packages"]), (3, &["tracked-packages"])),
     Branch("not-literal", not_literal, (3, &["lock-not-literal"]), (3, &["lock-not-literal"])),
 ];
 

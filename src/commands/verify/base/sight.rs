@@ -6,12 +6,13 @@ use std::path::Path;
 
 use super::gone::directory_of;
 use super::{Base, slashed};
-use crate::commands::verify::Root;
+use crate::commands::verify::{Root, ambiguous};
 use crate::dialect::Dialect;
 use crate::disk::lock_file;
 use crate::finding::{Finding, Rule};
-use crate::git::{Kind, PACKAGE_FOLDERS, package_folder};
+use crate::git::Kind;
 use crate::lockfile::{self, FILE_NAME};
+use crate::path::folding::PackageFolder;
 use crate::path::links;
 use crate::settings::FILE_NAME as SETTINGS_FILE;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
@@ -34,6 +35,7 @@ impl Base {
         let mut findings = self.lifted(liftable);
         findings.extend(self.untracked_lock_files());
         findings.extend(self.packages(&ways));
+        findings.extend(ambiguous::findings(self.changes.tracked().map(|(path, _)| path)));
         findings
     }
 
@@ -120,18 +122,16 @@ impl Base {
     fn packages(&self, ways: &BTreeMap<String, &Root>) -> Vec<Finding> {
         let mut told: BTreeSet<&str> = BTreeSet::new();
         for (path, kind) in self.changes.tracked() {
-            let Some(folder) = package_folder(path) else { continue };
-            let name = PACKAGE_FOLDERS.iter().find(|name| folder.ends_with(*name)).copied().unwrap_or_default();
-            let root = folder.strip_suffix(name).unwrap_or(folder).trim_end_matches('/');
+            let Some(folder) = PackageFolder::on_the_way(path) else { continue };
             // What is told of the root module itself.
             // A repository that an earlier job left in its directory knows nothing of what this one tracks.
-            let is_asked = ways.get(root).is_some_and(|root| root.settings().boundary == self.top);
-            let is_told = is_asked && folder != path && name != ".terragrunt-cache";
+            let is_asked = ways.get(folder.root).is_some_and(|root| root.settings().boundary == self.top);
+            let is_told = is_asked && folder.path != path && folder.is_exact() && folder.name != ".terragrunt-cache";
             // A link by the name of the folder around the packages.
             let is_around =
-                name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
+                folder.name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
             if !is_told && !is_around {
-                told.insert(folder);
+                told.insert(folder.path);
             }
         }
         let finding = |folder: &str| {

@@ -40,7 +40,7 @@ const POLICIES: &[Row] = &[
     Row("the other tool below", &[Write("app/.tflock.hcl", "tool = \"tofu\"\n")], 3, &["dialect-changed"]),
     Row("no settings", &[Remove(SETTINGS)], 3, WEAKENED),
     Row("empty settings", &[Write(SETTINGS, "")], 3, WEAKENED),
-    Row("settings by another name", &[Move(SETTINGS, ".TFLOCK.hcl")], 3, WEAKENED),
+    Row("settings by another name", &[Move(SETTINGS, ".TFLOCK.hcl")], 3, &["ambiguous-name", "policy-weakened"]),
     Row("settings moved down", &[Move(SETTINGS, "app/.tflock.hcl")], 3, WEAKENED),
     Row("settings that cannot be read", &[Append(SETTINGS, "policy {\n")], 2, &[]),
     Row("settings that are misspelt", &[Append(SETTINGS, "polcy {\n}\n")], 2, &[]),
@@ -68,7 +68,7 @@ const PINS: &[Row] = &[
     Row("an empty one", &[Write(TRUST, "")], 3, &["pin-removed"]),
     Row("a second one", &[Write("app/.tflock.trust.hcl", "")], 2, &[]),
     Row("moved down", &[Move(TRUST, "app/.tflock.trust.hcl")], 2, &[]),
-    Row("by another name", &[Move(TRUST, ".TFLOCK.trust.hcl")], 3, &["pin-removed"]),
+    Row("by another name", &[Move(TRUST, ".TFLOCK.trust.hcl")], 3, &["ambiguous-name", "pin-removed"]),
     Row("one that cannot be read", &[Append(TRUST, "provider {\n")], 2, &[]),
     Row("a directory in its place", &[Remove(TRUST), Write(".tflock.trust.hcl/x", "")], 2, &[]),
 ];

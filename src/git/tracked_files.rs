@@ -1,0 +1,129 @@
+//! What git tracks in the working trees of a run: packages that the tools would install, and names that differ by system.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::changes::Listed;
+use super::{Git, Kind};
+use crate::path::folding::{PackageFolder, folded};
+use crate::path::{RepoPath, worktree};
+
+/// The files that git tracks, listed once for each working tree.
+#[derive(Debug, Default)]
+pub struct TrackedFiles {
+    known: Mutex<BTreeMap<PathBuf, Arc<Listing>>>,
+}
+
+/// The files that git tracks in one working tree.
+#[derive(Debug, Default)]
+struct Listing {
+    paths: Vec<RepoPath>,
+    /// The folders of packages by the folded directory that they are in.
+    packages: BTreeMap<String, Vec<TrackedFolder>>,
+}
+
+/// A folder of packages of a root module that git tracks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrackedFolder {
+    /// The folder, from the top.
+    pub path: RepoPath,
+    /// The first tracked path in it, or that of the link or submodule that it is.
+    pub first: RepoPath,
+    /// True if every system takes the folder for one of packages, and it is neither a link nor a submodule.
+    pub is_plain: bool,
+}
+
+impl TrackedFiles {
+    /// The folders of packages of a root module; none where there is no git or no working tree.
+    pub fn packages(&self, root: &Path) -> Vec<TrackedFolder> {
+        let place = worktree::absolute(root);
+        let Some(top) = worktree::top(&place) else { return Vec::new() };
+        let Some(way) = RepoPath::below(&top, &place) else { return Vec::new() };
+        self.listing(&top).packages.get(&*folded(&way)).cloned().unwrap_or_default()
+    }
+
+    /// Passes the paths of a working tree to a function, by its top.
+    pub fn with_paths<T>(&self, top: &Path, read: impl FnOnce(&[RepoPath]) -> T) -> T {
+        read(&self.listing(top).paths)
+    }
+
+    fn listing(&self, top: &Path) -> Arc<Listing> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(top.to_owned()).or_insert_with(|| Arc::new(Listing::of(top).unwrap_or_default())))
+    }
+}
+
+impl Listing {
+    fn of(top: &Path) -> Option<Self> {
+        let answer = Git::open(top).ok()?.launcher.run(["ls-files", "-z", "-t", "--stage", "--cached"]).ok()?;
+        let tracked = Listed::of(&answer).tracked;
+        let mut packages: BTreeMap<String, Vec<TrackedFolder>> = BTreeMap::new();
+        for (path, (kind, ..)) in &tracked {
+            let Some(folder) = PackageFolder::on_the_way(path).filter(|folder| is_installed_from(top, folder, *kind))
+            else {
+                continue;
+            };
+            let of_root = packages.entry(folded(folder.root).into_owned()).or_default();
+            if of_root.iter().all(|known| *known.path != *folder.path) {
+                let is_plain = folder.is_exact() && folder.path != &**path;
+                of_root.push(TrackedFolder { path: RepoPath::from_git(folder.path), first: path.clone(), is_plain });
+            }
+        }
+        Some(Self { paths: tracked.into_keys().collect(), packages })
+    }
+}
+
+/// True if the tools install from a folder: what else is in `terraform.d` does not count, unless that leads elsewhere.
+fn is_installed_from(top: &Path, folder: &PackageFolder<'_>, kind: Kind) -> bool {
+    match folder.name {
+        ".terragrunt-cache" => false,
+        "terraform.d" => kind != Kind::File && top.join(folder.path).join("plugins").exists(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_git_tracks_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let write = |path: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        let git = |args: &[&str]| {
+            let output = std::process::Command::new("git").arg("-C").arg(root).args(args).output().unwrap();
+            assert!(output.status.success());
+        };
+        let packages = |files: &TrackedFiles, directory: &str| -> Vec<(String, String, bool)> {
+            let found = files.packages(&root.join(directory)).into_iter();
+            found.map(|it| (it.path.to_string(), it.first.to_string(), it.is_plain)).collect()
+        };
+        let row = |path: &str, first: &str, is_plain| (path.to_owned(), first.to_owned(), is_plain);
+        write("terraform.d/plugins/x/y");
+        write(".terraform/z");
+        git(&["init", "--quiet"]);
+        assert_eq!(packages(&TrackedFiles::default(), ""), []);
+        git(&["add", "terraform.d"]);
+        let expected = row("terraform.d/plugins", "terraform.d/plugins/x/y", true);
+        assert_eq!(packages(&TrackedFiles::default(), ""), [expected]);
+        // Each root module has its own, by whatever spelling.
+        for path in
+            ["a/terraform.d/plugins/x/y", "a-b/.terraform/y", "c/terraform.d/y", "d/Terraform.D/Plugins/y", "e/y"]
+        {
+            write(path);
+        }
+        git(&["add", "--force", "."]);
+        let all = TrackedFiles::default();
+        assert_eq!(packages(&all, "a"), [row("a/terraform.d/plugins", "a/terraform.d/plugins/x/y", true)]);
+        assert_eq!(packages(&all, "a-b"), [row("a-b/.terraform", "a-b/.terraform/y", true)]);
+        assert_eq!(packages(&all, "c"), []);
+        assert_eq!(packages(&all, "d"), [row("d/Terraform.D/Plugins", "d/Terraform.D/Plugins/y", false)]);
+        assert_eq!((packages(&all, "").len(), packages(&all, "e").len()), (2, 0));
+    }
+}
