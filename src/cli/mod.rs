@@ -97,8 +97,8 @@ fn outcome(arguments: &Arguments, environment: &Environment, streams: &mut Strea
     let services = Services { scope, events: progress.events(), online, stdin: Mutex::new(&mut *streams.stdin) };
     let stand = |many: bool| {
         let recursive = many && named.len() < 2;
-        let (to_top, in_work_tree) = services.scope.way_to_top();
-        Stand { to_top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
+        let (top, in_work_tree) = services.scope.top();
+        Stand { top, named: named.clone(), recursive, files_from_top: recursive || in_work_tree }
     };
     match dispatch::dispatch(arguments, &services) {
         Ok(outcome) => {

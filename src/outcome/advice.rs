@@ -24,11 +24,32 @@ pub struct Stand {
     pub named: Vec<PathBuf>,
     /// True if root modules were searched for, with `-r`.
     pub recursive: bool,
-    /// The way from the directory that the run was started in to the top of the work tree that paths of root modules are
-    /// relative to.
-    pub to_top: PathBuf,
+    /// Where paths of root modules begin.
+    pub top: Top,
     /// True if files are named from there, too; else they are as the run named them.
     pub files_from_top: bool,
+}
+
+/// The top of the working tree, which paths of root modules are relative to, as seen from where the run was started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Top {
+    /// From the directory of the run to the top.
+    pub up: PathBuf,
+    /// From the top to the directory of the run; empty if that is not below.
+    pub down: PathBuf,
+}
+
+impl Top {
+    /// A path below the top, from the directory of the run: `live/a` in `live` is `a`.
+    pub fn path_to(&self, path: &Path) -> PathBuf {
+        let path: PathBuf = path.components().filter(|component| *component != Component::CurDir).collect();
+        let common = self.down.components().zip(path.components()).take_while(|(here, there)| here == there).count();
+        if common == 0 {
+            return self.up.join(path).components().filter(|component| *component != Component::CurDir).collect();
+        }
+        let up = std::iter::repeat_n(Component::ParentDir, self.down.components().count() - common);
+        up.chain(path.components().skip(common)).collect()
+    }
 }
 
 impl Stand {
@@ -39,11 +60,11 @@ impl Stand {
             return match &self.named[..] {
                 [] => text.to_owned(),
                 [one] => with_directory(text, one, true),
-                _ => with_directory(text, &shortest(&self.to_top.join(root)), true),
+                _ => with_directory(text, &self.top.path_to(root), true),
             };
         }
-        let way = shortest(&self.to_top.join(root));
-        if way.as_os_str().is_empty() { text.to_owned() } else { with_directory(text, &way, false) }
+        let way = self.top.path_to(root);
+        with_directory(text, &way, false)
     }
 
     /// A next step for the run as a whole, with the file that it is about in the place of `PATH`.
@@ -58,14 +79,9 @@ impl Stand {
 
     fn about_file(&self, text: &str, file: Option<&Path>) -> String {
         let Some(file) = file else { return text.to_owned() };
-        let way = if self.files_from_top { shortest(&self.to_top.join(file)) } else { file.to_owned() };
+        let way = if self.files_from_top { self.top.path_to(file) } else { file.to_owned() };
         text.replace(" PATH`", &format!(" {}`", shell_word(&way.to_string_lossy())))
     }
-}
-
-/// The same way without turns: `../live/a` in `live` is `a`.
-fn shortest(way: &Path) -> PathBuf {
-    way.components().filter(|component| *component != Component::CurDir).collect()
 }
 
 /// The same text, its commands with `-r`.
@@ -76,6 +92,9 @@ pub fn with_recursion(text: &str) -> String {
 
 /// The same text, its commands with `-C`; also those that are about more than one root module, with `others`.
 fn with_directory(text: &str, directory: &Path, others: bool) -> String {
+    if directory.as_os_str().is_empty() {
+        return text.to_owned();
+    }
     let directory = shell_word(&directory.to_string_lossy());
     changed(text, |command, rest| {
         let about_one = WITH_RECURSION.contains(&command) || WITHOUT_RECURSION.contains(&command);
@@ -112,7 +131,8 @@ mod tests {
 
     fn stand(named: &[&str], recursive: bool, to_top: &str) -> Stand {
         let named = named.iter().map(PathBuf::from).collect();
-        Stand { named, recursive, to_top: to_top.into(), files_from_top: !to_top.is_empty() }
+        let top = Top { up: to_top.into(), down: PathBuf::new() };
+        Stand { named, recursive, top, files_from_top: !to_top.is_empty() }
     }
 
     #[test]
@@ -147,6 +167,23 @@ mod tests {
         assert_eq!(told(stand(&["a b"], false, ""), "a b/x.hcl"), wanted("'a b/x.hcl'"));
         assert_eq!(told(stand(&[], true, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
         assert_eq!(told(stand(&["a", "b"], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
+    }
+
+    #[test]
+    fn paths_are_as_short_as_can_be() {
+        let top = Top { up: "../..".into(), down: "live/a".into() };
+        let stand = Stand { recursive: true, top, files_from_top: true, ..Stand::default() };
+        let help = "`tflock get`, `git log -- PATH`";
+        for (root, wanted) in [
+            ("live/a", "`tflock get`, `git log -- x.hcl`"),
+            ("live/a/b", "`tflock -C b get`, `git log -- b/x.hcl`"),
+            ("live/b", "`tflock -C ../b get`, `git log -- ../b/x.hcl`"),
+            ("other", "`tflock -C ../../other get`, `git log -- ../../other/x.hcl`"),
+            ("", "`tflock -C ../.. get`, `git log -- ../../x.hcl`"),
+        ] {
+            let file = Path::new(root).join("x.hcl");
+            assert_eq!(stand.for_root(help, Path::new(root), Some(&file)), wanted);
+        }
     }
 
     #[test]

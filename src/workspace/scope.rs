@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Environment, Readings};
 use crate::dialect::Dialect;
 use crate::disk::roots::ModuleAccess;
+use crate::outcome::advice::Top;
 use crate::path::worktree::Place;
 use crate::settings::SourceChoice;
 
@@ -76,17 +77,20 @@ impl Scope {
         self.named.len() > 1
     }
 
-    /// The way from the directory of the process to where paths of root modules that are searched for begin: the top of
-    /// the work tree, outside of git the directory itself. Beside it, whether there is a work tree.
-    pub fn way_to_top(&self) -> (PathBuf, bool) {
+    /// Where paths of root modules that are searched for begin: at the top of the working tree, outside of git in the
+    /// directory itself. Also, whether there is a working tree.
+    pub fn top(&self) -> (Top, bool) {
         let start = self.directories().into_iter().next().unwrap_or_default();
         let (from, to) = (Place::of(&self.environment.directory), Place::of(&start));
         let in_work_tree = to.top.is_some();
         let to = to.top.unwrap_or(to.directory);
         let common = from.directory.ancestors().find(|above| to.starts_with(above)).unwrap_or(Path::new("/"));
-        let up = from.directory.strip_prefix(common).map_or(0, |way| way.components().count());
-        let down = to.strip_prefix(common).unwrap_or(&to);
-        (std::iter::repeat_n(Path::new(".."), up).chain([down]).collect(), in_work_tree)
+        let here = from.directory.strip_prefix(common).unwrap_or(Path::new(""));
+        let below = to.strip_prefix(common).unwrap_or(&to);
+        let up = std::iter::repeat_n(Path::new(".."), here.components().count()).chain([below]).collect();
+        // Below the top there is nothing to go down to.
+        let down = if below.as_os_str().is_empty() { here.to_owned() } else { PathBuf::new() };
+        (Top { up, down }, in_work_tree)
     }
 
     /// The tool that was named.
