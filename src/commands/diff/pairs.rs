@@ -225,7 +225,7 @@ fn read(pair: &Pair, side: &Side) -> Result<Decoded, Error> {
         Some(finding) if decoded.spans.entries.is_empty() => {
             let message = format!("{} is not a lock file: {}", side.name, finding.message);
             let error = Error::new(ErrorKind::LockFile, message);
-            Err(Error { position: finding.position, ..error.in_file(&pair.path) })
+            Err(Error { position: finding.position, ..error.in_file(&pair.path).hint(finding.help()) })
         }
         _ => Ok(decoded),
     }
