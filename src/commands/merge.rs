@@ -3,25 +3,30 @@
 use std::path::{Path, PathBuf};
 
 use super::Services;
-use super::resolve::{checkout, document_of, has_sides, refuse_not_literal, resolve, taking};
+use super::resolve::{Configuration, conflicted, directory_of, document_of, keep, refuse_not_literal, resolve};
+use crate::addr::ProviderAddr;
 use crate::disk::atomic::{Mode, store};
+use crate::disk::cache::Cache;
 use crate::disk::directory_lock::DirectoryLock;
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
+use crate::hash::HashScheme;
+use crate::lockfile::LockEntry;
 use crate::merge::{
-    DEFAULT_MARKER_SIZE, Document, MergeOptions, MergedText, Reason, Remark, Side, Three, merge_texts,
-    textconv as short,
+    DEFAULT_MARKER_SIZE, Decisions, Document, MergeOptions, MergedText, Reason, Remark, Replaced, Side, Three, Why,
+    merge_texts, textconv as short,
 };
 use crate::outcome::{Body, MergedFile, Outcome};
 use crate::path::worktree::boundary;
-use crate::workspace::{Reading, RootModule, root_settings};
+use crate::platform::Platform;
+use crate::query::cached;
 
 /// What `merge` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// To merge three files into the second, as git's driver does.
     Drive(Driven),
-    /// To merge the sides of files with conflict markers.
+    /// To merge the sides of files with conflict markers; of all in the repository if none is named.
     Resolve(Vec<PathBuf>),
 }
 
@@ -48,7 +53,16 @@ pub struct Driven {
 pub fn merge(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     match request {
         Request::Drive(driven) => drive(driven, services),
-        Request::Resolve(files) => Ok(resolve_each(files, services)),
+        Request::Resolve(files) if files.is_empty() => {
+            let files = conflicted(services)?;
+            let nothing = files.is_empty().then(|| "no lock file of this repository has conflict markers".to_owned());
+            let mut outcome = resolve_each(&files, services);
+            outcome.notes.extend(nothing);
+            Ok(outcome)
+        }
+        Request::Resolve(files) => {
+            Ok(resolve_each(&files.iter().map(|file| in_directory(services, file)).collect::<Vec<_>>(), services))
+        }
     }
 }
 
@@ -63,9 +77,17 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
     let [base, ours_text, theirs] = texts;
     let (base, ours_text, theirs) = (base?, ours_text?, theirs?);
     refuse_not_literal(shown, [&ours_text, &theirs], options)?;
-    let merged = merge_texts(document_of(shown), Three { base: &base, ours: &ours_text, theirs: &theirs }, options);
+    let texts = Three { base: &base[..], ours: &ours_text, theirs: &theirs };
+    let mut merged = merge_texts(document_of(shown), texts, Decisions::default(), options);
     store(&ours, &merged.text, Mode::KeepOr(0o644), directory_of(&ours))?;
-    let step = merged.conflicts.then(|| take_a_side(shown, By::of(&merged.remarks), true));
+    // That the newer version is taken is what a merge is for.
+    let is_routine = |remark: &Remark| match remark {
+        Remark::Entry(_, reason) => matches!(**reason, Reason::Taken(_, _, Why::Newer)),
+        _ => false,
+    };
+    merged.remarks.retain(|remark| !is_routine(remark));
+    add_lost_platforms(shown, &mut merged, services);
+    let step = merged.conflicts.then(|| step_of_driver(shown, &merged));
     let mut outcome = outcome(vec![merged_file(shown, Some(merged))]);
     outcome.notes.extend(step);
     Ok(outcome)
@@ -74,12 +96,12 @@ fn drive(driven: &Driven, services: &Services<'_>) -> Result<Outcome, Error> {
 fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
     let (mut merged, mut errors, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for file in files {
-        let file = in_directory(services, file);
-        match resolve_one(&file, services) {
-            Ok(text) => {
-                steps.extend(text.as_ref().map(|text| next_step(&file, text, services)));
-                merged.push(merged_file(&file, text));
+        match resolve_one(file, services) {
+            Ok(Some((text, configuration))) => {
+                steps.push(next_step(file, &text, &configuration));
+                merged.push(merged_file(file, Some(text)));
             }
+            Ok(None) => merged.push(merged_file(file, None)),
             Err(error) => errors.push(error),
         }
     }
@@ -88,16 +110,59 @@ fn resolve_each(files: &[PathBuf], services: &Services<'_>) -> Outcome {
     outcome.but(Error::all(errors))
 }
 
-fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<MergedText>, Error> {
+fn resolve_one(file: &Path, services: &Services<'_>) -> Result<Option<(MergedText, Configuration)>, Error> {
     let directory = directory_of(file);
     read(file)?;
     // What another run wrote before the lock was had counts.
     let _lock = DirectoryLock::acquire(directory)?;
-    let merged = resolve(file, &read(file)?, options(services))?;
-    if let Some(merged) = &merged {
-        store(file, &merged.text, Mode::KeepOr(0o644), &boundary(directory))?;
+    let Some((mut merged, configuration)) = resolve(file, &read(file)?, options(services), services)? else {
+        return Ok(None);
+    };
+    store(file, &merged.text, Mode::KeepOr(0o644), &boundary(directory))?;
+    add_lost_platforms(file, &mut merged, services);
+    Ok(Some((merged, configuration)))
+}
+
+/// Adds a remark for each entry that lacks platforms which the entry of the other side has.
+fn add_lost_platforms(file: &Path, merged: &mut MergedText, services: &Services<'_>) {
+    if merged.replaced.is_empty() {
+        return;
     }
-    Ok(merged)
+    let directory = directory_of(file);
+    let cache = services.open_cache(&[directory.to_owned()]);
+    let lost = merged.replaced.iter().filter_map(|replaced| {
+        let platforms = lost_platforms(&cache, replaced)?;
+        let lock = platforms.iter().fold("lock".to_owned(), |lock, platform| format!("{lock} --platform {platform}"));
+        let reason = Reason::PlatformsLost {
+            taken: replaced.taken.version.clone(),
+            side: replaced.side.other(),
+            dropped: replaced.dropped.version.clone(),
+            platforms,
+            command: in_root(file, &lock),
+        };
+        Some(Remark::Entry(replaced.addr.clone(), Box::new(reason)))
+    });
+    merged.remarks.extend(lost.collect::<Vec<_>>());
+}
+
+/// The platforms that the entry of the other side has and the merged one lacks. None if it lacks none; empty if only the
+/// number of hashes shows that there are some.
+fn lost_platforms(cache: &Cache, replaced: &Replaced) -> Option<Vec<Platform>> {
+    let h1 = |entry: &LockEntry| entry.hashes.of(HashScheme::H1).count();
+    let covered = |entry: &LockEntry| {
+        let release = cached::unchecked(cache, &replaced.addr, &entry.version)?;
+        let known: Vec<Platform> =
+            release.platforms_with(&entry.hashes).map(|(platform, _)| platform.clone()).collect();
+        (!known.is_empty()).then_some(known)
+    };
+    let by_number = || (h1(&replaced.taken) < h1(&replaced.dropped)).then(Vec::new);
+    let (Some(taken), Some(dropped)) = (covered(&replaced.taken), covered(&replaced.dropped)) else {
+        return by_number();
+    };
+    let mut lost: Vec<Platform> = dropped.into_iter().filter(|platform| !taken.contains(platform)).collect();
+    lost.sort_unstable();
+    lost.dedup();
+    if lost.is_empty() { by_number() } else { Some(lost) }
 }
 
 /// What was decided, in notes; a conflict that is left is a difference.
@@ -112,96 +177,69 @@ fn outcome(files: Vec<MergedFile>) -> Outcome {
     Outcome { notes, ..Outcome::of_body("merge", Body::Merged(files)) }.differing(conflicts)
 }
 
+/// What git's user does about the conflicts that the driver left. Git runs the driver before it writes the merged
+/// configuration, in whichever directory: this holds in all of the repository.
+fn step_of_driver(file: &Path, merged: &MergedText) -> String {
+    step_by_hand(file, merged)
+        .unwrap_or_else(|| "resolve the configuration first, then run `tflock merge --resolve`".to_owned())
+}
+
 /// What to do with a file whose markers were looked at.
-fn next_step(file: &Path, merged: &MergedText, services: &Services<'_>) -> String {
-    if merged.conflicts {
-        let allowed = allowed_side(file, &merged.remarks, services);
-        take_a_side(file, allowed.map_or_else(|| By::of(&merged.remarks), By::Allowed), has_sides(file))
-    } else {
-        format!("{} is resolved: `git add {}`", file.display(), shell_word(&file.to_string_lossy()))
+fn next_step(file: &Path, merged: &MergedText, configuration: &Configuration) -> String {
+    let shown = file.display();
+    if !merged.conflicts {
+        return format!("{shown} is resolved: `git add {}`", shell_word(&file.to_string_lossy()));
+    }
+    if let Some(step) = step_by_hand(file, merged) {
+        return step;
+    }
+    if let Some(problem) = &configuration.problem {
+        let step = "repair it, then run `tflock merge --resolve` again";
+        return format!("{shown}: the configuration cannot be read ({problem}): {step}");
+    }
+    let lock = format!("then run `{}`", in_root(file, "lock"));
+    match allowed_side(merged, configuration) {
+        Some(side) => format!("{shown}: the configuration allows the version of {side}: {}, {lock}", keep(side)),
+        None => format!("{shown}: keep the lines of one side, delete those of the other and the markers, {lock}"),
     }
 }
 
-/// By what a conflict of a lock file is decided.
-#[derive(Debug, Clone, Copy)]
-enum By {
-    /// By the configuration, which allows the version of one side only.
-    Allowed(Side),
-    /// By the configuration, once that is resolved.
-    Configuration,
-    /// By what is served: both sides have the version.
-    Registry,
-}
-
-impl By {
-    /// What is known without the configuration.
-    fn of(remarks: &[Remark]) -> Self {
-        let conflicts = remarks.iter().filter_map(|remark| match remark {
-            Remark::Entry(_, reason) if reason.is_conflict() => Some(&**reason),
-            _ => None,
-        });
-        let of_hashes = |reason: &&Reason| matches!(reason, Reason::TwoReleases(_) | Reason::NoHashLeft);
-        let conflicts: Vec<&Reason> = conflicts.collect();
-        let is_registry = !conflicts.is_empty() && conflicts.iter().all(of_hashes);
-        if is_registry { Self::Registry } else { Self::Configuration }
-    }
-}
-
-/// How to decide a conflict; git may have both sides.
-fn take_a_side(file: &Path, by: By, in_git: bool) -> String {
+/// What no configuration decides.
+fn step_by_hand(file: &Path, merged: &MergedText) -> Option<String> {
     let shown = file.display();
     if document_of(file) != Document::LockFile {
-        return format!("{shown}: between the markers keep the block that is right, and delete the markers");
+        return Some(format!("{shown}: between the markers keep the block that is right, and delete the markers"));
     }
-    let take = |which: &str| {
-        if in_git {
-            format!("take {which}: `{}` or `{}`", checkout(Side::Ours, file), checkout(Side::Theirs, file))
-        } else {
-            format!("keep {which} between the markers, delete the other one and the markers")
-        }
-    };
-    let step = match by {
-        By::Allowed(side) if in_git => {
-            format!("the configuration allows the version of {side}: `{}`, then `tflock lock`", checkout(side, file))
-        }
-        By::Allowed(side) => {
-            format!("the configuration allows the version of {side}: {}, then run `tflock lock`", taking(side, file))
-        }
-        By::Configuration => {
-            let take = take("the side that it allows");
-            format!("resolve the configuration first, then {take}, and run `tflock lock`")
-        }
-        By::Registry => {
-            format!("{}, and run `tflock verify`, which tells whether its hashes are those served", take("one side"))
-        }
-    };
-    if in_git { step } else { format!("{shown}: {step}") }
+    let mut conflicts = merged.conflicting().peekable();
+    conflicts.peek()?;
+    let is_about_hashes = |(_, reason): (_, &Reason)| matches!(reason, Reason::TwoReleases(_) | Reason::NoHashLeft);
+    conflicts.all(is_about_hashes).then(|| {
+        let verify = in_root(file, "verify");
+        format!("{shown}: keep the lines of one side, delete those of the other and the markers, then check it with `{verify}`")
+    })
 }
 
-/// The side whose version the configuration beside a lock file allows, for every provider where both cannot be right.
-fn allowed_side(file: &Path, remarks: &[Remark], services: &Services<'_>) -> Option<Side> {
-    let directory = directory_of(file);
-    // What cannot be read allows nothing.
-    let settings = root_settings(directory, directory, &services.scope).ok()?;
-    let mut module = RootModule::open(&settings).ok()?;
-    module.read_configuration(Reading::LENIENT).ok()?;
-    let requirements = module.requirements()?;
-    let side = |remark: &Remark| match remark {
-        Remark::Entry(addr, reason) => match &**reason {
-            Reason::NoVersionForBoth(ours, theirs) => {
-                let constraints = requirements.get(addr).map(|required| &required.constraints);
-                let allows = |version| constraints.is_some_and(|constraints| constraints.allows(version));
-                Some(match (allows(ours), allows(theirs)) {
-                    (true, false) => Some(Side::Ours),
-                    (false, true) => Some(Side::Theirs),
-                    _ => None,
-                })
-            }
-            other => other.is_conflict().then_some(None),
-        },
-        _ => None,
+/// A command for the root module of a lock file.
+fn in_root(file: &Path, command: &str) -> String {
+    match directory_of(file) {
+        here if here == Path::new(".") => format!("tflock {command}"),
+        directory => format!("tflock -C {} {command}", shell_word(&directory.to_string_lossy())),
+    }
+}
+
+/// The side whose version the configuration allows, the same for every provider that is in conflict.
+fn allowed_side(merged: &MergedText, configuration: &Configuration) -> Option<Side> {
+    let requirements = configuration.required()?.requirements;
+    let side = |(addr, reason): (&ProviderAddr, &Reason)| {
+        let (Reason::NoVersionForBoth(ours, theirs) | Reason::Mixture(ours, theirs)) = reason else { return None };
+        let constraints = &requirements.get(addr)?.constraints;
+        match [ours, theirs].map(|version| constraints.allows(version)) {
+            [true, false] => Some(Side::Ours),
+            [false, true] => Some(Side::Theirs),
+            _ => None,
+        }
     };
-    let mut sides = remarks.iter().filter_map(side);
+    let mut sides = merged.conflicting().map(side);
     let first = sides.next()??;
     sides.all(|side| side == Some(first)).then_some(first)
 }
@@ -232,10 +270,6 @@ fn options(services: &Services<'_>) -> MergeOptions {
 /// A path in the first directory of `-C`.
 fn in_directory(services: &Services<'_>, path: &Path) -> PathBuf {
     services.scope.directories().first().map_or_else(|| path.to_owned(), |directory| directory.join(path))
-}
-
-fn directory_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {

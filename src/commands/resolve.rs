@@ -1,14 +1,19 @@
 //! `tflock merge --resolve`: a file with conflict markers, merged after all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::Services;
+use crate::disk::roots::{MissingModules, Tree, TreeError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Git, Stage};
+use crate::lockfile;
 use crate::merge::{
-    Document, MergeOptions, MergedText, Remark, Side, Split, Three, is_readable, merge_decided, merge_texts,
+    Configured, Decisions, Document, MergeOptions, MergedText, Remark, Side, Split, Three, is_readable, merge_texts,
     not_literal, split,
 };
+use crate::workspace::root_settings;
 
 /// Merges the sides of a file with conflict markers; none if there are no markers.
 ///
@@ -18,33 +23,131 @@ use crate::merge::{
 ///
 /// # Errors
 ///
-/// Markers out of order, or sides that can be had from nowhere.
-pub fn resolve(file: &Path, text: &[u8], options: MergeOptions) -> Result<Option<MergedText>, Error> {
+/// Markers out of order, or sides that can be had from nowhere; a conflict in the configuration.
+pub(super) fn resolve(
+    file: &Path,
+    text: &[u8],
+    options: MergeOptions,
+    services: &Services<'_>,
+) -> Result<Option<(MergedText, Configuration)>, Error> {
     let document = document_of(file);
-    let Some(parts) = split(text).map_err(|error| Error::from(error).in_file(file))? else { return Ok(None) };
-    let options = MergeOptions { marker_size: parts.marker_size, ..options };
+    let parts = split(text).map_err(|error| Error::from(error).in_file(file))?;
+    if parts.is_none() && !is_left_whole(file, text) {
+        return Ok(None);
+    }
+    let configuration = Configuration::load(file, services)?;
+    let sides = parts.as_ref().map(|parts| [&parts.ours[..], &parts.theirs]);
+    let decisions = Decisions { sides, configured: configuration.required() };
+    let options =
+        MergeOptions { marker_size: parts.as_ref().map_or(options.marker_size, |it| it.marker_size), ..options };
     let readable = |text: &[u8]| is_readable(document, text, options.dialect);
     if let [Some(ours), Some(theirs)] = [Stage::Ours, Stage::Theirs].map(|side| stage(file, side)) {
         refuse_not_literal(file, [&ours, &theirs], options)?;
         if readable(&ours) && readable(&theirs) {
             let base = stage(file, Stage::Base).unwrap_or_default();
             let texts = Three { base: &base[..], ours: &ours, theirs: &theirs };
-            let mut merged = merge_decided(document, texts, [&parts.ours, &parts.theirs], options);
-            if merged.conflicts && ![&parts.ours, &parts.theirs].into_iter().all(|side| readable(side)) {
+            let mut merged = merge_texts(document, texts, decisions, options);
+            if merged.conflicts && sides.is_some_and(|sides| !sides.into_iter().all(readable)) {
                 merged.remarks.push(Remark::NothingDecided);
             }
-            return Ok(Some(merged));
+            return Ok(Some((merged, configuration)));
         }
     }
+    let Some(parts) = parts else { return Ok(None) };
     let options = MergeOptions { from_markers: true, ..options };
     refuse_not_literal(file, [&parts.ours, &parts.theirs], options)?;
+    let merged = merge_parts(document, &parts, options);
     if readable(&parts.ours) && readable(&parts.theirs) {
-        return Ok(Some(merge_parts(document, &parts, options)));
+        return Ok(Some((merged, configuration)));
     }
-    let merged = merge_texts(document, Three { base: b"", ours: &parts.ours, theirs: &parts.theirs }, options);
-    let why = merged.remarks.first().map(ToString::to_string).unwrap_or_default();
-    let error = Error::new(ErrorKind::LockFile, format!("cannot merge the sides of {}: {why}", file.display()));
+    let why = merged.remarks.iter().find(|remark| **remark != Remark::NoBase).map(ToString::to_string);
+    let message = format!("cannot merge the sides of {}: {}", file.display(), why.unwrap_or_default());
+    let error = Error::new(ErrorKind::LockFile, message);
     Err(error.in_file(file).hint(format!("to take one side, {}", taking(Side::Ours, file))))
+}
+
+/// The files of the repository that git could not merge, as far as they are ours; relative to the process.
+///
+/// # Errors
+///
+/// Those of git.
+pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error> {
+    let start = services.scope.directories().into_iter().next().unwrap_or_default();
+    let start = if start.as_os_str().is_empty() { Path::new(".") } else { &start };
+    let git = Git::open(start).map_err(|error| Error::from(error).hint("name the FILE to resolve"))?;
+    let (top, _) = services.scope.top();
+    let files = git.own_files()?.into_iter().map(|name| top.path_to(Path::new(&name)));
+    let is_conflicted = |file: &PathBuf| match crate::disk::text::read(file) {
+        Ok(Some(text)) => split(&text) != Ok(None) || is_left_whole(file, &text),
+        // What cannot be read is reported in its turn.
+        other => other.is_err(),
+    };
+    Ok(files.filter(is_conflicted).collect())
+}
+
+/// Whether git could not merge a file and left ours of it without markers, because an attribute forbids to merge it.
+fn is_left_whole(file: &Path, text: &[u8]) -> bool {
+    let is_unset = || {
+        let git = Git::open(directory_of(file)).ok()?;
+        let name = git.directory().join(file.file_name()?.to_str()?).to_string();
+        Some(git.attribute("merge", &name).ok()? == "unset")
+    };
+    stage(file, Stage::Ours).is_some_and(|ours| ours == text) && is_unset() == Some(true)
+}
+
+/// The configuration next to a lock file, as far as it could be read.
+#[derive(Debug, Default)]
+pub(super) struct Configuration {
+    tree: Option<Arc<Tree>>,
+    /// Why nothing of it is known.
+    pub(super) problem: Option<Error>,
+}
+
+impl Configuration {
+    /// Reads the configuration next to a lock file; other files need none.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the settings; conflict markers in a file of the configuration.
+    fn load(file: &Path, services: &Services<'_>) -> Result<Self, Error> {
+        if file.file_name().is_none_or(|name| name != lockfile::FILE_NAME) {
+            return Ok(Self::default());
+        }
+        let directory = directory_of(file);
+        let settings = root_settings(directory, directory, &services.scope)?;
+        let markers = |file: &Path| {
+            let text = crate::disk::text::read(&directory.join(file)).ok().flatten()?;
+            (split(&text) != Ok(None)).then(|| {
+                let message = "the configuration has conflict markers, so it does not decide about the lock file";
+                let error = Error::new(ErrorKind::Configuration, message).in_file(directory.join(file));
+                error.hint("resolve the conflict, then run `tflock merge --resolve` again")
+            })
+        };
+        match settings.load_tree(&settings.tree_options(MissingModules::Skip)) {
+            Ok(tree) => {
+                let errors = tree.files_read.iter().filter_map(|file| markers(file));
+                Error::all(errors).map_or(Ok(Self { tree: Some(tree), problem: None }), Err)
+            }
+            Err(errors) if matches!(errors[..], [TreeError::NoConfiguration(_)]) => Ok(Self::default()),
+            Err(errors) => {
+                let conflicts = errors.iter().filter_map(|error| match error {
+                    TreeError::Config(error) => markers(&error.file),
+                    _ => None,
+                });
+                let problem = Error::all(conflicts).map_or(Ok(()), Err);
+                problem.map(|()| {
+                    let errors = errors.into_iter().map(|error| settings.tree_error(error));
+                    Self { tree: None, problem: Error::all(errors) }
+                })
+            }
+        }
+    }
+
+    /// What it requires; none if nothing of it is known.
+    pub(super) fn required(&self) -> Option<Configured<'_>> {
+        let tree = self.tree.as_deref()?;
+        Some(Configured { requirements: &tree.requirements, complete: tree.complete })
+    }
 }
 
 /// The kind of a file by its name.
@@ -52,22 +155,19 @@ pub(super) fn document_of(file: &Path) -> Document {
     file.file_name().map_or(Document::LockFile, |name| Document::by_name(&name.to_string_lossy()))
 }
 
-/// Whether git has both sides of a file that it could not merge.
-pub(super) fn has_sides(file: &Path) -> bool {
-    [Stage::Ours, Stage::Theirs].iter().all(|side| stage(file, *side).is_some())
+/// How to take one side of a file that cannot be merged: from git, where it has both.
+fn taking(side: Side, file: &Path) -> String {
+    let in_git = [Stage::Ours, Stage::Theirs].iter().all(|side| stage(file, *side).is_some());
+    if in_git { format!("run `{}`", checkout(side, file)) } else { keep(side) }
 }
 
-/// How to take one side of a file with markers: from git, where it has both.
-pub(super) fn taking(side: Side, file: &Path) -> String {
-    if has_sides(file) {
-        format!("run `{}`", checkout(side, file))
-    } else {
-        format!("keep what stands for {side} between the markers, and delete {} and the markers", side.other())
-    }
+/// How to take one side by hand.
+pub(super) fn keep(side: Side) -> String {
+    format!("keep the lines of {side}, delete those of {} and the markers", side.other())
 }
 
 /// The command that takes one side of a file that git could not merge.
-pub(super) fn checkout(side: Side, file: &Path) -> String {
+fn checkout(side: Side, file: &Path) -> String {
     format!("git checkout --{side} -- {}", shell_word(&file.to_string_lossy()))
 }
 
@@ -98,8 +198,8 @@ fn merge_parts(document: Document, parts: &Split, options: MergeOptions) -> Merg
     let readable = |text: &&Vec<u8>| is_readable(document, text, options.dialect);
     let base = parts.base.as_ref().filter(readable);
     let texts = Three { base: base.map(Vec::as_slice).unwrap_or_default(), ours: &parts.ours, theirs: &parts.theirs };
-    let mut merged = merge_texts(document, texts, options);
-    if base.is_none() {
+    let mut merged = merge_texts(document, texts, Decisions::default(), options);
+    if base.is_none() && !merged.remarks.contains(&Remark::NoBase) {
         merged.remarks.insert(0, Remark::NoBase);
     }
     merged
@@ -107,5 +207,10 @@ fn merge_parts(document: Document, parts: &Split, options: MergeOptions) -> Merg
 
 /// A version of a file that git could not merge; none outside of git, or if there is no such version.
 fn stage(file: &Path, stage: Stage) -> Option<Vec<u8>> {
-    Git::open(file.parent()?).ok()?.stage(file.file_name()?.to_str()?, stage)
+    Git::open(directory_of(file)).ok()?.stage(file.file_name()?.to_str()?, stage)
+}
+
+/// The directory of a file.
+pub(super) fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

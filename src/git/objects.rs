@@ -33,6 +33,23 @@ impl Git {
         Ok(names)
     }
 
+    /// The lock files, trust files and module lock files of the whole work tree, relative to the top: tracked ones, and
+    /// others that are not ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError::Failed`].
+    pub fn own_files(&self) -> Result<Vec<String>, GitError> {
+        let patterns = [lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME]
+            .map(|name| format!(":(top,glob)**/{name}"));
+        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--"];
+        let args = args.into_iter().chain(patterns.iter().map(String::as_str));
+        let mut names: Vec<String> = self.launcher.run(args)?.checked("ls-files")?.texts().collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
     fn names<'a>(&self, task: &'static str, args: impl IntoIterator<Item = &'a str>) -> Result<Vec<String>, GitError> {
         let answer = self.launcher.run(args)?.checked(task)?;
         let is_lock_file = |name: &String| name.rsplit('/').next() == Some(lockfile::FILE_NAME);

@@ -12,7 +12,7 @@ use tflock_core::dialect::Dialect;
 use tflock_core::hash::archive::{ArchiveError, ArchiveHasher, BadArchive, Limits, hash_by_directory};
 use tflock_core::hash::sums::Sums;
 use tflock_core::lockfile::{self, LockFile};
-use tflock_core::merge::{Document, MergeOptions, Three, is_readable, merge_decided, merge_texts, split, textconv};
+use tflock_core::merge::{Decisions, Document, MergeOptions, Three, is_readable, merge_texts, split, textconv};
 use tflock_core::settings::{self, Variables};
 use tflock_core::trust::{openpgp, pins};
 use tflock_core::version::Version;
@@ -116,8 +116,8 @@ pub fn merge(bytes: &[u8]) {
     for document in [Document::LockFile, Document::TrustFile] {
         for from_markers in [false, true] {
             let options = MergeOptions { from_markers, ..MergeOptions::default() };
-            let merged = merge_texts(document, three, options);
-            merge_decided(document, three, [ours, theirs], options);
+            let merged = merge_texts(document, three, Decisions::default(), options);
+            merge_texts(document, three, Decisions { sides: Some([ours, theirs]), configured: None }, options);
             let readable = [ours, theirs].iter().all(|text| is_readable(document, text, options.dialect));
             if readable && !merged.conflicts {
                 assert!(is_readable(document, &merged.text, options.dialect));

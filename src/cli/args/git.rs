@@ -8,21 +8,22 @@ use super::Within;
 use crate::commands::git;
 use crate::commands::merge::{Driven, Request};
 
-/// Merge lock files by provider, for git or after it.
+/// Merge lock files provider by provider.
 ///
 /// As git's merge driver (tflock git install), merges OURS and THEIRS and writes the result to OURS; exit 1 if conflicts
-/// are left. A version changed on one side is taken; of two new versions the higher that both sides' constraints allow;
-/// of equal versions the hashes that either side vouches for. Conflict markers stand around single providers. With
-/// --resolve, does the same for files with conflict markers that git left behind.
+/// are left. If one side changed an entry, tflock takes it. Of two new versions it takes the higher one that the recorded
+/// constraints of both sides allow; of equal versions, the hashes that either side attests. Conflict markers surround
+/// single providers. With --resolve, repairs files with conflict markers that git left behind: the merged configuration
+/// then decides between versions.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "tflock merge [OPTIONS] BASE OURS THEIRS [SIZE [PATH]]\n       tflock merge [OPTIONS] --resolve FILE...",
-    after_help = "Example:\n  tflock merge --resolve .terraform.lock.hcl"
+    override_usage = "tflock merge [OPTIONS] BASE OURS THEIRS [SIZE [PATH]]\n       tflock merge [OPTIONS] --resolve [FILE...]",
+    after_help = "Examples:\n  tflock merge --resolve\n  tflock merge --resolve .terraform.lock.hcl"
 )]
 pub(in crate::cli) struct MergeArgs {
-    /// Merge the sides of these files with conflict markers.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["base", "ours", "theirs"])]
-    resolve: Vec<PathBuf>,
+    /// Repair these files, or without FILE all in the repository that have conflict markers.
+    #[arg(long, value_name = "FILE", num_args = 0.., conflicts_with_all = ["base", "ours", "theirs"])]
+    resolve: Option<Vec<PathBuf>>,
     /// The common ancestor (%O).
     #[arg(value_name = "BASE", required_unless_present = "resolve")]
     base: Option<PathBuf>,
@@ -91,7 +92,7 @@ impl MergeArgs {
                 marker_size: self.marker_size,
                 path: self.path.clone(),
             }),
-            _ => Request::Resolve(self.resolve.clone()),
+            _ => Request::Resolve(self.resolve.clone().unwrap_or_default()),
         }
     }
 }

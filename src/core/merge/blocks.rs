@@ -58,13 +58,9 @@ enum BlocksError {
     Twice(String),
 }
 
-/// Merges the texts of trust files, in the line ends of ours.
-pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
-    merge_decided(texts, None, options)
-}
-
-/// The same, with what two sides agree about as the decision of a conflict.
-pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
+/// Merges the texts of trust files, in the line ends of ours. What two sides of a text with markers agree about decides a
+/// conflict.
+pub(super) fn merge(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
     let markers = Markers { size: options.marker_size };
     let Three { base, ours, theirs } = texts;
     match (Pieces::read(ours), Pieces::read(theirs)) {
@@ -100,7 +96,7 @@ pub(super) fn is_readable(text: &[u8]) -> bool {
 }
 
 fn unchanged(text: &[u8]) -> MergedText {
-    MergedText { text: text.to_owned(), conflicts: false, remarks: Vec::new() }
+    MergedText { text: text.to_owned(), ..MergedText::default() }
 }
 
 fn with_carriage_returns(text: &[u8]) -> Vec<u8> {
@@ -178,7 +174,7 @@ impl Piece {
 
 fn merge_pieces(pieces: &Three<Pieces>, decided: Option<&[Pieces; 2]>, markers: Markers) -> MergedText {
     let Three { base, ours, theirs } = pieces;
-    let mut merged = MergedText { text: Vec::new(), conflicts: false, remarks: Vec::new() };
+    let mut merged = MergedText::default();
     let mut texts: Vec<Vec<u8>> = Vec::new();
     let header = merge_comments(&base.header, &ours.header, &theirs.header);
     texts.extend((!header.is_empty()).then(|| format!("{header}\n").into_bytes()));

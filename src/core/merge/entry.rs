@@ -132,18 +132,15 @@ fn is_one_list(one: &BTreeSet<&PackageHash>, other: &BTreeSet<&PackageHash>) -> 
     !one.is_disjoint(other) && (one.is_subset(other) || other.is_subset(one))
 }
 
-/// Whether the sides of an entry, as they stand between conflict markers, may hold hashes of two releases.
+/// Whether the sides of an entry, as they are between conflict markers, may hold hashes of two releases.
 ///
-/// Git merges by itself what stands around a common line, so that each scheme must show that they are of one release.
-/// Lists of two versions have nothing in common.
+/// Git merges by itself what is around a common line, so each scheme must show that they are of one release. Which hashes
+/// belong to which of two versions, markers do not show.
 pub(super) fn is_mixture(ours: &LockEntry, theirs: &LockEntry) -> bool {
     let [our_h1, their_h1] = [ours, theirs].map(|side| side.hashes.of(HashScheme::H1).collect::<BTreeSet<_>>());
-    let [our_zh, their_zh] = [ours, theirs].map(|side| zh(&side.hashes));
-    if ours.version != theirs.version {
-        return !our_zh.is_disjoint(&their_zh);
-    }
-    let one_release = is_one_list(&our_zh, &their_zh) && (our_h1 == their_h1 || !our_h1.is_disjoint(&their_h1));
-    ours.hashes != theirs.hashes && !one_release
+    let one_release =
+        is_one_list(&zh(&ours.hashes), &zh(&theirs.hashes)) && (our_h1 == their_h1 || !our_h1.is_disjoint(&their_h1));
+    ours.version != theirs.version || ours.hashes != theirs.hashes && !one_release
 }
 
 /// The constraints, merged term by term: what both have, and what one has added; what one has removed is gone.

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::base::{agreed, base_lock};
 use super::entry::{Settled, is_mixture, settle};
 use super::markers::Markers;
-use super::remark::{Reason, Remark, Side};
-use super::{MergeOptions, MergedText, Three, both};
+use super::remark::{Reason, Remark, Side, Why};
+use super::{Decisions, MergeOptions, MergedText, Three, both};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Level};
 use crate::lockfile::{LockEntry, LockFile, decode, detect_dialect};
+use crate::requirements::Requirements;
 
 /// A merged lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,28 @@ pub enum Merged {
     },
 }
 
+/// What the merged configuration requires.
+#[derive(Debug, Clone, Copy)]
+pub struct Configured<'a> {
+    /// The requirements of all modules that could be read.
+    pub requirements: &'a Requirements,
+    /// False if there are others.
+    pub complete: bool,
+}
+
+/// An entry that both sides changed, of which the version of one side was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// The provider.
+    pub addr: ProviderAddr,
+    /// The side whose version was taken.
+    pub side: Side,
+    /// The merged entry.
+    pub taken: LockEntry,
+    /// The entry of the other side.
+    pub dropped: LockEntry,
+}
+
 impl LockMerge {
     /// The merged lock file; none if there are conflicts.
     pub fn lock(&self) -> Option<LockFile> {
@@ -53,6 +76,15 @@ impl LockMerge {
         self.entries.values().filter(|merged| matches!(merged, Merged::Conflict { .. })).count()
     }
 
+    fn settle(&mut self, addr: &ProviderAddr, merged: Option<Merged>, reason: Option<Reason>) {
+        match merged {
+            Some(merged) => drop(self.entries.insert(addr.clone(), merged)),
+            None => drop(self.entries.remove(addr)),
+        }
+        self.remarks.retain(|remark| !matches!(remark, Remark::Entry(about, _) if about == addr));
+        self.remarks.extend(reason.map(|reason| Remark::Entry(addr.clone(), Box::new(reason))));
+    }
+
     /// Makes a conflict of each entry whose sides may hold hashes of two releases.
     ///
     /// Between markers a side is what git left of it. Where one branch upgraded and the other added a platform, git has
@@ -61,20 +93,86 @@ impl LockMerge {
         for (addr, ours) in ours.iter() {
             let Some(theirs) = theirs.get(addr).filter(|theirs| is_mixture(ours, theirs)) else { continue };
             let conflict = Merged::Conflict { ours: ours.clone(), theirs: theirs.clone() };
-            self.entries.insert(addr.clone(), conflict);
-            self.remarks.retain(|remark| !matches!(remark, Remark::Entry(about, _) if about == addr));
-            self.remarks.push(Remark::Entry(addr.clone(), Box::new(Reason::Mixture)));
+            let reason = Reason::Mixture(ours.version.clone(), theirs.version.clone());
+            self.settle(addr, Some(conflict), Some(reason));
         }
     }
 
-    /// Takes the entries that are agreed about, where there is a conflict and one of its sides has them so.
-    fn decide(&mut self, agreed: &LockFile) {
-        for (addr, merged) in &mut self.entries {
-            let Merged::Conflict { ours, theirs } = merged else { continue };
-            let Some(entry) = agreed.get(addr).filter(|entry| [&*ours, &*theirs].contains(entry)) else { continue };
-            *merged = Merged::Entry(entry.clone());
-            self.remarks.retain(|remark| !matches!(remark, Remark::Entry(about, _) if about == addr));
+    /// Takes the entries that are agreed about, where there is a conflict and one of its sides has them so. Gives the
+    /// providers that this decided.
+    fn decide(&mut self, agreed: &LockFile) -> BTreeSet<ProviderAddr> {
+        let is_decided = |(addr, merged): &(&ProviderAddr, &Merged)| match merged {
+            Merged::Entry(_) => false,
+            Merged::Conflict { ours, theirs } => agreed.get(addr).is_some_and(|entry| [ours, theirs].contains(&entry)),
+        };
+        let decided: BTreeSet<ProviderAddr> =
+            self.entries.iter().filter(is_decided).map(|(addr, _)| addr.clone()).collect();
+        for addr in &decided {
+            self.settle(addr, agreed.get(addr).cloned().map(Merged::Entry), None);
         }
+        decided
+    }
+
+    /// Takes the entry that the merged configuration decides, of each provider that both sides changed.
+    fn configure(&mut self, locks: Three<&LockFile>, configured: Configured<'_>, by_hand: &BTreeSet<ProviderAddr>) {
+        for (addr, sides) in changed_by_both(locks).into_iter().filter(|(addr, _)| !by_hand.contains(addr)) {
+            let required = configured.requirements.get(addr);
+            let (ours, theirs) = match (sides.ours, sides.theirs, required) {
+                (Some(ours), Some(theirs), Some(_)) if ours.version != theirs.version => (ours, theirs),
+                (None, Some(_), None) if configured.complete => {
+                    self.settle(addr, None, Some(Reason::Removed(Side::Ours)));
+                    continue;
+                }
+                (Some(_), None, None) if configured.complete => {
+                    self.settle(addr, None, Some(Reason::Removed(Side::Theirs)));
+                    continue;
+                }
+                _ => continue,
+            };
+            let allows = |entry: &LockEntry| required.is_some_and(|it| it.constraints.allows(&entry.version));
+            let is_new = |entry: &LockEntry| sides.base.is_none_or(|base| base.version != entry.version);
+            let (side, why) = match (allows(ours), allows(theirs)) {
+                (true, false) => (Side::Ours, Why::OnlyAllowed),
+                (false, true) => (Side::Theirs, Why::OnlyAllowed),
+                // A module that could not be read may allow less.
+                (true, true) if configured.complete && is_new(ours) && is_new(theirs) => {
+                    (if ours.version > theirs.version { Side::Ours } else { Side::Theirs }, Why::Newer)
+                }
+                _ => continue,
+            };
+            let (taken, dropped) = if side == Side::Ours { (ours, theirs) } else { (theirs, ours) };
+            let merged = match self.entries.get(addr) {
+                Some(Merged::Entry(entry)) if entry.version == taken.version => entry,
+                _ => taken,
+            };
+            let versions = [taken, dropped].map(|entry| entry.version.clone());
+            self.settle(addr, Some(Merged::Entry(merged.clone())), Some(Reason::Taken(side, versions, why)));
+        }
+    }
+
+    /// The entries that both sides changed, of which the version of one side was taken, each with a remark.
+    fn replaced(&mut self, locks: Three<&LockFile>) -> Vec<Replaced> {
+        let mut replaced = Vec::new();
+        let known: BTreeSet<ProviderAddr> = self.remarks.iter().filter_map(Remark::address).cloned().collect();
+        for (addr, sides) in changed_by_both(locks) {
+            let (Some(Merged::Entry(taken)), Some(ours), Some(theirs)) =
+                (self.entries.get(addr), sides.ours, sides.theirs)
+            else {
+                continue;
+            };
+            if ours.version == theirs.version {
+                continue;
+            }
+            let side = if taken.version == ours.version { Side::Ours } else { Side::Theirs };
+            let dropped = if side == Side::Ours { theirs } else { ours };
+            if !known.contains(addr) {
+                let why = if taken.version > dropped.version { Why::Newer } else { Why::Changed };
+                let reason = Reason::Taken(side, [taken, dropped].map(|entry| entry.version.clone()), why);
+                self.remarks.push(Remark::Entry(addr.clone(), Box::new(reason)));
+            }
+            replaced.push(Replaced { addr: addr.clone(), side, taken: taken.clone(), dropped: dropped.clone() });
+        }
+        replaced
     }
 
     /// The text as `dialect` writes it, with markers around the blocks of each conflict.
@@ -125,13 +223,19 @@ pub fn merge_locks(locks: Three<&LockFile>) -> LockMerge {
     merge
 }
 
-/// Merges the texts of lock files. The result is canonical but for its conflicts.
-pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
-    merge_decided(texts, None, options)
+/// The providers whose entry both sides changed, and not alike.
+fn changed_by_both(locks: Three<&LockFile>) -> Vec<(&ProviderAddr, Three<Option<&LockEntry>>)> {
+    let Three { base, ours, theirs } = locks;
+    let addrs: BTreeSet<&ProviderAddr> = ours.iter().chain(theirs.iter()).map(|(addr, _)| addr).collect();
+    let entries = addrs
+        .into_iter()
+        .map(|addr| (addr, Three { base: base.get(addr), ours: ours.get(addr), theirs: theirs.get(addr) }));
+    entries.filter(|(_, it)| it.ours != it.theirs && it.ours != it.base && it.theirs != it.base).collect()
 }
 
-/// The same, with what two sides agree about as the decision of a conflict.
-pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
+/// Merges the texts of lock files. The result is canonical but for its conflicts.
+pub(super) fn merge(texts: Three<&[u8]>, decisions: Decisions<'_>, options: MergeOptions) -> MergedText {
+    let sides = decisions.sides;
     let Three { base, ours, theirs } = texts;
     let (dialect, differing) = tool(texts, sides, options.dialect);
     let markers = Markers { size: options.marker_size };
@@ -142,18 +246,25 @@ pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, opti
         (Ok(ours), Ok(theirs)) => {
             let (ours, theirs) = (&ours.lock, &theirs.lock);
             let base = base_lock(base, dialect);
-            let mut merge = merge_locks(Three { base: base.as_ref().unwrap_or(&LockFile::new()), ours, theirs });
+            let nothing = LockFile::new();
+            let locks = Three { base: base.as_ref().unwrap_or(&nothing), ours, theirs };
+            let mut merge = merge_locks(locks);
             if options.from_markers {
                 merge.distrust_mixtures(ours, theirs);
             }
-            if let Some([one, other]) = both(sides, |side| base_lock(side, dialect)) {
-                merge.decide(&agreed(&one, &other));
+            let by_hand = both(sides, |side| base_lock(side, dialect)).map(|[one, other]| agreed(&one, &other));
+            let by_hand = by_hand.map(|agreed| merge.decide(&agreed)).unwrap_or_default();
+            if let Some(configured) = decisions.configured.filter(|_| !options.from_markers) {
+                merge.configure(locks, configured, &by_hand);
             }
+            let replaced = merge.replaced(locks);
+            merge.remarks.sort_by(|one, other| one.address().cmp(&other.address()));
             let no_base = base.is_none().then_some(Remark::NoBase);
             MergedText {
                 text: merge.encode(dialect, markers),
                 conflicts: merge.conflicts() > 0,
                 remarks: no_base.into_iter().chain(differing).chain(merge.remarks).collect(),
+                replaced,
             }
         }
         (ours_read, theirs_read) => {

@@ -36,7 +36,7 @@ impl Markers {
     pub(super) fn whole_file(self, ours: &[u8], theirs: &[u8], remarks: Vec<Remark>) -> MergedText {
         let mut text = Vec::with_capacity(ours.len() + theirs.len() + 64);
         self.push_conflict(&mut text, ours, theirs);
-        MergedText { text, conflicts: true, remarks }
+        MergedText { text, conflicts: true, remarks, ..MergedText::default() }
     }
 }
 

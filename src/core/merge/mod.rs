@@ -13,11 +13,12 @@ mod modules;
 mod remark;
 mod textconv;
 
-pub use lock::{LockMerge, Merged, merge_locks};
+pub use lock::{Configured, LockMerge, Merged, Replaced, merge_locks};
 pub use markers::{DEFAULT_MARKER_SIZE, MarkerError, Split, split};
-pub use remark::{Reason, Remark, Side};
+pub use remark::{Reason, Remark, Side, Why};
 pub use textconv::{Shortened, textconv};
 
+use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::finding::{Finding, Rule};
 use crate::lockfile;
@@ -56,14 +57,36 @@ impl Document {
 }
 
 /// A merged text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergedText {
     /// The text; with markers if there are conflicts.
     pub text: Vec<u8>,
-    /// True if somebody has to decide.
+    /// True if conflicts are left.
     pub conflicts: bool,
-    /// What people should know about decisions and conflicts.
+    /// Decisions and conflicts to report.
     pub remarks: Vec<Remark>,
+    /// The entries that both sides changed, of which the version of one side was taken.
+    pub replaced: Vec<Replaced>,
+}
+
+impl MergedText {
+    /// The entries that are in conflict, with the reasons.
+    pub fn conflicting(&self) -> impl Iterator<Item = (&ProviderAddr, &Reason)> {
+        self.remarks.iter().filter_map(|remark| match remark {
+            Remark::Entry(addr, reason) if reason.is_conflict() => Some((addr, &**reason)),
+            _ => None,
+        })
+    }
+}
+
+/// What decides where both sides changed something.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Decisions<'a> {
+    /// Both sides of a text with markers, as it is now: where they agree to have an entry or a block as one of the merged
+    /// texts has it, the user has decided by hand.
+    pub sides: Option<[&'a [u8]; 2]>,
+    /// What the merged configuration requires.
+    pub configured: Option<Configured<'a>>,
 }
 
 /// How texts are merged.
@@ -84,23 +107,16 @@ impl Default for MergeOptions {
 }
 
 /// Merges texts; an empty base stands for files added on both sides.
-pub fn merge_texts(document: Document, texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
+pub fn merge_texts(
+    document: Document,
+    texts: Three<&[u8]>,
+    decisions: Decisions<'_>,
+    options: MergeOptions,
+) -> MergedText {
     match document {
-        Document::LockFile => lock::merge(texts, options),
-        Document::TrustFile => blocks::merge(texts, options),
-        Document::ModuleLock => modules::merge(texts, options),
-    }
-}
-
-/// Merges texts whose conflicts somebody has begun to decide.
-///
-/// `sides` are those of a text with markers. Where texts are in conflict about an entry or a block, and the two sides
-/// agree to have it as one of the texts has it, that is the decision.
-pub fn merge_decided(document: Document, texts: Three<&[u8]>, sides: [&[u8]; 2], options: MergeOptions) -> MergedText {
-    match document {
-        Document::LockFile => lock::merge_decided(texts, Some(sides), options),
-        Document::TrustFile => blocks::merge_decided(texts, Some(sides), options),
-        Document::ModuleLock => modules::merge_decided(texts, Some(sides), options),
+        Document::LockFile => lock::merge(texts, decisions, options),
+        Document::TrustFile => blocks::merge(texts, decisions.sides, options),
+        Document::ModuleLock => modules::merge(texts, decisions.sides, options),
     }
 }
 

@@ -11,13 +11,8 @@ use super::remark::{Remark, Side};
 use super::{MergeOptions, MergedText, Three, both};
 use crate::modulelock::{FILE_NAME, LockedModule, ModuleKey, ModuleLockFile, decode};
 
-/// Merges the texts of module lock files.
-pub(super) fn merge(texts: Three<&[u8]>, options: MergeOptions) -> MergedText {
-    merge_decided(texts, None, options)
-}
-
-/// The same where the two sides of a text with markers may agree on what a conflict is about.
-pub(super) fn merge_decided(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
+/// Merges the texts of module lock files. What two sides of a text with markers agree about decides a conflict.
+pub(super) fn merge(texts: Three<&[u8]>, sides: Option<[&[u8]; 2]>, options: MergeOptions) -> MergedText {
     let decided = both(sides, |side| read(side).ok());
     let markers = Markers { size: options.marker_size };
     let Three { base, ours, theirs } = texts;
@@ -75,7 +70,7 @@ fn merge_files(files: &Three<ModuleLockFile>, decided: Option<&[ModuleLockFile; 
         }
     }
     if conflicts.is_empty() {
-        return MergedText { text: merged.encode().into_bytes(), conflicts: false, remarks };
+        return MergedText { text: merged.encode().into_bytes(), remarks, ..MergedText::default() };
     }
     let header = ModuleLockFile { lock: crate::modulelock::ModuleLock::default(), ..merged.clone() }.encode();
     let mut parts: Vec<Vec<u8>> = if header.is_empty() { Vec::new() } else { vec![header.into_bytes()] };
@@ -90,7 +85,7 @@ fn merge_files(files: &Three<ModuleLockFile>, decided: Option<&[ModuleLockFile; 
         markers.push_conflict(&mut text, ours.as_bytes(), theirs.as_bytes());
         parts.push(text);
     }
-    MergedText { text: parts.join(&b'\n'), conflicts: true, remarks }
+    MergedText { text: parts.join(&b'\n'), conflicts: true, remarks, ..MergedText::default() }
 }
 
 /// Somebody has to decide.
@@ -139,7 +134,7 @@ mod tests {
 
     fn merged(texts: [&str; 3]) -> (String, bool) {
         let [base, ours, theirs] = texts.map(str::as_bytes);
-        let merged = merge(Three { base, ours, theirs }, MergeOptions::default());
+        let merged = merge(Three { base, ours, theirs }, None, MergeOptions::default());
         (String::from_utf8(merged.text).unwrap(), merged.conflicts)
     }
 
@@ -173,7 +168,7 @@ mod tests {
         assert!(conflicts);
         let [base, one, other] = [&base, &ours, &theirs].map(String::as_bytes);
         let texts = Three { base, ours: one, theirs: other };
-        let decided = merge_decided(texts, Some([one, one]), MergeOptions::default());
+        let decided = merge(texts, Some([one, one]), MergeOptions::default());
         assert_eq!((decided.text, decided.conflicts), (one.to_vec(), false));
         let base = String::from_utf8_lossy(base).into_owned();
         // Nothing of a text that cannot be read is lost.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
+use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
 /// One of the two that are merged.
@@ -52,9 +53,37 @@ pub enum Remark {
     NothingDecided,
 }
 
+/// Why the version of one side was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The merged configuration does not allow that of the other side.
+    OnlyAllowed,
+    /// It is the newer one, and allowed.
+    Newer,
+    /// Only this side changed the version.
+    Changed,
+}
+
 /// What happened to an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
+    /// The version of this side was taken, and that of the other side was not.
+    Taken(Side, [Version; 2], Why),
+    /// Removed by this side and changed by the other; the merged configuration does not require it.
+    Removed(Side),
+    /// The version taken lacks platforms that the entry of the other side has, as far as platforms are known.
+    PlatformsLost {
+        /// The version taken.
+        taken: Version,
+        /// The side whose platforms are lost.
+        side: Side,
+        /// Its version.
+        dropped: Version,
+        /// The platforms; none if only the number of `h1:` shows that there are some.
+        platforms: Vec<Platform>,
+        /// The command that adds them.
+        command: String,
+    },
     /// Removed on this side and changed on the other: the changed one is kept.
     KeptThoughRemoved(Side),
     /// The constraints of this side were dropped with its version, though they do not allow the one that was taken.
@@ -65,16 +94,30 @@ pub enum Reason {
     NoVersionForBoth(Version, Version),
     /// Conflict: each side removed the hashes that the other kept.
     NoHashLeft,
-    /// Conflict: what stands between the markers does not tell which hash belongs to which version.
-    Mixture,
+    /// Conflict: what is between the markers does not show which hash belongs to which version.
+    Mixture(Version, Version),
 }
 
 impl Reason {
     /// True if somebody has to decide.
     pub fn is_conflict(&self) -> bool {
         match self {
-            Reason::KeptThoughRemoved(_) | Reason::ConstraintsDropped(..) => false,
-            Reason::TwoReleases(_) | Reason::NoVersionForBoth(..) | Reason::NoHashLeft | Reason::Mixture => true,
+            Reason::Taken(..)
+            | Reason::Removed(_)
+            | Reason::PlatformsLost { .. }
+            | Reason::KeptThoughRemoved(_)
+            | Reason::ConstraintsDropped(..) => false,
+            Reason::TwoReleases(_) | Reason::NoVersionForBoth(..) | Reason::NoHashLeft | Reason::Mixture(..) => true,
+        }
+    }
+}
+
+impl Remark {
+    /// The provider that it is about.
+    pub fn address(&self) -> Option<&ProviderAddr> {
+        match self {
+            Remark::Entry(addr, _) => Some(addr),
+            _ => None,
         }
     }
 }
@@ -82,6 +125,25 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Reason::Taken(side, [taken, dropped], why) => {
+                let other = side.other();
+                let why = match why {
+                    Why::OnlyAllowed => format!("the configuration does not allow {dropped} from {other}"),
+                    Why::Newer => format!("newer than {dropped} from {other}"),
+                    Why::Changed => format!("{other} kept {dropped}"),
+                };
+                write!(f, "took {taken} from {side}: {why}")
+            }
+            Reason::Removed(side) => {
+                write!(f, "removed, as by {side}: the configuration does not require it")
+            }
+            Reason::PlatformsLost { taken, side, dropped, platforms, command } => {
+                let platforms = match &platforms[..] {
+                    [] => "platforms".to_owned(),
+                    some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+                };
+                write!(f, "{taken} lacks {platforms}, which {side} has for {dropped}: `{command}` adds the h1 hashes")
+            }
             Reason::KeptThoughRemoved(side) => {
                 write!(f, "removed by {side}, changed by {}: the changed entry is kept", side.other())
             }
@@ -99,9 +161,16 @@ impl fmt::Display for Reason {
                 write!(f, "conflict: ours locks {ours}, theirs {theirs}, and the constraints of both allow neither")
             }
             Reason::NoHashLeft => f.write_str("conflict: each side removed the hashes that the other kept"),
-            Reason::Mixture => f.write_str(
-                "conflict: its markers do not show which hash belongs to which version, and git has no versions of its own",
-            ),
+            Reason::Mixture(ours, theirs) if ours == theirs => {
+                write!(
+                    f,
+                    "conflict: the markers do not show which hashes belong to {ours}, and git has no stages of the file"
+                )
+            }
+            Reason::Mixture(ours, theirs) => {
+                let hashes = "the markers do not show which hashes belong to which, and git has no stages of the file";
+                write!(f, "conflict: ours locks {ours}, theirs {theirs}; {hashes}")
+            }
         }
     }
 }

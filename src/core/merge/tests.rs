@@ -21,8 +21,12 @@ fn each_case_gives_what_is_expected() {
         let read = |file: &str| std::fs::read(case.join(file)).unwrap_or_default();
         let (base, ours, theirs) = (read("base.hcl"), read("ours.hcl"), read("theirs.hcl"));
         let document = if name.starts_with("trust") { Document::TrustFile } else { Document::LockFile };
-        let merged =
-            merge_texts(document, Three { base: &base, ours: &ours, theirs: &theirs }, MergeOptions::default());
+        let merged = merge_texts(
+            document,
+            Three { base: &base, ours: &ours, theirs: &theirs },
+            Decisions::default(),
+            MergeOptions::default(),
+        );
         let text = String::from_utf8(merged.text).unwrap();
         if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
             std::fs::write(case.join("expected.hcl"), &text).unwrap();
@@ -159,10 +163,11 @@ fn the_header_is_that_of_the_side_that_moved() {
         let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
         let sides = sides.map(|sides| sides.map(|dialect| text(dialect, "1.1.0")));
         let merged = match &sides {
-            None => merge_texts(Document::LockFile, texts, MergeOptions::default()),
+            None => merge_texts(Document::LockFile, texts, Decisions::default(), MergeOptions::default()),
             Some([one, other]) => {
                 let texts = Three { base: b"".as_slice(), ..texts };
-                merge_decided(Document::LockFile, texts, [one.as_bytes(), other.as_bytes()], MergeOptions::default())
+                let sides = Some([one.as_bytes(), other.as_bytes()]);
+                merge_texts(Document::LockFile, texts, Decisions { sides, configured: None }, MergeOptions::default())
             }
         };
         (lockfile::detect_dialect(&merged.text).unwrap(), merged.remarks)
@@ -188,7 +193,7 @@ fn a_release_is_accepted_as_republished_again() {
     let base = format!("{one}\n{two}");
     let (ours, theirs) = (format!("{base}\n{three}"), one.clone());
     let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
-    let merged = merge_texts(Document::TrustFile, texts, MergeOptions::default());
+    let merged = merge_texts(Document::TrustFile, texts, Decisions::default(), MergeOptions::default());
     assert_eq!((String::from_utf8(merged.text).unwrap(), merged.remarks), (format!("{one}\n{three}"), vec![]));
 }
 
@@ -200,7 +205,8 @@ fn a_side_that_cannot_be_read_decides_nothing() {
     let broken = theirs.replace("\"new\"", "\"new");
     for (sides, conflicts) in [(["", ""], false), (["", &broken], true), ([&broken, &broken], true)] {
         let sides = sides.map(str::as_bytes);
-        let merged = merge_decided(Document::TrustFile, texts, sides, MergeOptions::default());
+        let decisions = Decisions { sides: Some(sides), configured: None };
+        let merged = merge_texts(Document::TrustFile, texts, decisions, MergeOptions::default());
         assert_eq!(merged.conflicts, conflicts, "{sides:?}");
     }
 }
@@ -291,7 +297,7 @@ proptest! {
     fn conflicts_are_split_again(base in any_lock(), ours in any_lock(), theirs in any_lock()) {
         let [base, ours, theirs] = [base, ours, theirs].map(|lock| lock.encode(Dialect::OpenTofu));
         let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
-        let merged = merge_texts(Document::LockFile, texts, MergeOptions { marker_size: 9, ..MergeOptions::default() });
+        let merged = merge_texts(Document::LockFile, texts, Decisions::default(), MergeOptions { marker_size: 9, ..MergeOptions::default() });
         let parts = split(&merged.text).unwrap();
         prop_assert_eq!(merged.conflicts, parts.is_some());
         let sides = parts.map_or([merged.text.clone(), merged.text.clone()], |parts| [parts.ours, parts.theirs]);
@@ -299,7 +305,7 @@ proptest! {
             prop_assert!(decode(side, Dialect::OpenTofu).unwrap().canonical);
         }
         let again = Three { base: base.as_bytes(), ours: &sides[0][..], theirs: &sides[1][..] };
-        let again = merge_texts(Document::LockFile, again, MergeOptions { marker_size: 9, ..MergeOptions::default() });
+        let again = merge_texts(Document::LockFile, again, Decisions::default(), MergeOptions { marker_size: 9, ..MergeOptions::default() });
         prop_assert_eq!(again.conflicts, merged.conflicts);
     }
 
@@ -307,7 +313,7 @@ proptest! {
     fn no_text_stops_a_merge_or_gets_lost(base in ".{0,20}", ours in ".{0,20}", theirs in "(<<<<<<<|=======|>>>>>>>|a|\n| |provider \"a/b/c\" \\{|\\}){0,9}") {
         for document in [Document::LockFile, Document::TrustFile] {
             let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
-            let merged = merge_texts(document, texts, MergeOptions::default());
+            let merged = merge_texts(document, texts, Decisions::default(), MergeOptions::default());
             if merged.remarks.iter().any(|remark| matches!(remark, Remark::Unreadable(..))) {
                 let text = String::from_utf8(merged.text).unwrap();
                 prop_assert!(merged.conflicts && text.contains(&ours) && text.contains(&theirs));
@@ -360,7 +366,7 @@ fn an_ancestor_with_conflicts_tells_what_its_sides_agree_about() {
     let ours = block("a", "1.0.0") + &block("b", "1.1.0") + &block("c", "1.2.0");
     let theirs = block("b", "1.0.0") + &block("c", "1.2.0");
     let texts = Three { base: base.as_bytes(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
-    let merged = merge_texts(Document::LockFile, texts, MergeOptions::default());
+    let merged = merge_texts(Document::LockFile, texts, Decisions::default(), MergeOptions::default());
     assert_eq!((merged.conflicts, &merged.remarks[..]), (false, &[][..]));
     let lock = decode(&merged.text, Dialect::Terraform).unwrap().lock;
     let versions: Vec<String> =
@@ -368,6 +374,6 @@ fn an_ancestor_with_conflicts_tells_what_its_sides_agree_about() {
     assert_eq!(versions, ["b 1.1.0", "c 1.2.0"]);
 
     let texts = Three { base: b"nonsense {{{".as_slice(), ours: ours.as_bytes(), theirs: theirs.as_bytes() };
-    let merged = merge_texts(Document::LockFile, texts, MergeOptions::default());
+    let merged = merge_texts(Document::LockFile, texts, Decisions::default(), MergeOptions::default());
     assert_eq!((merged.conflicts, merged.remarks.first()), (false, Some(&Remark::NoBase)));
 }

@@ -58,10 +58,7 @@ pub(super) fn git(reports: &[GitReport]) -> Map<String, Value> {
 
 pub(super) fn merged(files: &[MergedFile]) -> Map<String, Value> {
     let remark = |remark: &Remark| {
-        let address = match remark {
-            Remark::Entry(address, _) => Some(address.to_string()),
-            _ => None,
-        };
+        let address = remark.address().map(ToString::to_string);
         json!({ "address": address, "message": remark.to_string() })
     };
     let file = |file: &MergedFile| {

@@ -2,6 +2,7 @@
 
 mod realworld;
 mod resolve;
+mod worlds;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -155,7 +156,12 @@ fn conflicts_that_git_left_are_resolved() {
         let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);
         assert_eq!(
             (workspace.lock_file(), run.stdout.as_str(), run.stderr.as_str()),
-            (expected.clone(), "", "note: .terraform.lock.hcl is resolved: `git add .terraform.lock.hcl`\n"),
+            (
+                expected.clone(),
+                "",
+                "note: .terraform.lock.hcl: registry.example.com/acme/dns: took 1.2.0 from theirs: newer than 1.1.0 from \
+                 ours\nnote: .terraform.lock.hcl is resolved: `git add .terraform.lock.hcl`\n"
+            ),
             "{style}"
         );
         let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);

@@ -50,8 +50,8 @@ fn without_stages_no_hash_goes_to_another_version() {
             let workspace = conflict(style, ours, theirs);
             commit(&workspace, "with markers");
             let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
-            assert!(run.stderr.contains("its markers do not show which hash belongs to which version"), "{run}");
-            let step = "then keep the side that it allows between the markers";
+            assert!(run.stderr.contains("the markers do not show which hashes belong to 2.0.0"), "{run}");
+            let step = "keep the lines of one side, delete those of the other and the markers, then run `tflock lock`";
             assert!(run.stderr.contains(step) && !run.stderr.contains("git checkout"), "{run}");
             let text = workspace.lock_file();
             assert_eq!((text.matches("<<<<<<<").count(), text.matches("acme/ftp").count()), (1, 1), "{style}\n{text}");
@@ -106,34 +106,151 @@ fn what_was_decided_by_hand_stays_decided() {
     }
 }
 
-#[test]
-fn a_conflict_names_the_side_that_the_configuration_allows() {
+/// Configuration that requires providers, by their constraints.
+fn configuration(required: &[(&str, &str)]) -> String {
+    let block = |(kind, version): &(&str, &str)| {
+        let source = format!("registry.example.com/acme/{kind}");
+        format!("    {kind} = {{\n      source  = \"{source}\"\n      version = \"{version}\"\n    }}\n")
+    };
+    let blocks: String = required.iter().map(block).collect();
+    format!("terraform {{\n  required_providers {{\n{blocks}  }}\n}}\n")
+}
+
+/// Theirs moves aws to another major version; ours has moved aws within its major version, and two others. The driver or
+/// git left the conflict; the configuration is in conflict, too.
+fn two_directions(directory: &str, with_driver: bool) -> (Workspace, [String; 3]) {
     let workspace = workspace(&[]);
-    workspace.tflock(None, ["git", "install"]).ended_with(0);
+    if with_driver {
+        workspace.tflock(None, ["git", "install"]).ended_with(0);
+    }
+    let state = |aws: &str, constraints: &str, others: [&str; 2]| {
+        let hashes = [aws, others[0], others[1]].map(|version| [format!("h1:{version}"), format!("zh:{version}")]);
+        let hashes = hashes.each_ref().map(|pair| [&pair[0][..], &pair[1][..]]);
+        lock(&[
+            ("aws", aws, constraints, &hashes[0]),
+            ("kubernetes", others[0], ">= 2.0.0", &hashes[1]),
+            ("random", others[1], ">= 3.0.0", &hashes[2]),
+        ])
+    };
+    let locks = [
+        state("5.31.0", "~> 5.30", ["2.24.0", "3.5.1"]),
+        state("5.99.1", "~> 5.99.0", ["3.0.0", "3.7.2"]),
+        state("6.2.0", "~> 6.0", ["2.24.0", "3.5.1"]),
+    ];
+    let others = [("kubernetes", ">= 2.0.0"), ("random", ">= 3.0.0")];
+    let versions = ["~> 5.30", "~> 5.99.0", "~> 6.0"].map(|aws| configuration(&[("aws", aws), others[0], others[1]]));
+    let [lock_file, versions_file] = [FILE, "versions.tf"].map(|name| format!("{directory}{name}"));
+    let files = [
+        (&lock_file[..], locks.each_ref().map(String::as_str)),
+        (&versions_file[..], versions.each_ref().map(String::as_str)),
+    ];
+    let run = merge(&workspace, &files).ended_with(1);
+    if with_driver {
+        let step = "note: resolve the configuration first, then run `tflock merge --resolve`";
+        assert!(run.stderr.contains(step) && !run.stderr.contains("git checkout"), "{run}");
+        assert_eq!(workspace.read(&lock_file).matches("<<<<<<<").count(), 1);
+    }
+    (workspace, versions)
+}
+
+#[test]
+fn the_merged_configuration_decides_and_no_other_provider_changes() {
+    for with_driver in [true, false] {
+        for (side, version, other) in [(1, "5.99.1", "6.2.0 from theirs"), (2, "6.2.0", "5.99.1 from ours")] {
+            let (workspace, versions) = two_directions("", with_driver);
+            let before = workspace.lock_file();
+            let unresolved = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(2);
+            assert!(unresolved.stderr.contains("versions.tf") && workspace.lock_file() == before, "{unresolved}");
+            assert!(unresolved.stderr.contains("run `tflock merge --resolve` again"), "{unresolved}");
+            workspace.write("versions.tf", &versions[side]);
+            let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(0);
+            let from = if side == 1 { "ours" } else { "theirs" };
+            let taken = format!("acme/aws: took {version} from {from}: the configuration does not allow {other}");
+            assert!(run.stderr.contains(&taken), "{run}");
+            let text = workspace.lock_file();
+            let constraints = if side == 1 { "~> 5.99.0" } else { "~> 6.0" };
+            let hashes = [version, "3.0.0", "3.7.2"].map(|version| [format!("h1:{version}"), format!("zh:{version}")]);
+            let hashes = hashes.each_ref().map(|pair| [&pair[0][..], &pair[1][..]]);
+            let wanted = lock(&[
+                ("aws", version, constraints, &hashes[0]),
+                ("kubernetes", "3.0.0", ">= 2.0.0", &hashes[1]),
+                ("random", "3.7.2", ">= 3.0.0", &hashes[2]),
+            ]);
+            assert_eq!(text, wanted);
+        }
+    }
+}
+
+#[test]
+fn without_a_file_all_of_the_repository_is_resolved() {
+    let (workspace, versions) = two_directions("live/a/", false);
+    workspace.write("live/a/versions.tf", &versions[2]);
+    let other = lock(&[("dns", "1.0.0", "", &["zh:a"])]);
+    let [_, body] = other.split("\n\n").collect::<Vec<_>>()[..] else { unreachable!() };
+    workspace.write("live/b/.terraform.lock.hcl", &format!("<<<<<<< a\n{body}=======\n{body}>>>>>>> b\n"));
+    let run = workspace.tflock_in("live/a", None, ["merge", "--resolve"]).ended_with(0);
+    for file in [".terraform.lock.hcl", "../b/.terraform.lock.hcl"] {
+        assert!(run.stderr.contains(&format!("note: {file} is resolved: `git add {file}`")), "{run}");
+    }
+    assert!(!workspace.read("live/a/.terraform.lock.hcl").contains("<<<<<<<"));
+    let run = workspace.tflock_in("live", None, ["merge", "--resolve"]).ended_with(0);
+    assert!(run.touched().is_empty() && run.stderr.contains("no lock file of this repository has conflict markers"));
+    let outside = Workspace::with_files(&[]);
+    let run = outside.tflock(None, ["merge", "--resolve"]).ended_with(2);
+    assert!(run.stderr.contains("name the FILE to resolve"), "{run}");
+}
+
+#[test]
+fn diff_of_a_file_with_markers_names_what_resolves_it() {
+    let (workspace, _) = two_directions("live/a/", false);
+    let run = workspace.tflock_in("live/a", None, ["diff"]).ended_with(2);
+    assert!(run.stderr.contains("tflock merge --resolve .terraform.lock.hcl`"), "{run}");
+}
+
+#[test]
+fn platforms_that_the_other_side_had_are_named() {
+    let workspace = workspace(&[]);
+    let state = |version: &str, hashes: &[&str]| lock(&[("dns", version, ">= 1.0.0", hashes)]);
+    let base = state("1.0.0", &["h1:linux", "zh:a"]);
+    let ours = state("1.0.0", &["h1:linux", "h1:windows", "zh:a"]);
+    let theirs = state("1.1.0", &["h1:new", "zh:b"]);
+    merge(&workspace, &[("live/.terraform.lock.hcl", [&base, &ours, &theirs])]).ended_with(1);
+    let run = workspace.tflock(None, ["merge", "--resolve"]).ended_with(0);
+    let lost = "1.1.0 lacks platforms, which ours has for 1.0.0: `tflock -C live lock` adds the h1 hashes";
+    assert!(run.stderr.contains(lost) && run.stderr.contains("took 1.1.0 from theirs"), "{run}");
+}
+
+#[test]
+fn what_git_must_not_merge_is_merged_from_the_index() {
+    let workspace = workspace(&[(".gitattributes", "*.lock.hcl binary\n")]);
+    let state = |dns: &str, ftp: &str| {
+        let zh = [dns, ftp].map(|version| format!("zh:{version}"));
+        lock(&[("dns", dns, "~> 1.0", &[&zh[0]]), ("ftp", ftp, "~> 1.0", &[&zh[1]])])
+    };
+    merge(&workspace, &[(FILE, [&state("1.0.0", "1.0.0"), &state("1.1.0", "1.0.0"), &state("1.0.0", "1.2.0")])])
+        .ended_with(1);
+    workspace.tflock(None, ["merge", "--resolve"]).ended_with(0);
+    assert_eq!(workspace.lock_file(), state("1.1.0", "1.2.0"));
+}
+
+#[test]
+fn without_stages_a_conflict_names_the_side_that_the_configuration_allows() {
+    let workspace = workspace(&[]);
     let state = |version: &str| lock(&[("dns", version, version, &[&format!("zh:{version}")])]);
     let [base, ours, theirs] = ["1.0.0", "1.1.0", "1.2.0"].map(state);
-    let run = merge(&workspace, &[(FILE, [&base, &ours, &theirs])]).ended_with(1);
-    let open = "resolve the configuration first, then take the side that it allows: `git checkout --ours -- \
-                .terraform.lock.hcl`";
-    assert!(run.stderr.contains(open), "{run}");
-    for (version, side) in [("1.1.0", "ours"), ("1.2.0", "theirs")] {
-        let source = "registry.example.com/acme/dns";
-        let dns = format!("dns = {{\n      source = \"{source}\"\n      version = \"{version}\"\n    }}");
-        workspace.write("main.tf", &format!("terraform {{\n  required_providers {{\n    {dns}\n  }}\n}}\n"));
-        let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
-        let step =
-            format!("allows the version of {side}: `git checkout --{side} -- .terraform.lock.hcl`, then `tflock lock`");
-        assert!(run.stderr.contains(&step), "{run}");
-    }
+    merge(&workspace, &[(FILE, [&base, &ours, &theirs])]).ended_with(1);
+    workspace.write("main.tf", &configuration(&[("dns", "1.2.0")]));
     workspace.git(["add", FILE]);
     let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
-    let step = "the configuration allows the version of theirs: keep what stands for theirs between the markers, and \
-                delete ours and the markers, then run `tflock lock`";
+    let step = "the configuration allows the version of theirs: keep the lines of theirs, delete those of ours and the \
+                markers, then run `tflock lock`";
     assert!(run.stderr.contains(step), "{run}");
+    // What cannot be read decides nothing.
     workspace.git(["reset", "--quiet", "--hard"]);
     workspace.git_may_fail(["merge", "--no-edit", "topic"]).ended_with(1);
-    workspace.git(["checkout", "--theirs", "--", FILE]);
-    assert_eq!(workspace.lock_file(), theirs);
+    workspace.write("main.tf", "terraform {");
+    let run = workspace.tflock(None, ["merge", "--resolve", FILE]).ended_with(1);
+    assert!(run.stderr.contains("the configuration cannot be read"), "{run}");
 }
 
 #[test]
@@ -145,8 +262,8 @@ fn hashes_of_two_releases_are_decided_by_what_is_served() {
     let (ours, theirs) = (state(&["zh:a", "zh:b", "zh:c", "zh:manifest"]), state(&["zh:manifest", "zh:x", "zh:y"]));
     let run = merge(&workspace, &[(FILE, [&base, &ours, &theirs])]).ended_with(1);
     assert!(run.stderr.contains("each with zh: hashes of its own, as of two releases"), "{run}");
-    let step = "take one side: `git checkout --ours -- .terraform.lock.hcl` or `git checkout --theirs -- \
-                .terraform.lock.hcl`, and run `tflock verify`";
+    let step =
+        "keep the lines of one side, delete those of the other and the markers, then check it with `tflock verify`";
     assert!(run.stderr.contains(step), "{run}");
 }
 
@@ -175,7 +292,7 @@ fn commands_can_be_pasted_whatever_the_file_is_called() {
     assert!(run.stderr.contains("`git checkout --ours -- 'a b/.terraform.lock.hcl'`"), "{run}");
     workspace.git(["add", "--all"]);
     let run = workspace.tflock(None, ["merge", "--resolve", &file]).ended_with(3);
-    assert!(run.stderr.contains("to take the other side, keep what stands for ours"), "{run}");
+    assert!(run.stderr.contains("to take the other side, keep the lines of ours"), "{run}");
     let run = workspace.tflock(None, ["merge", "--resolve", "a b"]).ended_with(2);
     assert!(run.stderr.contains("name the file in it"), "{run}");
 }
