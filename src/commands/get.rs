@@ -104,7 +104,13 @@ fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
             .at(call.place.position)
             .hint("run `tflock lock` and review what it adds")
     });
-    Error::all(errors).map_or(Ok(()), Err)
+    // A package that the tools unpack in another way than it is hashed.
+    let ambiguous = tree.remote_modules.iter().filter_map(|call| {
+        let ambiguity = call.fetched.as_ref()?.ambiguity.as_ref()?;
+        Some(crate::modulelock::ambiguous(&call.address.as_ref()?.package()?, ambiguity))
+    });
+    let refused = Error::of_findings(ErrorKind::Trust, &ambiguous.collect::<Vec<_>>());
+    Error::all(errors.chain(refused)).map_or(Ok(()), Err)
 }
 
 /// The package of a call in the cache.

@@ -53,8 +53,8 @@ fn wanted(terms: &ModuleTerms, request: &ModuleRequest) -> Wanted {
 }
 
 fn placed(fetched: Fetched) -> FetchedModule {
-    let Fetched { dir, package, version, shown, content } = fetched;
-    FetchedModule { dir, package, version, shown, content }
+    let Fetched { dir, package, version, shown, content, ambiguity } = fetched;
+    FetchedModule { dir, package, version, shown, content, ambiguity }
 }
 
 fn fetcher(scope: &Scope, online: &Online, dialect: Dialect) -> Result<Fetcher, Error> {

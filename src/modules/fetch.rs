@@ -19,7 +19,7 @@ use crate::config::{
 };
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::{ModuleContent, Offered, Served};
+use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
 use crate::net::{Client, Shared};
 use crate::source::oci::OciClient;
 
@@ -80,6 +80,8 @@ pub struct Fetched {
     pub shown: String,
     /// Which package it is; none if only its configuration was fetched.
     pub content: Option<ModuleContent>,
+    /// Why it cannot be locked, if so; not known if only its configuration was fetched.
+    pub ambiguity: Option<Ambiguity>,
 }
 
 /// A package, and where in it the module is by the word of whoever placed it there.
@@ -91,6 +93,8 @@ pub(super) struct Placed {
     pub(super) hosts: Vec<String>,
     /// Where a registry placed it.
     pub(super) location: Option<String>,
+    /// Why its address could name another one.
+    pub(super) ambiguity: Option<Ambiguity>,
 }
 
 /// A package that is asked for at an address.
@@ -235,7 +239,7 @@ impl Fetcher {
         key: &str,
     ) -> Result<Arc<Placed>, Error> {
         // What is locked may have been fetched before it was.
-        let before = format!("release {} {module} {} whole", wanted.dialect.program(), version.canonical());
+        let before = format!("release {} {module} {} examined", wanted.dialect.program(), version.canonical());
         let keys = [Some(key), wanted.pin.as_ref().map(|_| before.as_str())];
         if let Some(placed) = keys.into_iter().flatten().find_map(|key| self.release_kept(key, wanted)) {
             return Ok(Arc::new(placed));
@@ -254,7 +258,9 @@ impl Fetcher {
             hosts: placed.hosts.clone(),
             location: placed.location.clone(),
         };
-        self.store.learn(key, &serde_json::to_string(&release).unwrap_or_default());
+        if placed.ambiguity.is_none() {
+            self.store.learn(key, &serde_json::to_string(&release).unwrap_or_default());
+        }
         Ok(Arc::new(placed))
     }
 
@@ -262,7 +268,7 @@ impl Fetcher {
     fn release_kept(&self, key: &str, wanted: &Wanted) -> Option<Placed> {
         let Release { package, subdir, hosts, location } = serde_json::from_str(&self.store.lasting(key)?).ok()?;
         let package = self.store.package_of(&package).filter(|package| wanted.is_content(package))?;
-        Some(Placed { package, subdir, hosts, location })
+        Some(Placed { package, subdir, hosts, location, ambiguity: None })
     }
 
     /// The package at an address; `lasting` if what was fetched from there before is good for ever.
@@ -306,26 +312,30 @@ impl Fetcher {
         let known = if lasting { self.store.lasting(key) } else { self.store.fresh(key).filter(|_| !wanted.fresh) };
         let pinned = || {
             // Whatever it was fetched for: what is locked is known by its content.
-            let hash = &wanted.pin.as_ref()?.content.hash;
-            self.store.lasting(&format!("content {} {hash}", address.plain_url()))
+            let ModuleContent { hash, commit, .. } = &wanted.pin.as_ref()?.content;
+            let commit = commit.as_deref().unwrap_or_default();
+            self.store.lasting(&format!("content {} {hash} {commit}", address.plain_url()))
         };
         let found = known.or_else(pinned).and_then(|known| self.store.package_of(&known));
-        let package = if let Some(package) = found.filter(|package| wanted.is_content(package)) {
-            package
+        let (package, ambiguity) = if let Some(package) = found.filter(|package| wanted.is_content(package)) {
+            (package, None)
         } else {
             self.online(&address.package())?;
             match kind {
-                Some(kind) => self.archive(address, kind, wanted).await?,
-                None if address.method == Method::Oci => self.artifact(address).await?,
-                None => self.git(address, wanted).await?,
+                Some(kind) => (self.archive(address, kind, wanted).await?, None),
+                None if address.method == Method::Oci => (self.artifact(address).await?, None),
+                None => self.git(address, wanted.commit(), wanted).await?,
             }
         };
         wanted.held(&package)?;
-        self.store.learn(key, &package.id);
-        if let Some(hash) = &package.record.hash {
-            self.store.learn(&format!("content {} {hash}", address.plain_url()), &package.id);
+        if ambiguity.is_none() {
+            self.store.learn(key, &package.id);
         }
-        Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None }))
+        if let Some(hash) = &package.record.hash {
+            let commit = package.record.commit.as_deref().unwrap_or_default();
+            self.store.learn(&format!("content {} {hash} {commit}", address.plain_url()), &package.id);
+        }
+        Ok(Arc::new(Placed { package, subdir: String::new(), hosts: Vec::new(), location: None, ambiguity }))
     }
 
     /// Refuses to ask where that is forbidden.

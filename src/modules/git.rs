@@ -11,16 +11,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::address::RemoteAddress;
-use super::attributes::{CheckedOut, is_attributes};
-use super::reference::{Resolved, candidates, choose, is_full_commit, is_short_commit};
+use super::checkout::{Checkout, SUBMODULES, ambiguous};
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Answer, GitError, Launcher, Transports};
+use crate::modulelock::{Reference, Target, is_full_commit};
 use crate::net::ShownUrl;
-
-/// Where a repository says what its submodules are.
-const SUBMODULES: &str = ".gitmodules";
 
 /// The modes of entries of a tree that are no plain files.
 const LINK: &str = "120000";
@@ -52,6 +49,20 @@ pub(super) struct Submodule {
     pub(super) url: String,
 }
 
+/// A section of `.gitmodules`: all values of each of its settings.
+type Section = BTreeMap<String, Vec<String>>;
+
+/// The value of a setting that is made once.
+fn one<'a>(section: &'a Section, field: &str) -> Option<&'a str> {
+    section.get(field).filter(|values| values.len() == 1).map(|values| values[0].as_str())
+}
+
+/// True for a section by which git does nothing but fetch and check out.
+fn is_plain(section: &Section) -> bool {
+    section.get("url").is_some_and(|urls| urls.len() == 1 && !urls[0].is_empty())
+        && section.get("update").is_none_or(|updates| updates == &["checkout"])
+}
+
 /// Which files are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
@@ -81,23 +92,14 @@ impl Repository {
         Ok(repository)
     }
 
-    /// The commit that a `ref` means; without one that of the default branch.
-    pub(super) fn resolve(&self, reference: Option<&str>) -> Result<Resolved, Error> {
-        if let Some(commit) = reference.filter(|text| is_full_commit(text)) {
-            return Ok(Resolved::exactly(&commit.to_ascii_lowercase()));
-        }
-        let candidates = candidates(reference);
+    /// The commit that a `ref` names; without one that of the default branch.
+    pub(super) fn resolve(&self, reference: &Reference) -> Result<Target, Error> {
+        let patterns = reference.patterns();
         let mut args = vec!["ls-remote", "--quiet", "--symref", "origin", "HEAD"];
-        args.extend(candidates.iter().map(String::as_str));
+        args.extend(patterns.iter().map(String::as_str));
         let answer = self.run("ls-remote", &args)?;
-        let listed = String::from_utf8_lossy(&answer.stdout);
-        if let Some(resolved) = choose(&listed, reference) {
-            return Ok(resolved);
-        }
-        match reference {
-            Some(text) if is_short_commit(text) => Ok(Resolved::exactly(text)),
-            reference => Err(self.no_commit(reference)),
-        }
+        let found = reference.resolve(&String::from_utf8_lossy(&answer.stdout)).or_else(|| reference.unlisted());
+        found.ok_or_else(|| self.no_commit(reference.name.as_deref()))
     }
 
     /// The names of all tags.
@@ -109,19 +111,19 @@ impl Repository {
     }
 
     /// Brings a commit here, and gives its full name.
-    pub(super) fn fetch(&self, resolved: &Resolved) -> Result<String, Error> {
+    pub(super) fn fetch(&self, target: &Target) -> Result<String, Error> {
         let shallow = ["fetch", "--quiet", "--depth=1", "--no-tags"];
-        if is_full_commit(&resolved.commit) {
-            let args = [&shallow[..], &["--filter=blob:none", "origin", &resolved.commit]].concat();
+        if is_full_commit(&target.commit) {
+            let args = [&shallow[..], &["--filter=blob:none", "origin", &target.commit]].concat();
             if self.attempt(&args)? {
-                return Ok(resolved.commit.clone());
+                return Ok(target.commit.clone());
             }
             // Else git would go on asking, blob by blob, a server that does not know what a filter is.
             for setting in ["remote.origin.promisor", "remote.origin.partialclonefilter"] {
                 self.attempt(&["config", "--unset-all", setting])?;
             }
         }
-        if let Some(name) = &resolved.name {
+        if let Some(name) = &target.name {
             let args = [&shallow[..], &["origin", name]].concat();
             if self.attempt(&args)?
                 && let Some(commit) = self.commit("FETCH_HEAD")?
@@ -130,8 +132,9 @@ impl Repository {
             }
         }
         // A server that gives no commit by its name, or one of which only a part of the name is known.
-        self.run("fetch", &["fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/heads/*"])?;
-        self.commit(&resolved.commit)?.ok_or_else(|| self.no_commit(Some(&resolved.commit)))
+        let branches = ["+refs/heads/*:refs/heads/*", "+refs/heads/*:refs/remotes/origin/*"];
+        self.run("fetch", &[&["fetch", "--quiet", "--tags", "origin"], &branches[..]].concat())?;
+        self.commit(&target.commit)?.ok_or_else(|| self.no_commit(Some(&target.commit)))
     }
 
     /// Lays out the files of a commit below a directory of the package; gives the submodules, which belong to it too.
@@ -149,7 +152,6 @@ impl Repository {
             extent == Extent::Whole
                 || entry.is_link()
                 || entry.name == SUBMODULES
-                || is_attributes(&entry.name)
                 || super::is_configuration(&entry.name)
         };
         let files: Vec<&Entry> = entries.iter().filter(|entry| entry.is_blob()).filter(wanted).collect();
@@ -163,52 +165,58 @@ impl Repository {
         if sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size)) > builder.bytes_left() {
             return Err(refused(&self.shown, &UnpackError::TooLarge));
         }
-        let (mut rest, mut told) = (files.as_slice(), CheckedOut::default());
+        let (mut rest, mut checkout) = (files.as_slice(), Checkout::default());
         for length in batches(&sizes) {
             let (batch, later) = rest.split_at(length);
-            self.write(batch, (builder, below), &mut told)?;
+            self.write(batch, (builder, below), &mut checkout)?;
             rest = later;
         }
-        if let Some(name) = told.encoded() {
-            return Err(refused(&self.shown, &UnpackError::Encoding(name.to_owned())));
-        }
-        self.submodules(commit, &entries)
+        builder.note(checkout.ambiguity());
+        let (submodules, refused) = self.submodules(commit, &entries)?;
+        builder.note(refused.map(ambiguous));
+        Ok(submodules)
     }
 
-    /// The submodules of a commit, but for those that git is told to leave alone.
-    fn submodules(&self, commit: &str, entries: &[Entry]) -> Result<Vec<Submodule>, Error> {
+    /// The submodules of a commit, and why git might take others: each must have one section that says no more than where it is.
+    fn submodules(&self, commit: &str, entries: &[Entry]) -> Result<(Vec<Submodule>, Option<String>), Error> {
         let links: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_blob()).collect();
         if links.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
-        let file = format!("--blob={commit}:{SUBMODULES}");
-        let settings = ["config", &file, "-z", "--get-regexp", "^submodule\\..*\\.(path|url|update)$"];
-        let answer = self.launcher.run(settings).map_err(|error| self.failed(error))?;
-        let mut by_name: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-        for setting in answer.texts() {
-            let Some((key, value)) = setting.split_once('\n') else { continue };
-            let Some((name, field)) = key.strip_prefix("submodule.").and_then(|rest| rest.rsplit_once('.')) else {
-                continue;
-            };
-            by_name.entry(name.to_owned()).or_default().insert(field.to_owned(), value.to_owned());
-        }
-        let mut found = Vec::new();
-        for link in links {
-            let of_path = |fields: &&BTreeMap<String, String>| fields.get("path") == Some(&link.name);
-            let fields = by_name.values().find(of_path);
-            if fields.and_then(|fields| fields.get("update")).is_some_and(|update| update == "none") {
-                continue;
+        let mut sections = BTreeMap::<String, Section>::new();
+        if entries.iter().any(|entry| entry.name == SUBMODULES) {
+            let file = format!("--blob={commit}:{SUBMODULES}");
+            let settings = ["config", &file, "-z", "--get-regexp", "^submodule\\..*\\.(path|url|update)$"];
+            let answer = self.launcher.run(settings).map_err(|error| self.failed(error))?;
+            for setting in answer.texts() {
+                // A key alone has no value.
+                let (key, value) = setting.split_once('\n').unwrap_or((&setting, ""));
+                let Some((name, field)) = key.strip_prefix("submodule.").and_then(|rest| rest.rsplit_once('.')) else {
+                    continue;
+                };
+                let section = sections.entry(name.to_owned()).or_default();
+                section.entry(field.to_owned()).or_default().push(value.to_owned());
             }
-            let url = fields.and_then(|fields| fields.get("url")).ok_or_else(|| {
-                let message = format!(
-                    "the module's repository {} does not say where its submodule {:?} is",
-                    self.shown, link.name
-                );
-                Error::new(ErrorKind::Package, message).about_url(&self.shown)
-            })?;
-            found.push(Submodule { path: link.name.clone(), commit: link.id.clone(), url: url.clone() });
         }
-        Ok(found)
+        let (mut found, mut reason) = (Vec::new(), None);
+        for link in &links {
+            let name = &link.name;
+            let of_path = |(_, section): &(&String, &Section)| one(section, "path") == Some(name);
+            let own: Vec<_> = sections.iter().filter(of_path).collect();
+            let own = own.first().filter(|_| own.len() == 1).map(|(_, section)| *section);
+            match own.filter(|own| is_plain(own)).and_then(|own| one(own, "url")) {
+                Some(url) => {
+                    found.push(Submodule { path: name.clone(), commit: link.id.clone(), url: url.to_owned() });
+                }
+                None => reason = reason.or_else(|| Some(format!("{SUBMODULES} has no plain section for {name:?}"))),
+            }
+        }
+        let is_used = |section: &Section| links.iter().any(|link| one(section, "path") == Some(&link.name));
+        let unused = sections.iter().find(|(_, section)| !is_used(section));
+        let reason = reason
+            .or_else(|| unused.map(|(name, _)| format!("the section {name:?} of {SUBMODULES} is for no submodule")));
+        let words = "one section with path and url for each submodule, and no update but checkout";
+        Ok((found, reason.map(|reason| format!("{reason} ({words})"))))
     }
 
     /// Fetches the blobs that the server left out, all at once.
@@ -246,7 +254,7 @@ impl Repository {
         &self,
         batch: &[&Entry],
         (builder, below): (&mut Builder, &str),
-        told: &mut CheckedOut,
+        checkout: &mut Checkout,
     ) -> Result<(), Error> {
         let input = lines(batch.iter().map(|entry| entry.id.as_str()));
         // Their sizes are known, and fit.
@@ -255,7 +263,7 @@ impl Repository {
         let mut rest = answer.stdout.as_slice();
         for entry in batch {
             let content = next_blob(&mut rest).ok_or_else(|| self.cut_off())?;
-            told.file(&entry.name, entry.is_link(), content);
+            checkout.file(&entry.name, entry.is_link(), content);
             let name = within(below, &entry.name);
             let written = match entry.mode.as_str() {
                 LINK => text_of(content).and_then(|target| builder.link(&name, target)),

@@ -11,13 +11,12 @@ use url::Url;
 
 use super::address::{Method, RemoteAddress};
 use super::git::{Extent, Repository, Submodule, refused};
-use super::reference::Resolved;
 use super::store::{PackageRecord, Store, StoredPackage};
 use super::unpack::Builder;
 use super::wanted::ModuleHosts;
 use crate::config::{newer_tag, version_of_tag};
 use crate::error::{Error, ErrorKind};
-use crate::modulelock::Offered;
+use crate::modulelock::{Ambiguity, Offered, Reference, Target};
 
 /// The most submodules of a package, those of submodules counted.
 const MAX_SUBMODULES: usize = 100;
@@ -25,8 +24,10 @@ const MAX_SUBMODULES: usize = 100;
 /// What is fetched.
 #[derive(Debug, Clone)]
 pub(super) struct GitPackage {
-    /// From where; its `ref` says which commit.
+    /// From where.
     pub(super) address: RemoteAddress,
+    /// The commit, if it is known; otherwise that of the `ref`.
+    pub(super) commit: Option<String>,
     /// Which files of it.
     pub(super) extent: Extent,
 }
@@ -34,7 +35,8 @@ pub(super) struct GitPackage {
 impl GitPackage {
     /// By what a commit of the repository is found again.
     fn key(&self, commit: &str) -> String {
-        let whole = if self.extent == Extent::Whole { "whole " } else { "" };
+        // What was kept of whole packages before was not examined for all that a checkout may change.
+        let whole = if self.extent == Extent::Whole { "whole examined " } else { "" };
         format!("git {whole}{} {commit}", self.address.plain_url())
     }
 }
@@ -51,18 +53,21 @@ pub(super) struct GitAccess {
     pub(super) work_tree: Option<PathBuf>,
 }
 
-/// Fetches a package, unless the store has that commit.
-pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<StoredPackage, Error> {
+/// Fetches a package, unless the store has that commit; with it why its `ref` could name another one.
+pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredPackage, Option<Ambiguity>), Error> {
     let store = &access.store;
     let staging = store.staging()?;
     let bare = staging.path().join("repository");
     let address = &package.address;
     let repository = access.open(&bare, address)?;
-    let resolved = repository.resolve(address.parameter("ref").as_deref())?;
-    if let Some(known) = store.package(&package.key(&resolved.commit)) {
-        return Ok(known);
+    let target = match &package.commit {
+        Some(commit) => Target::exactly(commit),
+        None => repository.resolve(&Reference::of(&address.url))?,
+    };
+    if let Some(known) = store.package(&package.key(&target.commit)) {
+        return Ok((known, target.ambiguity));
     }
-    let commit = repository.fetch(&resolved)?;
+    let commit = repository.fetch(&target)?;
     let mut layout = Layout { top: staging.path(), extent: package.extent, access, from: BTreeSet::new(), count: 0 };
     let mut builder = Builder::new(&staging.path().join("tree"));
     let submodules = repository.lay_out(&commit, package.extent, (&mut builder, ""))?;
@@ -76,24 +81,24 @@ pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<StoredPa
     let record = PackageRecord::of(address.package(), contents);
     // Of a part there is no hash.
     let is_whole = package.extent == Extent::Whole;
-    let (hash, unhashed) = if is_whole { (record.hash.clone(), record.unhashed.clone()) } else { (None, None) };
-    let record = PackageRecord { commit: Some(commit.clone()), hash, unhashed, hosts: from, ..record };
-    store.keep(&package.key(&commit), staging, record)
+    let (hash, ambiguity) = if is_whole { (record.hash.clone(), record.ambiguity.clone()) } else { (None, None) };
+    let record = PackageRecord { commit: Some(commit.clone()), hash, ambiguity, hosts: from, ..record };
+    Ok((store.keep(&package.key(&commit), staging, record)?, target.ambiguity))
 }
 
 /// The commit that the `ref` of an address means now, and whether that goes on.
-pub(super) fn resolve(access: &GitAccess, address: &RemoteAddress) -> Result<Resolved, Error> {
+pub(super) fn resolve(access: &GitAccess, address: &RemoteAddress) -> Result<Target, Error> {
     let staging = access.store.staging()?;
-    access.open(&staging.path().join("repository"), address)?.resolve(address.parameter("ref").as_deref())
+    access.open(&staging.path().join("repository"), address)?.resolve(&Reference::of(&address.url))
 }
 
 /// What a repository has: what the `ref` of an address means now and, where that is a version, the newest tag of its kind.
 pub(super) fn offered(access: &GitAccess, address: &RemoteAddress) -> Result<Offered, Error> {
     let staging = access.store.staging()?;
     let repository = access.open(&staging.path().join("repository"), address)?;
-    let reference = address.parameter("ref");
-    let commit = repository.resolve(reference.as_deref())?.commit;
-    let tagged = reference.filter(|reference| version_of_tag(reference).is_some());
+    let reference = Reference::of(&address.url);
+    let commit = repository.resolve(&reference)?.commit;
+    let tagged = reference.name.filter(|reference| version_of_tag(reference).is_some());
     let newer = match &tagged {
         Some(reference) => newer_tag(reference, repository.tags()?.iter().map(String::as_str)).map(str::to_owned),
         None => None,
@@ -139,7 +144,7 @@ impl Layout<'_> {
         }
         let bare = self.top.join(format!("submodule-{}", self.count));
         let repository = self.access.open(&bare, &address)?;
-        let commit = repository.fetch(&Resolved::exactly(&submodule.commit))?;
+        let commit = repository.fetch(&Target::exactly(&submodule.commit))?;
         let below = if below.is_empty() { submodule.path.clone() } else { format!("{below}/{}", submodule.path) };
         let inner = repository.lay_out(&commit, self.extent, (builder, &below))?;
         drop(repository);

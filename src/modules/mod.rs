@@ -10,7 +10,7 @@
 
 mod address;
 mod archive;
-mod attributes;
+mod checkout;
 mod checksum;
 mod fetch;
 mod git;
@@ -21,7 +21,6 @@ mod netrc;
 mod oci;
 mod offered;
 mod package;
-mod reference;
 mod registry;
 mod run;
 mod served;

@@ -5,6 +5,7 @@
 use super::address::RemoteAddress;
 use super::archive::ArchiveKind;
 use super::fetch::Fetcher;
+use super::package::archive_key;
 use super::store::StoredPackage;
 use crate::error::{Error, ErrorKind};
 use crate::source::oci::{Descriptor, OciError, Repository};
@@ -46,7 +47,7 @@ impl Fetcher {
         };
         let unusable = |reason| OciError::Answer { repository: repository.clone(), what: what.clone(), reason };
         let digest = manifest.archive(ARTIFACT).map_err(unusable)?;
-        if let Some(package) = self.store().package(&format!("archive {digest}")) {
+        if let Some(package) = self.store().package(&archive_key(&digest.to_hex())) {
             return Ok(package);
         }
         let (blob, authorization) = self.oci().blob(&repository, &digest).await;

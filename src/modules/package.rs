@@ -2,12 +2,14 @@
 
 use super::address::RemoteAddress;
 use super::archive::{Archive, ArchiveKind};
+use super::checkout::ambiguous;
 use super::fetch::Fetcher;
 use super::git::Extent;
 use super::git_package::{self, GitPackage};
 use super::store::{PackageRecord, StoredPackage};
 use super::wanted::Wanted;
 use crate::error::{Error, ErrorKind};
+use crate::modulelock::Ambiguity;
 
 impl Fetcher {
     pub(super) async fn archive(
@@ -28,7 +30,7 @@ impl Fetcher {
         kind: ArchiveKind,
         source: String,
     ) -> Result<StoredPackage, Error> {
-        let key = format!("archive {}", archive.digest);
+        let key = archive_key(&archive.digest);
         let store = self.store();
         if let Some(package) = store.package(&key) {
             return Ok(package);
@@ -36,15 +38,27 @@ impl Fetcher {
         let work = move || {
             let staging = store.staging()?;
             let contents = archive.unpack(kind, &staging.path().join("tree"))?;
-            store.keep(&key, staging, PackageRecord::of(source, contents))
+            let mut record = PackageRecord::of(source, contents);
+            // The tools make empty files of them, or files with their targets.
+            let link = record.links.first_key_value();
+            let linked =
+                link.map(|(name, _)| ambiguous(format!("{name:?} is a link, and the tools unpack it as a file")));
+            record.ambiguity = linked.or(record.ambiguity);
+            store.keep(&key, staging, record)
         };
         blocking(work).await
     }
 
-    pub(super) async fn git(&self, address: &RemoteAddress, wanted: &Wanted) -> Result<StoredPackage, Error> {
+    pub(super) async fn git(
+        &self,
+        address: &RemoteAddress,
+        commit: Option<&str>,
+        wanted: &Wanted,
+    ) -> Result<(StoredPackage, Option<Ambiguity>), Error> {
         let extent = if wanted.whole { Extent::Whole } else { Extent::Configuration };
         let access = self.git_access(wanted);
-        let (package, commit) = (GitPackage { address: address.clone(), extent }, wanted.commit().map(str::to_owned));
+        let commit = commit.map(str::to_owned);
+        let package = GitPackage { address: address.clone(), commit: commit.clone(), extent };
         let fetched = self.by_git(move || git_package::fetch(&access, &package)).await;
         fetched.map_err(|error| match commit {
             Some(commit) if error.kind == ErrorKind::NotFound => vanished(address, &commit),
@@ -68,6 +82,11 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(Error::new(ErrorKind::Disk, format!("fetching a module failed: {error}"))))
+}
+
+/// By what the package of an archive is found again. What was kept before was not examined for links.
+pub(super) fn archive_key(digest: &str) -> String {
+    format!("archive examined {digest}")
 }
 
 /// A commit that is locked and that no source has any more.

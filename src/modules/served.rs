@@ -5,6 +5,7 @@ use super::archive;
 use super::fetch::{Fetcher, address_of};
 use super::git_package;
 use super::oci;
+use super::store::{PackageRecord, StoredPackage};
 use super::wanted::Wanted;
 use crate::config::{ModuleSource, ModuleVersion};
 use crate::error::{Error, ErrorKind};
@@ -48,16 +49,28 @@ impl Fetcher {
         wanted.allow_host(&address)?;
         let (access, asked) = (self.git_access(wanted), address.clone());
         let resolved = self.by_git(move || git_package::resolve(&access, &asked)).await?;
+        if let Some(ambiguity) = resolved.ambiguity {
+            return Ok(Served::Ambiguous(ambiguity));
+        }
         let goes_on = resolved.goes_on();
-        if pin.content.commit.as_ref() == Some(&resolved.commit) {
+        let locked = pin.content.commit.as_deref();
+        if locked == Some(&resolved.commit) {
             return Ok(Served::Locked { goes_on });
         }
-        let package = self.git(&address.at_commit(&resolved.commit), wanted).await?;
+        let (package, _) = self.git(&address, Some(&resolved.commit), wanted).await?;
+        let PackageRecord { commit, ambiguity, .. } = &package.record;
+        if let Some(ambiguity) = ambiguity {
+            return Ok(Served::Ambiguous(ambiguity.clone()));
+        }
         let hash = package.record.lockable()?;
-        if hash == pin.content.hash {
-            return Ok(Served::Locked { goes_on });
+        // Of another commit with the same hash the files that are in no hash must be the same too.
+        if let Some(locked) = locked.filter(|_| hash == pin.content.hash) {
+            let (before, _) = self.git(&address, Some(locked), wanted).await?;
+            if package.record.control_files() == before.record.control_files() {
+                return Ok(Served::Locked { goes_on });
+            }
         }
-        Ok(Served::Other { commit: package.record.commit, hash, goes_on })
+        Ok(Served::Other { commit: commit.clone(), hash, goes_on })
     }
 
     async fn archive_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
@@ -66,22 +79,14 @@ impl Fetcher {
             Some(kind) => self.archive(&address, kind, wanted).await?,
             None => return Box::pin(self.commit_served(address, wanted, pin)).await,
         };
-        let hash = package.record.lockable()?;
-        if hash == pin.content.hash {
-            return Ok(Served::Locked { goes_on: false });
-        }
-        Ok(Served::Other { commit: None, hash, goes_on: false })
+        compared(&package, pin, false)
     }
 
     async fn artifact_served(&self, address: RemoteAddress, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         wanted.allow_host(&address)?;
         let goes_on = oci::goes_on(&address);
         let package = self.artifact(&address).await?;
-        let hash = package.record.lockable()?;
-        if hash == pin.content.hash {
-            return Ok(Served::Locked { goes_on });
-        }
-        Ok(Served::Other { commit: None, hash, goes_on })
+        compared(&package, pin, goes_on)
     }
 
     /// The address that an address without extension leads to in the end.
@@ -103,4 +108,17 @@ impl Fetcher {
         let message = format!("{} leads from one address to the next", address.package());
         Err(Error::new(ErrorKind::Package, message))
     }
+}
+
+/// What an archive is against what is locked.
+fn compared(package: &StoredPackage, pin: &Pin, goes_on: bool) -> Result<Served, Error> {
+    if let Some(ambiguity) = &package.record.ambiguity {
+        return Ok(Served::Ambiguous(ambiguity.clone()));
+    }
+    let hash = package.record.lockable()?;
+    Ok(if hash == pin.content.hash {
+        Served::Locked { goes_on }
+    } else {
+        Served::Other { commit: None, hash, goes_on }
+    })
 }

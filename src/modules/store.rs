@@ -13,10 +13,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::checkout::is_control_file;
 use super::unpack::Contents;
 use crate::disk::cache::MODULES;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
+use crate::modulelock::Ambiguity;
 
 /// How long an answer that may change is believed: what a registry lists, where a branch or tag stands.
 const FRESH: Duration = Duration::from_secs(600);
@@ -57,9 +59,9 @@ pub struct PackageRecord {
     /// The hash of the package; none if only its configuration was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// Why it has no hash, though all of it was fetched.
+    /// Why it cannot be locked, though all of it was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unhashed: Option<String>,
+    pub ambiguity: Option<Ambiguity>,
     /// The configuration files, with the digests of their contents.
     pub files: BTreeMap<String, String>,
     /// All other files, where they were fetched.
@@ -76,13 +78,15 @@ pub struct PackageRecord {
 impl PackageRecord {
     /// What is noted about a package that was laid out whole.
     pub(super) fn of(source: String, contents: Contents) -> Self {
-        let (hash, unhashed) = match contents.hash() {
-            Ok(hash) => (Some(hash.to_string()), None),
-            Err(reason) => (None, Some(reason)),
-        };
+        let hash = contents.hash().ok().map(|hash| hash.to_string());
         let [files, others] = contents.files();
-        let Contents { links, .. } = contents;
-        Self { source, hash, unhashed, files, others, links, ..Self::default() }
+        let Contents { links, ambiguity, .. } = contents;
+        Self { source, hash, ambiguity, files, others, links, ..Self::default() }
+    }
+
+    /// The files that no hash covers and that decide what a checkout makes of the others.
+    pub(super) fn control_files(&self) -> BTreeMap<&String, &String> {
+        self.others.iter().filter(|(name, _)| is_control_file(name)).collect()
     }
 
     /// The hash of a package that was fetched whole, by which it can be locked.
@@ -94,8 +98,7 @@ impl PackageRecord {
         if let Some(hash) = self.hash.as_ref().and_then(|hash| hash.parse().ok()) {
             return Ok(hash);
         }
-        let reason = self.unhashed.as_deref().unwrap_or("not all of it was fetched");
-        let message = format!("the module package from {} cannot be held to a lock: {reason}", self.source);
+        let message = format!("the module package from {} has no hash: it has an odd name or no file", self.source);
         Err(Error::new(ErrorKind::Package, message).about_url(&self.source))
     }
 }

@@ -43,7 +43,8 @@ pub struct ModuleHosts(pub Option<BTreeSet<Hostname>>);
 impl Wanted {
     /// What tells apart what is fetched from one place.
     pub(super) fn kind(&self) -> String {
-        let whole = if self.whole { " whole" } else { "" };
+        // What was kept before was not examined for all by which tools could install something else.
+        let whole = if self.whole { " examined" } else { "" };
         let locked = self.pin.as_ref().map(|pin| format!(" {}", pin.content.hash));
         format!("{whole}{}", locked.unwrap_or_default())
     }
@@ -60,8 +61,12 @@ impl Wanted {
 
     /// True if a package is the one that is locked, if one is.
     pub(super) fn is_content(&self, package: &StoredPackage) -> bool {
-        let locked = self.pin.as_ref().filter(|_| self.whole).map(|pin| pin.content.hash.as_str());
-        locked.is_none_or(|locked| package.record.hash.as_deref() == Some(locked))
+        let PackageRecord { hash, commit, .. } = &package.record;
+        let is_locked = |content: &ModuleContent| {
+            hash.as_deref() == Some(content.hash.as_str()) && (content.commit.is_none() || content.commit == *commit)
+        };
+        let locked = self.pin.as_ref().filter(|_| self.whole);
+        locked.is_none_or(|pin| is_locked(&pin.content))
     }
 
     /// Refuses a package that is not the one that is locked, or that cannot be locked though it is wanted for that.
@@ -85,7 +90,7 @@ impl Wanted {
 
     /// A module in a package.
     pub(super) fn fetched(&self, placed: &Placed, subdir: &str, shown: String) -> Result<Fetched, Error> {
-        let Placed { package, hosts, location, .. } = placed;
+        let Placed { package, hosts, location, ambiguity, .. } = placed;
         hosts.iter().chain(&package.record.hosts).try_for_each(|host| self.hosts.allow(host))?;
         let dir = expand(&package.tree, subdir, &shown)?;
         let hash = package.record.hash.as_ref().and_then(|hash| hash.parse::<PackageHash>().ok());
@@ -100,7 +105,8 @@ impl Wanted {
             hash.filter(|_| self.whole).map(|hash| ModuleContent { location: location.clone(), commit, hash })
         };
         let content = locked.or_else(served);
-        Ok(Fetched { dir, package: package.tree.clone(), version: None, shown, content })
+        let ambiguity = ambiguity.as_ref().or(package.record.ambiguity.as_ref()).filter(|_| self.whole).cloned();
+        Ok(Fetched { dir, package: package.tree.clone(), version: None, shown, content, ambiguity })
     }
 }
 

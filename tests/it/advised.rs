@@ -256,9 +256,10 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 26] = [
+const ELSEWHERE: [(Rule, &str); 27] = [
     (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed again"),
     (Rule::ModuleChanged, "modules: the locks of modules"),
+    (Rule::ModuleAmbiguous, "attack: what the tools read in two ways"),
     (Rule::ModuleMoved, "modules: the locks of modules"),
     (Rule::ModuleUnlocked, "modules: the locks of modules"),
     (Rule::ModuleStale, "modules: the locks of modules"),

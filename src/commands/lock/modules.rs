@@ -8,7 +8,9 @@ use crate::config::edit::FileEdit;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Reselected, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::modulelock::{FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, changes};
+use crate::modulelock::{
+    self, FILE_NAME, ModuleChange, ModuleKey, ModuleLock, ModuleLockFile, Resolved, ambiguous_reference, changes,
+};
 use crate::workspace::RunSettings;
 
 /// What becomes of the module lock file of a root module.
@@ -39,6 +41,10 @@ impl LockedModules {
         if !tree.complete {
             return Ok(Self::default());
         }
+        let findings: Vec<Finding> = tree.remote_modules.iter().filter_map(|call| ambiguous(call, settings)).collect();
+        if !findings.is_empty() {
+            return Ok(Self { findings, ..Self::default() });
+        }
         let before = read.map(|read| read.file.lock.clone()).unwrap_or_default();
         let resolved = tree.remote_modules.iter().map(|call| resolved(call, &before, settings));
         let now = ModuleLock::of(resolved.collect::<Result<Vec<_>, _>>()?).map_err(|shared| {
@@ -61,9 +67,9 @@ impl LockedModules {
             }
             _ => BTreeSet::new(),
         };
-        let findings = if options.no_first_use { first_uses(&before, &file.lock) } else { Vec::new() };
-        let findings = findings.into_iter().map(|finding| finding.in_file(settings.path.join(FILE_NAME)));
-        Ok(Self { edit, changes: changes(&before, &file.lock), findings: findings.collect(), named })
+        let first_uses = if options.no_first_use { first_uses(&before, &file.lock) } else { Vec::new() };
+        let first_uses = first_uses.into_iter().map(|finding| finding.in_file(settings.path.join(FILE_NAME)));
+        Ok(Self { edit, changes: changes(&before, &file.lock), findings: first_uses.collect(), named })
     }
 }
 
@@ -89,6 +95,15 @@ fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings
             .hint("run the command once without --offline, and with --modules auto")
     })?;
     Ok(Resolved { call: call.key.clone(), key, constraints: constraints.cloned(), content })
+}
+
+/// The finding on a call whose package cannot be locked.
+fn ambiguous(call: &RemoteModuleCall, settings: &RunSettings) -> Option<Finding> {
+    let source = call.address.as_ref()?;
+    let of_package = call.fetched.as_ref().and_then(|fetched| fetched.ambiguity.clone());
+    let ambiguity = of_package.or_else(|| ambiguous_reference(source))?;
+    let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
+    Some(modulelock::ambiguous(&source.package()?, &ambiguity).in_file(file).at(call.place.position))
 }
 
 /// The packages of which nothing was locked before.

@@ -86,18 +86,15 @@ impl Copy<'_> {
     /// Compares file by file, where the package that is locked is there.
     fn compare(&self) -> Result<Option<Finding>, Error> {
         let Some(fetched) = &self.call.fetched else { return Err(self.unknown("its package was not fetched before")) };
-        let found = crate::modules::differences(&fetched.package, self.at)?;
-        if !found.differ.is_empty() {
-            let names: Vec<&str> = found.differ.iter().take(MOST_NAMES).map(String::as_str).collect();
-            let more = found.differ.len().saturating_sub(MOST_NAMES);
-            let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
-            let differs = if found.differ.len() == 1 { "differs" } else { "differ" };
-            return Ok(Some(self.finding(&format!("is not what is locked: {}{more} {differs}", names.join(", ")))));
+        let differ = crate::modules::differences(&fetched.package, self.at)?;
+        if differ.is_empty() {
+            return Ok(None);
         }
-        match found.unknown.first() {
-            Some(name) => Err(self.unknown(&format!("git may have passed {name} through a filter"))),
-            None => Ok(None),
-        }
+        let names: Vec<&str> = differ.iter().take(MOST_NAMES).map(String::as_str).collect();
+        let more = differ.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
+        let verb = if differ.len() == 1 { "differs" } else { "differ" };
+        Ok(Some(self.finding(&format!("is not what is locked: {}{more} {verb}", names.join(", ")))))
     }
 
     fn finding(&self, what: &str) -> Finding {

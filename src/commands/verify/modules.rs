@@ -8,7 +8,7 @@ use crate::disk::installed_modules::is_read_from_hidden;
 use crate::disk::roots::{ReadModuleLock, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Rule};
-use crate::modulelock::{self, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
+use crate::modulelock::{self, Ambiguity, Call, FILE_NAME, ModuleKey, ModuleLock, Served};
 use crate::verify::Unanswered;
 use crate::workspace::RunSettings;
 
@@ -58,6 +58,8 @@ impl LockedModules<'_> {
         for (key, served) in &self.facts.served {
             let block = read.file.lock.get(key).zip(served.as_ref().ok());
             let finding = block.and_then(|(block, served)| modulelock::of_served(key, block, served));
+            // The call may say so already.
+            let finding = finding.filter(|it| findings.iter().all(|other| other.message != it.message));
             let position = read.file.spans.get(key);
             findings.extend(finding.map(|it| position.map_or(it.clone(), |position| it.at(*position))));
         }
@@ -144,6 +146,9 @@ impl LockedModules<'_> {
             .chain(self.tree.missing.iter().map(|module| (module.key.as_str(), &module.place)))
             .collect();
         let hidden = self.hidden();
+        let fetched = self.tree.remote_modules.iter().filter_map(|call| Some((call, call.fetched.as_ref()?)));
+        let ambiguities: BTreeMap<&str, &Ambiguity> =
+            fetched.filter_map(|(call, fetched)| Some((call.key.as_str(), fetched.ambiguity.as_ref()?))).collect();
         let call = |(name, source, constraints): (&str, &ModuleSource, Option<&ModuleConstraints>)| Call {
             name: name.to_owned(),
             source: source.clone(),
@@ -151,6 +156,10 @@ impl LockedModules<'_> {
             file: places.get(name).map(|place| file_from(&PathBuf::new(), &place.file)).unwrap_or_default(),
             position: places.get(name).map(|place| place.position).unwrap_or_default(),
             hidden: hidden.contains(name),
+            ambiguity: ambiguities
+                .get(name)
+                .map(|it| (*it).clone())
+                .or_else(|| modulelock::ambiguous_reference(source)),
         };
         self.remote().map(call).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
+use super::{Ambiguity, LockedModule, ModuleKey, ModuleLock, ModuleLockFile};
 use crate::config::{ModuleConstraints, ModuleSource};
 use crate::finding::{Finding, Position, Rule};
 use crate::hash::PackageHash;
@@ -23,6 +23,8 @@ pub struct Call {
     /// True if its module, or a file of that, is reached in its package over a name that begins with a dot: the hash does not
     /// cover what lies there.
     pub hidden: bool,
+    /// Why its package cannot be locked, if so.
+    pub ambiguity: Option<Ambiguity>,
 }
 
 /// What the source of a locked package serves now.
@@ -42,6 +44,8 @@ pub enum Served {
         /// True if it is meant to go on: a branch, or no `ref` at all.
         goes_on: bool,
     },
+    /// It cannot be told which commit the tools would take.
+    Ambiguous(Ambiguity),
 }
 
 /// What the source of a module offers.
@@ -65,14 +69,14 @@ pub enum Offered {
 impl Served {
     /// True if the source is meant to go on, so that its lock may be made again.
     pub fn goes_on(&self) -> bool {
-        let (Self::Locked { goes_on } | Self::Other { goes_on, .. }) = self;
-        *goes_on
+        matches!(self, Self::Locked { goes_on: true } | Self::Other { goes_on: true, .. })
     }
 }
 
 /// The findings on calls that nothing is locked for and, where all calls are known, on blocks that no call needs.
 pub fn of_calls(file: &ModuleLockFile, calls: &[Call], complete: bool) -> Vec<Finding> {
     let mut findings: Vec<Finding> = calls.iter().filter_map(|call| unlocked(&file.lock, call)).collect();
+    findings.extend(calls.iter().filter_map(Call::ambiguous));
     if complete {
         findings.extend(file.lock.iter().filter_map(|(key, block)| {
             let finding = Finding::new(Rule::ModuleStale, stale(key, block, calls)?).about_module(&key.source);
@@ -80,6 +84,21 @@ pub fn of_calls(file: &ModuleLockFile, calls: &[Call], complete: bool) -> Vec<Fi
         }));
     }
     findings
+}
+
+impl Call {
+    /// The finding on a package that cannot be locked.
+    fn ambiguous(&self) -> Option<Finding> {
+        let finding = ambiguous(&self.source.package()?, self.ambiguity.as_ref()?);
+        Some(finding.in_file(&self.file).at(self.position))
+    }
+}
+
+/// The finding on a package that cannot be locked.
+pub fn ambiguous(package: &str, ambiguity: &Ambiguity) -> Finding {
+    let Ambiguity { reason, help } = ambiguity;
+    let message = format!("the module package {package} cannot be locked: {reason}");
+    Finding::new(Rule::ModuleAmbiguous, message).about_module(package).remedied_by(help)
 }
 
 fn unlocked(lock: &ModuleLock, call: &Call) -> Option<Finding> {
@@ -126,10 +145,11 @@ fn stale(key: &ModuleKey, block: &LockedModule, calls: &[Call]) -> Option<String
 
 /// The finding on what the source of a package serves now.
 pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Option<Finding> {
-    let Served::Other { commit, hash, goes_on } = served else { return None };
-    if *hash == block.content.hash {
-        return None;
-    }
+    let (commit, hash, goes_on) = match served {
+        Served::Locked { .. } => return None,
+        Served::Ambiguous(ambiguity) => return Some(ambiguous(&key.source, ambiguity)),
+        Served::Other { commit, hash, goes_on } => (commit, hash, goes_on),
+    };
     let to = commit.as_ref().map_or_else(|| hash.as_str().to_owned(), |commit| format!("commit {commit}"));
     let from = block.content.commit.as_ref();
     let from = from.map_or_else(|| block.content.hash.as_str().to_owned(), |commit| format!("commit {commit}"));

@@ -22,6 +22,7 @@ mod decode;
 mod encode;
 mod error;
 mod judge;
+mod reference;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +33,10 @@ use std::fmt;
 pub use changes::{ModuleChange, ModuleChangeKind, changes};
 pub use decode::decode;
 pub use error::{ModuleLockError, ModuleLockProblem};
-pub use judge::{Call, Offered, Served, after, of_calls, of_served};
+pub use judge::{Call, Offered, Served, after, ambiguous, of_calls, of_served};
+pub use reference::{Reference, Target, ambiguous_reference, is_full_commit};
+
+use serde::{Deserialize, Serialize};
 
 use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion};
 use crate::dialect::Dialect;
@@ -76,6 +80,15 @@ pub struct ModuleContent {
     pub commit: Option<String>,
     /// The `h1:` over what the source gives.
     pub hash: PackageHash,
+}
+
+/// Why a package cannot be locked: the tools could install something else for the same hash or the same `ref`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ambiguity {
+    /// What could be read in another way, and how.
+    pub reason: String,
+    /// What to write in its place.
+    pub help: String,
 }
 
 /// What a call must get.

@@ -16,7 +16,7 @@ use crate::config::{ModuleConstraints, ModuleSource, ModuleVersion, decode_varia
 use crate::dialect::Dialect;
 use crate::disk::files;
 use crate::error::Error;
-use crate::modulelock::{ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
+use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
 
 /// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct FetchedModule {
     pub shown: String,
     /// Which package it is; none if only its configuration was fetched.
     pub content: Option<ModuleContent>,
+    /// Why it cannot be locked, if so; not known if only its configuration was fetched.
+    pub ambiguity: Option<Ambiguity>,
 }
 
 /// The modules that were fetched for a run, or why they could not be.

@@ -15,13 +15,14 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-pub(super) use contents::{Contents, ENCODING, counts, has_attribute};
+pub(super) use contents::{Contents, counts};
 pub use fuzzed::read_package;
 pub(super) use tar::{Compression, unpack_tar};
 pub(super) use zip::unpack_zip;
 
 use crate::hash::Sha256Digest;
 use crate::hash::sha256::Sha256;
+use crate::modulelock::Ambiguity;
 
 /// The most bytes of all files of a package: many times the largest real one.
 const MAX_BYTES: u64 = 512 << 20;
@@ -44,9 +45,6 @@ pub(super) enum UnpackError {
     /// What git would take for a repository, whose configuration names programs.
     #[error("the entry {0:?} lies where git looks for a repository")]
     Repository(String),
-    /// Configuration that git would make another text of.
-    #[error("its .gitattributes have git write {0:?} in another encoding than the one that is stored")]
-    Encoding(String),
     /// A link to something outside of the package.
     #[error("the link {name:?} leads out of the package, to {target:?}")]
     LinkOut {
@@ -90,6 +88,7 @@ pub(super) struct Builder {
     lines: BTreeSet<String>,
     entries: usize,
     bytes: u64,
+    ambiguity: Option<Ambiguity>,
 }
 
 impl Builder {
@@ -102,7 +101,13 @@ impl Builder {
             lines: BTreeSet::new(),
             entries: 0,
             bytes: 0,
+            ambiguity: None,
         }
+    }
+
+    /// Notes why something else could be installed for the hash; the first reason counts.
+    pub(super) fn note(&mut self, ambiguity: Option<Ambiguity>) {
+        self.ambiguity = self.ambiguity.take().or(ambiguity);
     }
 
     /// The bytes that are left to the package.
@@ -210,8 +215,10 @@ impl Builder {
                 Err(_) => drop(fs::remove_file(&path)),
             }
         }
-        let mut contents = Contents { digests: self.contents, links: self.links, unclear: None };
-        contents.unclear = unclear::unclear(&contents, &self.lines, &top).map(|unclear| unclear.to_string());
+        let mut contents = Contents { digests: self.contents, links: self.links, ambiguity: self.ambiguity };
+        if contents.ambiguity.is_none() {
+            contents.ambiguity = unclear::unclear(&contents, &self.lines, &top);
+        }
         Ok(contents)
     }
 
@@ -245,12 +252,25 @@ fn clean_name(name: &str) -> Option<String> {
 ///
 /// Source: git `path.c`, `is_ntfs_dotgit`; `utf8.c`, `is_hfs_dotgit`.
 fn is_of_repository(name: &str) -> bool {
-    let ignored = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    name.split('/').any(|part| {
-        let part: String = part.chars().filter(ignored).collect();
-        let part = part.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
-        part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1")
-    })
+    name.split('/').any(|part| matches!(&*folded(part), ".git" | "git~1"))
+}
+
+/// True if some file system takes the name of a file for another one, which begins with `.git`. Short names on Windows begin
+/// with `git` or `gi` and have a tilde.
+///
+/// Source: git `path.c`, `is_ntfs_dot_str`; `utf8.c`, `is_hfs_dot_str`.
+pub(super) fn is_read_as(name: &str, other: &str) -> bool {
+    let folded = folded(name);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut halves = folded.split_once('~').into_iter();
+    folded == other || halves.any(|(start, number)| start.starts_with("gi") && is_number(number))
+}
+
+/// The name of a file as systems that fold names see it.
+fn folded(part: &str) -> String {
+    let kept = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let part: String = part.chars().filter(kept).collect();
+    part.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_ascii_lowercase()
 }
 
 /// A name as text.

@@ -4,6 +4,8 @@
 //! world is a lock file that was tampered with, a registry that is not what it was when the lock file was written, or a
 //! network in between. `stories` are attacks of more than one act.
 
+#[cfg(unix)]
+mod ambiguous;
 mod bounds;
 mod escapes;
 #[cfg(unix)]

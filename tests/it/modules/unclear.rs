@@ -21,27 +21,43 @@ fn a_file_that_could_be_a_link_is_not_locked() {
     let archive = tar_gz(&[("main.tf", File("# a\n")), ("#evil", File("output \"x\" {}\n")), ("x.tf", File("#evil"))]);
     let registry = widget().document("/a.tar.gz", "application/gzip", archive);
     let workspace = calling(&registry);
-    let refused = workspace.tflock(&registry, LOCK_MODULES).ended_with(2);
-    assert!(refused.stderr.contains("the file \"x.tf\" holds nothing but \"#evil\""), "{refused}");
+    let refused = workspace.tflock(&registry, LOCK_MODULES).ended_with(3);
+    assert!(refused.stdout.contains("the file \"x.tf\" holds nothing but \"#evil\""), "{refused}");
     assert!(!workspace.has(".tflock.modules.hcl"));
     workspace.tflock(&registry, LOCK).ended_with(0);
 }
 
-/// What turns into such a file later, or into the second name of a file, which the tools unpack as an empty one.
+/// What turns into a link later, or into the second name of a file: the tools unpack both as files.
 #[test]
 fn what_an_archive_turns_into() {
     let guard = "output \"x\" {}\n";
     let with = |entry| tar_gz(&[("main.tf", File("# a\n")), ("#guard", File(guard)), ("guard.tf", entry)]);
-    for (before, after, code) in [(Link("#guard"), File("#guard"), 2), (File(guard), HardLink("#guard"), 3)] {
-        let registry = widget().document("/a.tar.gz", "application/gzip", with(before));
+    for (after, rule) in [(Link("#guard"), "[module-ambiguous]"), (HardLink("#guard"), "[module-changed]")] {
+        let registry = widget().document("/a.tar.gz", "application/gzip", with(File(guard)));
         let workspace = calling(&registry);
         workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
         workspace.tflock(&registry, ["verify"]).ended_with(0);
         let registry = registry.document("/a.tar.gz", "application/gzip", with(after));
-        let refused = workspace.tflock(&registry, ["verify"]).ended_with(code);
-        let says = format!("{}{}", refused.stdout, refused.stderr);
-        assert!(says.contains("would have the same hash") || says.contains("[module-changed]"), "{refused}");
-        workspace.tflock(&registry, ["verify", "--no-cache"]).ended_with(if code == 3 { 3 } else { 2 });
+        for more in [&[][..], &["--no-cache"]] {
+            let refused = workspace.tflock(&registry, ["verify"].iter().chain(more)).ended_with(3);
+            assert!(refused.stdout.contains(rule) || !more.is_empty(), "{refused}");
+        }
+    }
+}
+
+/// The tools make a file of a link in an archive, and `get` would not: neither is locked.
+#[test]
+fn links_in_archives_are_not_locked() {
+    for link in [Link("real.tf"), Link("nowhere"), Link("sub")] {
+        let archive =
+            tar_gz(&[("main.tf", File("# a\n")), ("real.tf", File("# b\n")), ("sub/x.txt", File("x\n")), ("l", link)]);
+        let registry = widget().document("/a.tar.gz", "application/gzip", archive);
+        let workspace = calling(&registry);
+        let refused = workspace.tflock(&registry, LOCK_MODULES).ended_with(3);
+        let says = "\"l\" is a link, and the tools unpack it as a file";
+        assert!(refused.stdout.contains("[module-ambiguous]") && refused.stdout.contains(says), "{refused}");
+        assert!(!workspace.has(".tflock.modules.hcl"));
+        workspace.tflock(&registry, LOCK).ended_with(0);
     }
 }
 
@@ -100,26 +116,4 @@ fn links_to_hidden_configuration() {
     assert!(run.stdout.contains("begins with a dot, which no hash covers"), "{run}");
     let told = links.map(|(folder, ..)| run.stdout.contains(&format!("module {folder} is read from a place")));
     assert_eq!(told, [true, true, true, true, false, false], "{run}");
-}
-
-/// With other attributes the same bytes are checked out as another text.
-#[test]
-fn configuration_in_another_encoding_is_refused() {
-    let (registry, repository) = (widget(), Repository::new());
-    repository.commit("main.tf", &needs_widget(&registry));
-    repository.commit(".gitattributes", "*.ps1 working-tree-encoding=UTF-16LE\n*.tf text eol=lf\n");
-    let registry = repository.served_by(registry);
-    let workspace = workspace(&registry, "");
-    workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
-    workspace.tflock(&registry, ["verify"]).ended_with(0);
-    repository.commit(".gitattributes", "*.tf working-tree-encoding=SHIFT_JIS\n");
-    let registry = repository.served_by(registry);
-    let says = "its .gitattributes have git write \"main.tf\" in another encoding";
-    for args in [&["verify"][..], &["verify", "--no-cache"]] {
-        let refused = workspace.tflock(&registry, args).ended_with(2);
-        assert!(refused.stderr.contains(says), "{refused}");
-    }
-    let new = super::git::workspace(&registry, "");
-    let refused = new.tflock(&registry, LOCK).ended_with(2);
-    assert!(refused.stderr.contains(says), "{refused}");
 }
