@@ -44,7 +44,7 @@ pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     };
     let asked =
         Locking { command: "add", fail_fast: false, options: options.clone(), prepare: Some(&prepare), to: None };
-    let mut outcome = run(&asked, targets, services);
+    let mut outcome = run(asked, targets, services);
     outcome.notes.extend(unlocked.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(outcome)
 }

@@ -53,7 +53,7 @@ pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         prepare: None,
         to: None,
     };
-    let outcome = run(&asked, targets, services);
+    let outcome = run(asked, targets, services);
     let is_over = |root: &RootOutcome| matches!(&root.body, Err(error) if error.kind == ErrorKind::Interrupted);
     Ok(match publishing {
         Some(publishing) if !outcome.roots.iter().any(is_over) => {
@@ -79,29 +79,23 @@ pub(super) struct Locking<'a> {
     pub(super) to: Option<Dialect>,
 }
 
-/// What is gathered while root modules are opened side by side.
-#[derive(Default)]
-struct Seen {
-    /// What people should know of configuration.
+/// Opens root modules for a command, side by side.
+struct Opening<'a> {
+    asked: &'a Locking<'a>,
+    run: Run<'a>,
+    sources: &'a Sources<'a>,
+    named: &'a Named,
+    /// What the user should know of configuration.
     warnings: Mutex<Vec<String>>,
     /// The packages that were named to be selected anew, and that are locked somewhere.
     reselected: Mutex<BTreeSet<String>>,
 }
 
-/// Opens root modules for a command.
-struct Opening<'a> {
-    asked: &'a Locking<'a>,
-    options: &'a LockOptions,
-    run: Run<'a>,
-    sources: &'a Sources<'a>,
-    named: &'a Named,
-    seen: Seen,
-}
-
 impl Opening<'_> {
     /// A root module with its modules fetched, ready to be planned.
     fn open(&self, settings: RunSettings) -> Result<Root, Error> {
-        let Self { asked, options, .. } = self;
+        let Self { asked, warnings, reselected, .. } = self;
+        let options = &asked.options;
         let mut settings = RunSettings { dialect: asked.to.unwrap_or(settings.dialect), ..settings };
         settings.modules.locking = ModuleLocking {
             wanted: options.lock_modules,
@@ -115,7 +109,6 @@ impl Opening<'_> {
         let _lock = DirectoryLock::acquire_shared(&settings.root)?;
         let root = Root::open(&settings, options, self.run.cache).inspect_err(|_| self.named.miss())?;
         self.named.see(root.names());
-        let Seen { warnings, reselected } = &self.seen;
         warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(root.warnings().iter().cloned());
         reselected.lock().unwrap_or_else(PoisonError::into_inner).extend(root.modules.named.iter().cloned());
         match asked.prepare {
@@ -130,7 +123,7 @@ impl Opening<'_> {
         if self.asked.prepare.is_some() {
             return;
         }
-        let options = LockOptions { accept_missing_modules: true, ..self.options.clone() };
+        let options = LockOptions { accept_missing_modules: true, ..self.asked.options.clone() };
         if let Ok(root) = Root::in_part(settings, tree, &options, self.run.cache) {
             lock::prefetch(self.run, root, self.sources);
         }
@@ -138,8 +131,9 @@ impl Opening<'_> {
 }
 
 /// Runs a command that makes lock files what it was asked to make them.
-pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
-    let options = LockOptions { found: targets.found, ..asked.options.clone() };
+pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &Services<'_>) -> Outcome {
+    asked.options.found = targets.found;
+    let options = &asked.options;
     services.events_for(asked.to.or_else(|| targets.dialect()));
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let mode = match (options.dry_run, options.check) {
@@ -156,10 +150,11 @@ pub(super) fn run(asked: &Locking<'_>, mut targets: Targets<'_>, services: &Serv
         now: services.scope.environment.now,
     };
     let (sources, named) = (Sources::new(services, &cache), Named::new(&options.providers));
-    let opening = Opening { asked, options: &options, run, sources: &sources, named: &named, seen: Seen::default() };
+    let (warnings, reselected) = (Mutex::default(), Mutex::default());
+    let opening = Opening { asked: &asked, run, sources: &sources, named: &named, warnings, reselected };
     let open = |at| opening.open(targets.settings(at)?);
     let begun = lock::lock(run, &Roots { paths: &targets.paths, open: &open, sources: &sources });
-    let Seen { warnings, reselected } = opening.seen;
+    let Opening { warnings, reselected, .. } = opening;
     let all_begun = begun.len() == targets.paths.len();
     let mut notes: Vec<String> = not_begun(targets.paths.len() - begun.len()).into_iter().collect();
     notes.extend(sources.notes());

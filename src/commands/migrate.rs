@@ -56,7 +56,7 @@ pub fn migrate(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
         prepare: Some(&prepare),
         to: Some(*to),
     };
-    let mut outcome = run(&asked, targets, services);
+    let mut outcome = run(asked, targets, services);
     let held_up = |root: &RootOutcome| matches!(&root.body, Ok(Body::Changes(it)) if it.changed && !it.written);
     if !options.check && !options.dry_run && outcome.roots.iter().any(held_up) {
         outcome.notes.push("nothing was written, since not every root module can be migrated".to_owned());
@@ -79,7 +79,7 @@ struct Way {
 /// A root module without a lock file, and configuration that cannot be edited.
 fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
-    let Some(bytes) = &root.file.bytes else {
+    let Some(bytes) = &root.bytes else {
         let message = format!("there is no dependency lock file to migrate: {}", settings.lock_file_shown().display());
         let hint = format!("`tflock lock --tool {}` writes one", to.program());
         return Err(Error::new(ErrorKind::LockFile, message).hint(hint));

@@ -38,7 +38,7 @@ pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
         Ok(root)
     };
     let asked = Locking { command: "remove", fail_fast: false, options, prepare: Some(&prepare), to: None };
-    let mut outcome = run(&asked, targets, services);
+    let mut outcome = run(asked, targets, services);
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     if outcome.roots.iter().any(|root| is_gone(&root.body)) {
         outcome.notes.push(

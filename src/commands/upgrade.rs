@@ -60,5 +60,5 @@ pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
         prepare: if *bump { Some(&prepare) } else { None },
         to: None,
     };
-    Ok(run(&asked, targets, services))
+    Ok(run(asked, targets, services))
 }

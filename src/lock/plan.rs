@@ -85,18 +85,9 @@ pub struct Plan {
     pub unrequired: Vec<ProviderAddr>,
 }
 
-/// What a root module requires and has, and what is asked of it.
-#[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
-    /// What is needed: by the configuration, or by the lock file itself.
-    pub requirements: &'a Requirements,
-    /// What is locked.
-    pub lock: &'a LockFile,
-    /// What the user asks.
-    pub intent: &'a Intent,
-    /// The tool whose rules hold.
-    pub dialect: Dialect,
-}
+/// The rules for a provider, the platforms that are wanted, and what git's history recorded of it, which holds if that very
+/// version is selected.
+pub type Wanted = (Rules, Vec<Platform>, Option<LockEntry>);
 
 /// Decides which providers are looked at, and which version of each is wanted.
 ///
@@ -106,24 +97,30 @@ pub struct Given<'a> {
 /// no longer allow.
 ///
 /// Source: `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
-pub fn plan(given: Given<'_>, rules: &dyn Fn(&ProviderAddr) -> Rules) -> Result<Plan, Vec<Error>> {
-    let Given { requirements, lock, intent, dialect } = given;
+pub fn plan(
+    (requirements, lock): (&Requirements, &LockFile),
+    intent: &Intent,
+    dialect: Dialect,
+    wanted: &dyn Fn(&ProviderAddr) -> Wanted,
+) -> Result<Plan, Vec<Error>> {
+    let planner = Planner { lock, intent, dialect };
     let mut errors = unrequired_arguments(requirements, intent, dialect);
     let mut plan = Plan::default();
     for (addr, requirement) in requirements.iter() {
         if intent.only.as_ref().is_some_and(|only| !only.contains(addr)) {
             continue;
         }
-        match given.select(addr, &requirement.constraints) {
+        match planner.select(addr, &requirement.constraints) {
             Ok(selection) => {
+                let (rules, platforms, earlier) = wanted(addr);
                 let step = Query {
                     constraints: requirement.constraints.clone(),
                     accept_republished: accepts(intent, addr, &selection),
                     selection,
-                    platforms: intent.platforms.clone(),
-                    recorded: lock.get(addr).cloned(),
-                    moved: given.moved(addr),
-                    rules: rules(addr),
+                    platforms,
+                    recorded: lock.get(addr).cloned().or(earlier),
+                    moved: planner.moved(addr),
+                    rules,
                 };
                 plan.steps.insert(addr.clone(), step);
             }
@@ -134,7 +131,7 @@ pub fn plan(given: Given<'_>, rules: &dyn Fn(&ProviderAddr) -> Rules) -> Result<
         return Err(errors);
     }
     plan.pruned.extend(intent.dropped.iter().filter(|addr| lock.get(addr).is_some()).cloned());
-    let replaced = given.replaced(&plan);
+    let replaced = planner.replaced(&plan);
     let unrequired = lock.iter().filter(|(addr, _)| requirements.get(addr).is_none());
     for (addr, _) in unrequired.filter(|(addr, _)| !intent.dropped.contains(addr)) {
         let in_state = intent.state.as_ref().is_some_and(|state| state.contains(addr));
@@ -172,10 +169,16 @@ pub fn unrequired_arguments(requirements: &Requirements, intent: &Intent, dialec
         .collect()
 }
 
-impl<'a> Given<'a> {
+struct Planner<'a> {
+    lock: &'a LockFile,
+    intent: &'a Intent,
+    dialect: Dialect,
+}
+
+impl<'a> Planner<'a> {
     /// Which version of a provider is wanted.
     fn select(&self, addr: &ProviderAddr, constraints: &Constraints) -> Result<Selection, Error> {
-        let Given { lock, intent, .. } = self;
+        let Self { lock, intent, .. } = self;
         let moved = self.moved(addr);
         let entry = lock.get(addr).or(moved.as_ref().map(|moved| &moved.entry));
         let entry = entry.or_else(|| self.predecessor(addr).map(|(_, entry)| entry));
@@ -209,7 +212,7 @@ impl<'a> Given<'a> {
 
     /// The entry whose version a provider takes over; none if the provider has one of its own.
     fn moved(&self, addr: &ProviderAddr) -> Option<Moved> {
-        let Given { lock, intent, .. } = self;
+        let Self { lock, intent, .. } = self;
         let from = intent.moves.get(addr).filter(|_| lock.get(addr).is_none())?;
         Some(Moved { from: from.clone(), entry: lock.get(from)?.clone() })
     }
@@ -258,7 +261,7 @@ impl<'a> Given<'a> {
     ///
     /// Source: opentofu `internal/tofumigrate`, `internal/depsfile`.
     fn predecessor(&self, addr: &ProviderAddr) -> Option<(ProviderAddr, &'a LockEntry)> {
-        let Given { lock, dialect, .. } = *self;
+        let Self { lock, dialect, .. } = *self;
         let moved = dialect == Dialect::OpenTofu
             && addr.host().as_ascii() == Dialect::OpenTofu.default_registry_host()
             && addr.namespace() == "hashicorp";
@@ -289,8 +292,8 @@ mod tests {
         requirements.add_entry(&new, &entry("1.2.0"));
         own.map(|version| lock.insert(new.clone(), entry(version)));
         let intent = Intent { moves: [(new.clone(), old)].into(), ..Intent::default() };
-        let given = Given { requirements: &requirements, lock: &lock, intent: &intent, dialect: Dialect::OpenTofu };
-        let plan = plan(given, &|_| Rules::default())?;
+        let wanted = |_: &ProviderAddr| (Rules::default(), Vec::new(), None);
+        let plan = plan((&requirements, &lock), &intent, Dialect::OpenTofu, &wanted)?;
         let step = plan.steps.get(&new).unwrap();
         Ok((step.selection.clone(), step.moved.is_some()))
     }

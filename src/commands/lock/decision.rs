@@ -1,7 +1,6 @@
 //! What is decided for one root module: its entries, or all that was said against them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::root::Edit;
 use super::{Root, is_denied};
@@ -11,7 +10,7 @@ use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::lock::settle::{self, EntryDecision, Surroundings};
+use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::LockEntry;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
@@ -76,7 +75,7 @@ impl Deciding<'_> {
         let leveled = |finding| root.rules.leveled(finding, Some(facts.version()));
         let known = self.witnesses();
         let witnesses = |release: &Release| known.of(release);
-        let mut settled = settle::settle(step, facts, Surroundings { leveled: &leveled, witnesses: &witnesses });
+        let mut settled = settle::settle(step, facts, &leveled, &witnesses);
         if let (Ok(settled), true) = (&mut settled, root.earlier.contains_key(addr)) {
             // Not a first use, but new to the file all the same.
             settled.signer.clone_from(&facts.release.signer);
@@ -88,7 +87,7 @@ impl Deciding<'_> {
             self.decision.updates.push(update);
             Ok(Signed::Pinned)
         } else {
-            signers::remembered(&self.pins, &facts.release, root.terms.first_use, is_new)
+            signers::remembered(&self.pins, &facts.release, root.first_use, is_new)
         };
         match judged {
             Ok(Signed::Pinned) => {
@@ -101,14 +100,9 @@ impl Deciding<'_> {
         match settled {
             Ok(settled) => {
                 if settled.republished {
-                    let republication = Republication {
-                        address: addr.clone(),
-                        version: facts.version().clone(),
-                        date: root.terms.today,
-                    };
-                    self.decision
-                        .updates
-                        .push(TrustUpdate::Republished { republication, reason: root.terms.reason.clone() });
+                    let republication =
+                        Republication { address: addr.clone(), version: facts.version().clone(), date: root.today() };
+                    self.decision.updates.push(TrustUpdate::Republished { republication, reason: root.reason.clone() });
                 }
                 self.decision.findings.extend(settled.findings.iter().cloned());
                 self.decision.entries.insert(addr.clone(), settled);
@@ -132,14 +126,18 @@ impl Deciding<'_> {
             Refusal::Finding(finding) => decision.findings.push(finding),
             Refusal::Revoked(finding, key) => {
                 decision.findings.push(*finding);
-                decision.updates.push(TrustUpdate::of_revoked(key, addr, self.root.terms.today));
+                decision.updates.push(TrustUpdate::of_revoked(key, addr, self.root.today()));
             }
         }
     }
 
     /// Where to look for what else recorded the releases of the root module.
     fn witnesses(&self) -> Witnesses<'_> {
-        let root = self.root.file.path.parent().unwrap_or(Path::new(""));
-        Witnesses { root, dialect: self.root.dialect(), lock: &self.root.lock, cache: self.cache }
+        Witnesses {
+            root: &self.root.settings.root,
+            dialect: self.root.dialect(),
+            lock: &self.root.lock,
+            cache: self.cache,
+        }
     }
 }

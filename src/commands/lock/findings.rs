@@ -1,7 +1,5 @@
 //! Findings about a root module, at the places that they are about.
 
-use std::path::Path;
-
 use super::Root;
 use super::kept::KeptReleases;
 use crate::addr::ProviderAddr;
@@ -21,12 +19,12 @@ impl Root {
             return findings;
         }
         // What cannot be read any more is told elsewhere.
-        let bytes = lock_file::read(&self.file.path).ok().flatten().unwrap_or_default();
+        let bytes = lock_file::read(&self.settings.lock_file()).ok().flatten().unwrap_or_default();
         let spans = lockfile::decode(&bytes, self.rules.dialect()).map(|decoded| decoded.spans).unwrap_or_default();
         let place = |finding: Finding| {
             let Some(addr) = finding.address.clone().filter(|_| is_open(&finding)) else { return finding };
             match spans.entries.get(&addr) {
-                Some(spans) => finding.in_file(&self.file.shown).at(spans.block),
+                Some(spans) => finding.in_file(self.settings.lock_file_shown()).at(spans.block),
                 None => self.at_requirement(finding, &addr),
             }
         };
@@ -35,7 +33,7 @@ impl Root {
 
     /// Who asks for a provider, in files as reports name them.
     pub(super) fn shown(&self, requirement: &Requirement) -> Requirement {
-        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
+        let folder = &self.settings.path;
         let mut shown = requirement.clone();
         for origin in shown.origins.iter_mut().filter(|origin| !origin.file.as_os_str().is_empty()) {
             origin.file = roots::file_from(folder, &origin.file);
@@ -46,10 +44,10 @@ impl Root {
     /// A finding at the first place that requires a provider; without configuration in the lock file as a whole.
     fn at_requirement(&self, finding: Finding, addr: &ProviderAddr) -> Finding {
         let origin = self.requirements.get(addr).and_then(|requirement| requirement.origins.first());
-        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
+        let folder = &self.settings.path;
         match origin.filter(|origin| !origin.file.as_os_str().is_empty()) {
             Some(origin) => finding.in_file(roots::join(folder, &origin.file.to_string_lossy())).at(origin.position),
-            None => finding.in_file(&self.file.shown),
+            None => finding.in_file(self.settings.lock_file_shown()),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::disk::cache::Cache;
 use crate::disk::roots::placed;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
-use crate::lock::plan::{self, Given, Plan};
+use crate::lock::plan::{self, Plan};
 use crate::lock::{complete, held_back};
 use crate::outcome::{Body, Changes, RootOutcome, TrustChange};
 use crate::query::answer::Answer;
@@ -27,8 +27,10 @@ use crate::trust::pins::Pins;
 use crate::trust::update::TrustUpdate;
 use crate::verify::init_changes;
 
-/// How an attempt at a root module ended.
-pub(super) enum Finished {
+/// Where a root module is on its way.
+pub(super) enum RootState {
+    /// Its plan is made.
+    Planned(Box<Job>),
     /// There is a result.
     Done(Box<RootOutcome>),
     /// The lock file, or configuration to be edited, is another one than was read: nothing was written.
@@ -37,7 +39,7 @@ pub(super) enum Finished {
     NotBegun,
 }
 
-impl Finished {
+impl RootState {
     pub(super) fn failed(path: PathBuf, error: Error) -> Self {
         Self::Done(Box::new(failed(path, error)))
     }
@@ -45,30 +47,6 @@ impl Finished {
     pub(super) fn is_failure(&self) -> bool {
         matches!(self, Self::Done(outcome) if outcome.body.is_err() || is_denied(&outcome.findings))
     }
-}
-
-/// What may be learned about signers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Learning {
-    /// All of it, if the root module is not refused.
-    Everything,
-    /// What is true whatever becomes of the run.
-    Revocations,
-}
-
-/// What a decision may use.
-#[derive(Clone, Copy)]
-pub(super) struct Means<'a> {
-    pub(super) stores: &'a TrustStores,
-    pub(super) cache: &'a Cache,
-    pub(super) learning: Learning,
-}
-
-/// Which root module of the run a job is about.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) number: usize,
-    pub(super) path: &'a Path,
 }
 
 /// A root module whose plan is made.
@@ -85,30 +63,32 @@ pub(super) struct Job {
     pub(super) open: BTreeMap<ProviderAddr, Query>,
     /// Those of them that only packages answer, since it is not known which platforms their recorded hashes are of.
     pub(super) unattributed: Vec<ProviderAddr>,
+    /// What is known of the providers, or why it is not known.
+    pub(super) answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
+    /// What was decided; none before, and where an earlier one has failed and that counts.
+    pub(super) decision: Option<Result<Decision, Error>>,
 }
 
 impl Job {
-    pub(super) fn new(place: Place<'_>, root: Root, run: Run<'_>, shared: &Shared) -> Result<Self, Error> {
-        shared.stores.load(&root.terms.trust)?;
-        let rules = |addr: &ProviderAddr| root.rules_of(addr);
+    /// Makes the plan of a root module, by its number and path.
+    pub(super) fn new(
+        (number, path): (usize, &Path),
+        root: Root,
+        run: Run<'_>,
+        shared: &Shared,
+    ) -> Result<Self, Error> {
+        shared.stores.load(&root.settings.trust)?;
         let mut lock = Cow::Borrowed(&root.lock);
         for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
             lock.to_mut().insert(addr.clone(), earlier.entry.clone());
         }
-        let given = Given {
-            requirements: &root.requirements,
-            lock: &lock,
-            intent: &root.intent,
-            dialect: root.rules.dialect(),
-        };
-        let mut plan = plan::plan(given, &rules)
-            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
-        for (addr, step) in &mut plan.steps {
-            step.platforms = root.platforms_of(addr, root.locked_for.as_ref());
+        let wanted = |addr: &ProviderAddr| {
             // If this very version is selected, it is not a first use.
-            let earlier = || root.earlier.get(addr).map(|earlier| earlier.entry.clone());
-            step.recorded = step.recorded.take().or_else(earlier);
-        }
+            let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
+            (root.rules_of(addr), root.platforms_of(addr, root.locked_for.as_ref()), earlier)
+        };
+        let plan = plan::plan((&root.requirements, &lock), &root.intent, root.rules.dialect(), &wanted)
+            .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
         };
@@ -129,12 +109,9 @@ impl Job {
             }
             against.insert(addr.clone(), findings);
         }
-        Ok(Self { number: place.number, path: place.path.to_owned(), root, plan, against, open, unattributed })
-    }
-
-    /// Reads the trust file, unless that is done.
-    pub(super) fn load(&self, stores: &TrustStores) -> Result<(), Error> {
-        stores.load(&self.root.terms.trust)
+        let path = path.to_owned();
+        let answers = Ok(BTreeMap::new());
+        Ok(Self { number, path, root, plan, against, open, unattributed, answers, decision: None })
     }
 
     /// True if more is known now than when the plan was made of the platforms that the root module was locked for, and
@@ -153,13 +130,18 @@ impl Job {
 
     /// Decides all entries, those without an answer by what is recorded. What is learned counts for the root modules
     /// after this one.
-    pub(super) fn decide(&self, answers: &BTreeMap<ProviderAddr, Answer>, means: Means<'_>) -> Decision {
+    pub(super) fn decide(
+        &self,
+        answers: &BTreeMap<ProviderAddr, Answer>,
+        stores: &TrustStores,
+        cache: &Cache,
+    ) -> Decision {
         let leveled = |finding: Finding| self.root.rules.leveled(finding, None);
-        let pins = if answers.is_empty() { Pins::default() } else { means.stores.pins(&self.root.terms.trust) };
+        let pins = if answers.is_empty() { Pins::default() } else { stores.pins(&self.root.settings.trust) };
         let findings = self.root.findings.iter().cloned().map(leveled);
         let findings = findings.chain(self.against.values().flatten().cloned()).collect();
         let decision = Decision { findings, ..Decision::default() };
-        let mut deciding = Deciding { root: &self.root, cache: means.cache, pins, decision };
+        let mut deciding = Deciding { root: &self.root, cache, pins, decision };
         for (addr, step) in &self.plan.steps {
             let Some(answer) = answers.get(addr) else {
                 deciding.decision.keep(addr, step);
@@ -181,18 +163,18 @@ impl Job {
         decision.findings.extend(self.unrequired().into_iter().map(leveled));
         decision.findings.extend(self.earlier(&decision).into_iter().map(leveled));
         decision.edits = self.complete(&mut decision);
-        self.learn(&mut decision, means);
+        self.learn(&mut decision, stores);
         decision.advice = ways_out(&self.root, answers, &decision);
         decision
     }
 
     /// Takes in what was learned of signers: a revocation is true whatever else is wrong; everything else is learned from
     /// what is written only.
-    fn learn(&self, decision: &mut Decision, means: Means<'_>) {
-        let refused = decision.is_refused() || means.learning == Learning::Revocations;
+    fn learn(&self, decision: &mut Decision, stores: &TrustStores) {
+        let refused = decision.is_refused() || stores.only_revocations;
         let updates = std::mem::take(&mut decision.updates).into_iter();
         let updates = updates.filter(|update| !refused || matches!(update, TrustUpdate::Revoked { .. })).collect();
-        match means.stores.learn(&self.root.terms.trust, updates) {
+        match stores.learn(&self.root.settings.trust, updates) {
             Ok(new) => decision.updates = new,
             Err(error) => decision.errors.push(error),
         }
@@ -200,14 +182,14 @@ impl Job {
 
     /// What is written to configuration, now that versions are selected.
     fn complete(&self, decision: &mut Decision) -> Vec<Edit> {
-        let Some(pending) = &self.root.edits.pending else { return self.root.edits.ready.clone() };
+        let Some(pending) = &self.root.pending else { return self.root.edits.clone() };
         if decision.is_refused() {
             return Vec::new();
         }
         let selected = decision.entries.iter().map(|(addr, settled)| (addr, &settled.entry.version)).collect();
         match pending.complete(&self.root.requirements, &selected) {
             Ok((edits, requirements)) => {
-                let of_modules = self.root.edits.ready.iter().cloned();
+                let of_modules = self.root.edits.iter().cloned();
                 for (addr, settled) in &mut decision.entries {
                     if let Some(requirement) = requirements.get(addr) {
                         settled.entry.constraints = requirement.constraints.clone();
@@ -237,9 +219,9 @@ impl Job {
     }
 
     /// Writes what was decided, once the trust files are written.
-    pub(super) fn finish(&self, mut decision: Decision, stored: &Stored, run: Run<'_>) -> Finished {
+    pub(super) fn finish(&self, mut decision: Decision, stored: &Stored, run: Run<'_>) -> RootState {
         let path = self.path.clone();
-        let written = match stored.get(&self.root.terms.trust) {
+        let written = match stored.get(&self.root.settings.trust) {
             Some(Ok(written)) => *written,
             Some(Err(error)) if !decision.updates.is_empty() => {
                 decision.errors.push(error.clone());
@@ -248,27 +230,27 @@ impl Job {
             _ => false,
         };
         if let Some(error) = Error::all(std::mem::take(&mut decision.errors)) {
-            let folder = self.root.file.shown.parent().unwrap_or(Path::new(""));
+            let folder = &self.root.settings.path;
             let error = unknown_provider::placed(error, self.root.requirements(), folder, self.dialect());
             let error = decision.advice.into_iter().fold(error, Error::hint);
             let findings = self.root.placed_findings(decision.findings);
-            return Finished::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
+            return RootState::Done(Box::new(RootOutcome { path, body: Err(error), findings }));
         }
         let body = if decision.is_refused() {
             let advice = std::mem::take(&mut decision.advice).into();
-            Ok(Some(Changes { path: self.root.file.shown.clone(), advice, ..Changes::default() }))
+            Ok(Some(Changes { path: self.root.settings.lock_file_shown(), advice, ..Changes::default() }))
         } else {
             self.write(&decision, run)
         };
         let body = match body {
-            Ok(None) => return Finished::Overtaken,
+            Ok(None) => return RootState::Overtaken,
             Ok(Some(changes)) => {
                 Ok(Body::Changes(Changes { trust: trust_change(&self.root, &decision.updates, written), ..changes }))
             }
             Err(error) => Err(error),
         };
         let findings = self.root.placed_findings(decision.findings);
-        Finished::Done(Box::new(RootOutcome { path, body, findings }))
+        RootState::Done(Box::new(RootOutcome { path, body, findings }))
     }
 
     /// Notes on entries that the configuration does not require, and on what else `init` will change.
@@ -305,7 +287,7 @@ impl Job {
 }
 
 fn trust_change(root: &Root, updates: &[TrustUpdate], written: bool) -> Option<TrustChange> {
-    let mut change = TrustChange { path: root.terms.trust.shown.clone(), written, ..TrustChange::default() };
+    let mut change = TrustChange { path: root.settings.trust.shown.clone(), written, ..TrustChange::default() };
     for update in updates {
         match update {
             TrustUpdate::FirstUse { address, signer, .. } | TrustUpdate::Carried { address, signer, .. } => {

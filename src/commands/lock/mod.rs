@@ -33,8 +33,7 @@ use crate::outcome::RootOutcome;
 use crate::parallel;
 use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
-use decision::Decision;
-use job::{Finished, Job, Learning, Means, Place};
+use job::{Job, RootState};
 use kept::KeptReleases;
 use same_versions::SameVersions;
 use trust_stores::{Stored, TrustStores};
@@ -100,9 +99,9 @@ pub fn lock(run: Run<'_>, roots: &Roots<'_>) -> Vec<RootOutcome> {
         pending.clear();
         for (at, result) in results {
             match result {
-                Finished::Done(outcome) => drop(outcomes.insert(at, *outcome)),
-                Finished::Overtaken => pending.push(at),
-                Finished::NotBegun => {}
+                RootState::Done(outcome) => drop(outcomes.insert(at, *outcome)),
+                RootState::Overtaken => pending.push(at),
+                RootState::Planned(_) | RootState::NotBegun => {}
             }
         }
         if pending.is_empty() {
@@ -128,9 +127,9 @@ struct Shared {
 }
 
 impl Shared {
-    fn note(&self, finished: Finished) -> Finished {
-        self.stop.fetch_or(finished.is_failure(), Ordering::Relaxed);
-        finished
+    fn note(&self, state: RootState) -> RootState {
+        self.stop.fetch_or(state.is_failure(), Ordering::Relaxed);
+        state
     }
 
     /// True if no further root module is begun.
@@ -139,98 +138,70 @@ impl Shared {
     }
 }
 
-/// A root module that was begun.
-enum Begun {
-    Finished(usize, Finished),
-    Job(Box<Job>),
-}
-
-/// A job with what is known of its providers, or why it is not known.
-struct Answered {
-    job: Job,
-    answers: Result<BTreeMap<ProviderAddr, Answer>, Error>,
-}
-
-/// A job with what was decided: none where an earlier one has failed, and that counts.
-struct Decided {
-    job: Job,
-    decision: Option<Result<Decision, Error>>,
-}
-
-/// What was decided for all jobs, with the trust files written, and how far to go from there.
-struct Decisions {
-    decided: Vec<Decided>,
-    stored: Stored,
-    mode: Mode,
-}
-
 /// One attempt at the root modules with these numbers, in any order.
-fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, Finished)> {
+fn pass(run: Run<'_>, roots: &Roots<'_>, numbers: &[usize], shared: &mut Shared) -> Vec<(usize, RootState)> {
     let begun = parallel::each(numbers.len(), parallel::cores(), |at| begin(run, roots, numbers[at], shared));
-    let (mut finished, mut jobs) = (Vec::new(), Vec::new());
-    for begun in begun {
-        match begun {
-            Begun::Finished(number, how) => finished.push((number, how)),
-            Begun::Job(job) => jobs.push(*job),
+    let (mut jobs, mut ended) = (Vec::new(), Vec::new());
+    for (number, state) in numbers.iter().zip(begun) {
+        match state {
+            RootState::Planned(job) => jobs.push(*job),
+            state => ended.push((*number, state)),
         }
     }
-    let begun_well = !finished.iter().any(|(_, finished)| finished.is_failure());
     if shared.is_halted(run) {
-        finished.extend(jobs.into_iter().map(|job| (job.number, Finished::NotBegun)));
-        return finished;
+        ended.extend(jobs.iter().map(|job| (job.number, RootState::NotBegun)));
+        return ended;
     }
+    let has_failed = ended.iter().any(|(_, state)| state.is_failure());
     shared.same_versions.join(&mut jobs);
-    // Answers may tell of more platforms that a root module was locked for. That happens once at most, with an index that
+    ask(roots.sources, &mut jobs);
+    // Answers may name more platforms that a root module was locked for. That happens once at most, with an index that
     // knew nothing and a registry that reports hashes.
-    let outgrown = |it: &Answered| it.job.root.asks_origin() && !run.all_or_none && it.job.is_outgrown(run.cache);
-    let (overtaken, answered): (Vec<Answered>, Vec<Answered>) =
-        ask(roots.sources, jobs).into_iter().partition(outgrown);
-    finished.extend(overtaken.into_iter().map(|it| (it.job.number, Finished::Overtaken)));
-    let Decisions { decided, stored, mode } = decide(run, answered, shared, begun_well);
+    let is_outgrown = |job: &mut Job| job.root.asks_origin() && !run.all_or_none && job.is_outgrown(run.cache);
+    ended.extend(jobs.extract_if(.., is_outgrown).map(|job| (job.number, RootState::Overtaken)));
+    let (stored, mode) = decide(run, &mut jobs, shared, has_failed);
     let threads = if run.fail_fast { 1 } else { WRITERS };
-    finished.extend(parallel::consume(decided, threads, |Decided { job, decision }| {
-        let how = match decision {
+    ended.extend(parallel::consume(jobs, threads, |mut job| {
+        let state = match job.decision.take() {
             Some(Ok(decision)) => shared.note(job.finish(decision, &stored, Run { mode, ..run })),
-            Some(Err(error)) => shared.note(Finished::failed(job.path.clone(), error)),
-            None => Finished::NotBegun,
+            Some(Err(error)) => shared.note(RootState::failed(job.path.clone(), error)),
+            None => RootState::NotBegun,
         };
-        (job.number, how)
+        (job.number, state)
     }));
-    finished
+    ended
 }
 
 /// Opens a root module. One that local facts answer is done at once, unless all or none are to be written.
-fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> Begun {
-    let path = &roots.paths[number];
+fn begin(run: Run<'_>, roots: &Roots<'_>, number: usize, shared: &Shared) -> RootState {
     if shared.is_halted(run) {
-        return Begun::Finished(number, Finished::NotBegun);
+        return RootState::NotBegun;
     }
-    match (roots.open)(number).and_then(|root| Job::new(Place { number, path }, root, run, shared)) {
+    let path = &roots.paths[number];
+    match (roots.open)(number).and_then(|root| Job::new((number, path), root, run, shared)) {
         Ok(job) if job.open.is_empty() && !run.all_or_none => {
             // Nothing can be learned where nothing was asked.
-            let means = Means { stores: &shared.stores, cache: run.cache, learning: Learning::Everything };
-            let decision = job.decide(&BTreeMap::new(), means);
-            Begun::Finished(number, shared.note(job.finish(decision, &BTreeMap::new(), run)))
+            let decision = job.decide(&BTreeMap::new(), &shared.stores, run.cache);
+            shared.note(job.finish(decision, &BTreeMap::new(), run))
         }
-        Ok(job) => Begun::Job(Box::new(job)),
-        Err(error) => Begun::Finished(number, shared.note(Finished::failed(path.clone(), error))),
+        Ok(job) => RootState::Planned(Box::new(job)),
+        Err(error) => shared.note(RootState::failed(path.clone(), error)),
     }
 }
 
 /// Has asked what a root module will want to know, as far as that is clear while its modules are fetched. What is wrong is told
 /// when all of it is read.
 pub(super) fn prefetch(run: Run<'_>, root: Root, sources: &Sources<'_>) {
-    let place = Place { number: 0, path: Path::new("") };
-    if let Ok(job) = Job::new(place, root, run, &Shared::default()) {
+    if let Ok(job) = Job::new((0, Path::new("")), root, run, &Shared::default()) {
         sources.prefetch(&job.root.source, &job.open);
     }
 }
 
 /// Asks what the jobs need to know, each question once for all that have the same sources.
-fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
+fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
     let open = jobs.iter().enumerate().filter(|(_, job)| !job.open.is_empty());
     let open = open.map(|(at, job)| (at, &job.root.source, job.open.keys()));
-    let mut answers = sources.ask(open, |session, members| {
+    let answers = sources.ask(open, |session, members| {
         let steps: Vec<&BTreeMap<ProviderAddr, Query>> = members.iter().map(|at| &jobs[*at].open).collect();
         match session {
             Some(session) => {
@@ -244,11 +215,9 @@ fn ask(sources: &Sources<'_>, jobs: Vec<Job>) -> Vec<Answered> {
             None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }
     });
-    let answered = jobs.into_iter().enumerate().map(|(at, job)| {
-        let answers = answers.remove(&at).unwrap_or_else(|| Ok(BTreeMap::new()));
-        Answered { job, answers }
-    });
-    answered.collect()
+    for (at, answers) in answers {
+        jobs[at].answers = answers;
+    }
 }
 
 /// Why packages are fetched although there may be nothing to write.
@@ -257,51 +226,37 @@ fn unattributed(providers: usize) -> String {
     format!("the cache does not know which platforms the recorded h1 of {of} are for: fetching packages to find out")
 }
 
-/// Decides all entries and writes the trust files.
-fn decide(run: Run<'_>, answered: Vec<Answered>, shared: &Shared, begun_well: bool) -> Decisions {
-    let means = Means { stores: &shared.stores, cache: run.cache, learning: Learning::Everything };
-    let decisions = each_decided(&answered, means, || shared.is_halted(run));
-    let refused = |decision: &Option<Result<Decision, Error>>| !matches!(decision, Some(Ok(it)) if !it.is_refused());
-    shared.stop.fetch_or(decisions.iter().flatten().flatten().any(Decision::is_refused), Ordering::Relaxed);
-    if run.all_or_none && (!begun_well || decisions.iter().any(refused)) {
+/// Decides all entries and writes the trust files. Gives what became of these, and how far to go from there.
+fn decide(run: Run<'_>, jobs: &mut [Job], shared: &Shared, has_failed: bool) -> (Stored, Mode) {
+    decide_each(jobs, &shared.stores, run.cache, || shared.is_halted(run));
+    let refused = |job: &Job| matches!(&job.decision, Some(Ok(decision)) if decision.is_refused());
+    shared.stop.fetch_or(jobs.iter().any(refused), Ordering::Relaxed);
+    let unwritten = |job: &Job| refused(job) || !matches!(job.decision, Some(Ok(_)));
+    if run.all_or_none && (has_failed || jobs.iter().any(unwritten)) {
         // As if it had not been: of releases that are not written nothing is learned.
-        let stores = TrustStores::default();
-        for it in &answered {
+        let stores = TrustStores::of_revocations();
+        for job in jobs.iter() {
             // It could be read before.
-            let _ = it.job.load(&stores);
+            let _ = stores.load(&job.root.settings.trust);
         }
-        let means = Means { stores: &stores, learning: Learning::Revocations, ..means };
-        let decided = together(answered, |answered| each_decided(answered, means, || false));
+        decide_each(jobs, &stores, run.cache, || false);
         let mode = if run.mode == Mode::Write { Mode::Check } else { run.mode };
-        return Decisions { decided, stored: stores.commit(run), mode };
+        return (stores.commit(run), mode);
     }
-    let mut decided = together(answered, |_| decisions);
-    shared.same_versions.tell(&mut decided);
+    shared.same_versions.tell(jobs);
     // Pins first: a lock file whose signers are not remembered would be a first use for ever.
-    Decisions { decided, stored: shared.stores.commit(run), mode: run.mode }
+    (shared.stores.commit(run), run.mode)
 }
 
 /// Decides the entries of each, one after the other: what is learned from one counts for the next.
-fn each_decided(
-    answered: &[Answered],
-    means: Means<'_>,
-    halted: impl Fn() -> bool,
-) -> Vec<Option<Result<Decision, Error>>> {
-    let decided = answered.iter().map(|Answered { job, answers }| match answers {
-        Ok(_) if halted() => None,
-        Ok(answers) => Some(Ok(job.decide(answers, means))),
-        Err(error) => Some(Err(error.clone())),
-    });
-    decided.collect()
-}
-
-/// The jobs with what was decided for each.
-fn together(
-    answered: Vec<Answered>,
-    decide: impl FnOnce(&[Answered]) -> Vec<Option<Result<Decision, Error>>>,
-) -> Vec<Decided> {
-    let decisions = decide(&answered);
-    answered.into_iter().zip(decisions).map(|(it, decision)| Decided { job: it.job, decision }).collect()
+fn decide_each(jobs: &mut [Job], stores: &TrustStores, cache: &Cache, halted: impl Fn() -> bool) {
+    for job in jobs {
+        job.decision = match &job.answers {
+            Ok(_) if halted() => None,
+            Ok(answers) => Some(Ok(job.decide(answers, stores, cache))),
+            Err(error) => Some(Err(error.clone())),
+        };
+    }
 }
 
 fn offline(addr: &ProviderAddr) -> (ProviderAddr, Answer) {
@@ -317,3 +272,7 @@ fn failed(path: PathBuf, error: Error) -> RootOutcome {
 fn is_denied(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.level == Level::Deny)
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write the files of root modules")]
+mod tests;

@@ -1,12 +1,11 @@
 //! One root module, with all that is read for it before anybody is asked.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::super::LockOptions;
 use super::super::git_history::Earlier;
-use super::super::trust_store::TrustPlace;
 use super::intent::{intent, named_platforms};
 use super::locked_for::LockedFor;
 use super::modules::LockedModules;
@@ -34,9 +33,11 @@ use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, abse
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
 pub struct Root {
-    /// The lock file.
-    pub(in crate::commands) file: FileAsRead,
-    /// What it says; nothing if there is none.
+    /// What holds for it.
+    pub(super) settings: RunSettings,
+    /// The bytes of the lock file, if there is one.
+    pub(in crate::commands) bytes: Option<Vec<u8>>,
+    /// What they say; nothing if there is none.
     pub(super) lock: LockFile,
     /// What is needed: by the configuration, or by the lock file itself.
     pub(super) requirements: Requirements,
@@ -50,10 +51,14 @@ pub struct Root {
     pub(super) rules: RuleBook,
     /// Where packages come from.
     pub(in crate::commands) source: RootSource,
-    /// What signers are judged by, and how it is remembered.
-    pub(super) terms: Terms,
+    /// What happens when no signer is remembered for a provider.
+    pub(super) first_use: FirstUseRule,
+    /// Why another release is accepted under a recorded version.
+    pub(super) reason: String,
     /// What is written to configuration, together with the lock file.
-    pub(super) edits: Edits,
+    pub(super) edits: Vec<Edit>,
+    /// What is made of the selected versions, in addition.
+    pub(super) pending: Option<Pending>,
     /// What git's history recorded of providers that have no entry, or that are to have that one again.
     pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
     /// Warnings about what was read.
@@ -68,41 +73,6 @@ pub struct Root {
     pub(in crate::commands) untouched: bool,
     /// True if it was found, not named.
     pub(super) found: bool,
-}
-
-/// A lock file as it was read.
-#[derive(Debug, Clone)]
-pub(in crate::commands) struct FileAsRead {
-    /// To be written.
-    pub(super) path: PathBuf,
-    /// The same, as reports name it.
-    pub(super) shown: PathBuf,
-    /// The directory that a symbolic link at `path` must not lead out of.
-    pub(super) boundary: PathBuf,
-    /// Its bytes, if there is one.
-    pub(in crate::commands) bytes: Option<Vec<u8>>,
-}
-
-/// What signers are judged by, and how what is new of them is remembered.
-#[derive(Debug, Clone)]
-pub(super) struct Terms {
-    /// Where the signers are remembered.
-    pub(super) trust: TrustPlace,
-    /// What happens when no signer is remembered for a provider.
-    pub(super) first_use: FirstUseRule,
-    /// The day of the run, UTC.
-    pub(super) today: Date,
-    /// Why another release is accepted under a recorded version.
-    pub(super) reason: String,
-}
-
-/// What is written to configuration.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Edits {
-    /// What is known before versions are selected.
-    pub(super) ready: Vec<Edit>,
-    /// What is made of the selected versions, in the place of the others.
-    pub(super) pending: Option<Pending>,
 }
 
 /// An edit of a configuration file.
@@ -166,29 +136,18 @@ impl Root {
         let named = named_platforms(settings, options);
         let locked_for = named.is_none().then(|| LockedFor::of(&lock, cache));
         Ok(Self {
-            file: FileAsRead {
-                path: settings.lock_file(),
-                shown: settings.lock_file_shown(),
-                boundary: settings.boundary.clone(),
-                bytes,
-            },
+            bytes,
             intent: Intent { prune: options.prune && configured, platforms: named.unwrap_or_default(), ..intent },
             locked_for,
             rules: RuleBook::new(settings, options),
             source: settings.source(),
-            terms: Terms {
-                trust: settings.trust.clone(),
-                first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
-                today: Date::of(settings.now),
-                reason: options.reason.clone().unwrap_or_default(),
-            },
+            first_use: if options.no_first_use { FirstUseRule::Refuse } else { FirstUseRule::Remember },
+            reason: options.reason.clone().unwrap_or_default(),
             configured,
             requirements: requirements.unwrap_or_else(|| Requirements::of_entries(&lock)),
             lock,
-            edits: Edits {
-                ready: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
-                pending: None,
-            },
+            edits: modules.edit.iter().map(|edit| placed(settings, edit.clone())).collect(),
+            pending: None,
             earlier: BTreeMap::new(),
             findings: findings.into_iter().chain(modules.findings.iter().cloned()).collect(),
             modules,
@@ -196,6 +155,7 @@ impl Root {
             untouched: false,
             found: options.found,
             warnings,
+            settings: settings.clone(),
         })
     }
 }
@@ -229,23 +189,25 @@ impl Root {
     /// The same, with edits of configuration that are written together with the lock file.
     #[must_use]
     pub fn editing(mut self, edits: Vec<FileEdit>) -> Self {
-        let placed: Vec<Edit> = edits.into_iter().map(|texts| self.placed(texts)).collect();
-        self.edits.ready.extend(placed);
+        self.edits.extend(edits.into_iter().map(|texts| placed(&self.settings, texts)));
         self
     }
 
     /// The same, with edits of configuration that depend on the versions that are selected.
     #[must_use]
     pub fn editing_later(mut self, pending: Pending) -> Self {
-        self.edits.pending = Some(pending);
+        self.pending = Some(pending);
         self
     }
 
     /// An edit with the file that it is for.
     pub(super) fn placed(&self, texts: FileEdit) -> Edit {
-        let folder = self.file.shown.parent().unwrap_or(Path::new(""));
-        let shown = roots::join(folder, &texts.path.to_string_lossy());
-        Edit { place: self.file.path.with_file_name(&texts.path), shown, texts }
+        placed(&self.settings, texts)
+    }
+
+    /// The day of the run, UTC.
+    pub(super) fn today(&self) -> Date {
+        Date::of(self.settings.now)
     }
 
     /// The same, where the version of a provider is newly selected.
@@ -359,7 +321,8 @@ impl Root {
 
 /// An edit with the file that it is for.
 fn placed(settings: &RunSettings, texts: FileEdit) -> Edit {
-    Edit { place: settings.root.join(&texts.path), shown: settings.path.join(&texts.path), texts }
+    let shown = roots::join(&settings.path, &texts.path.to_string_lossy());
+    Edit { place: settings.root.join(&texts.path), shown, texts }
 }
 
 /// Reads the lock file and, unless it is to count alone, the configuration.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Decided;
 use super::job::Job;
 use crate::addr::ProviderAddr;
 use crate::disk::roots;
@@ -52,19 +51,19 @@ impl SameVersions {
     }
 
     /// Says of which providers there are several versions nevertheless, and whose constraints disagree.
-    pub(super) fn tell(&self, decided: &mut [Decided]) {
+    pub(super) fn tell(&self, jobs: &mut [Job]) {
         for (addr, same) in &self.0 {
-            let own = |it: &Decided| it.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
-            let versions: BTreeSet<Version> = decided.iter().filter_map(own).collect();
+            let own = |job: &Job| job.decision.as_ref()?.as_ref().ok()?.version(addr).cloned();
+            let versions: BTreeSet<Version> = jobs.iter().filter_map(own).collect();
             let versions: Vec<&Version> = versions.iter().collect();
             if versions.len() < 2 {
                 continue;
             }
             let why = against(same, &versions);
-            for it in decided.iter_mut() {
-                let Some(own) = own(it) else { continue };
-                let finding = differs(&it.job, addr, (&own, &versions), &why);
-                if let Some(Ok(decision)) = &mut it.decision {
+            for job in jobs.iter_mut() {
+                let Some(own) = own(job) else { continue };
+                let finding = differs(job, addr, (&own, &versions), &why);
+                if let Some(Ok(decision)) = &mut job.decision {
                     decision.findings.push(finding);
                 }
             }
@@ -113,12 +112,11 @@ fn criteria(step: &Query) -> Option<&Criteria> {
 
 /// Where the constraints of a root module on a provider stand: in configuration, or only in the lock file.
 fn places(job: &Job, addr: &ProviderAddr) -> Vec<(PathBuf, Option<Position>)> {
-    let lock_file = &job.root.file.shown;
-    let directory = lock_file.parent().map(PathBuf::from).unwrap_or_default();
+    let settings = &job.root.settings;
     let origins = job.root.requirements.get(addr).into_iter().flat_map(|requirement| &requirement.origins);
     let constrained = origins.filter(|origin| origin.constraint.is_some());
     let places: Vec<_> = constrained
-        .map(|origin| (roots::join(&directory, &origin.file.to_string_lossy()), Some(origin.position)))
+        .map(|origin| (roots::join(&settings.path, &origin.file.to_string_lossy()), Some(origin.position)))
         .collect();
-    if places.is_empty() { vec![(lock_file.clone(), None)] } else { places }
+    if places.is_empty() { vec![(settings.lock_file_shown(), None)] } else { places }
 }

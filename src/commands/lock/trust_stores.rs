@@ -14,12 +14,21 @@ use crate::version::Version;
 
 /// What is remembered, by trust file; root modules on several threads share it.
 #[derive(Default)]
-pub(super) struct TrustStores(Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>);
+pub(super) struct TrustStores {
+    files: Mutex<BTreeMap<TrustPlace, Result<TrustStore, Error>>>,
+    /// True if only what holds whatever becomes of the run is learned.
+    pub(super) only_revocations: bool,
+}
 
 /// What became of each trust file.
 pub(super) type Stored = BTreeMap<TrustPlace, Result<bool, Error>>;
 
 impl TrustStores {
+    /// Of a run in which nothing but trust files is written.
+    pub(super) fn of_revocations() -> Self {
+        Self { only_revocations: true, ..Self::default() }
+    }
+
     /// Reads a trust file, unless that is done.
     pub(super) fn load(&self, place: &TrustPlace) -> Result<(), Error> {
         self.with(|stores| {
@@ -57,6 +66,6 @@ impl TrustStores {
 
     fn with<R>(&self, work: impl FnOnce(&mut BTreeMap<TrustPlace, Result<TrustStore, Error>>) -> R) -> R {
         // Whatever was half done when a thread died is not written: then the whole run ends.
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,7 +1,6 @@
 //! What a decision changes in the files of a root module, and its writing.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use super::decision::Decision;
 use super::job::Job;
@@ -53,14 +52,15 @@ impl Job {
             }
         }
         let text = new.encode(self.dialect());
-        let old = self.root.file.bytes.as_deref();
+        let old = self.root.bytes.as_deref();
         // Where nothing is required `providers lock` writes a file without entries, and so does who names the root module;
         // `init` neither writes nor misses one.
         let is_asked = mode != Mode::Check && !self.root.found;
         let unmissed = !is_asked && old.is_none() && new.is_empty() && edits.is_empty();
         let needless = self.root.untouched || unmissed;
         let changed = (old != Some(text.as_bytes()) || !edits.is_empty()) && !needless;
-        let mut outcome = Changes { changed, path: self.root.file.shown.clone(), changes: list, ..Changes::default() };
+        let mut outcome =
+            Changes { changed, path: self.root.settings.lock_file_shown(), changes: list, ..Changes::default() };
         outcome.upgrading = self.root.intent.upgrade.is_some();
         outcome.need = if unmissed { Need::Needless } else { Need::Wanted };
         outcome.modules.clone_from(&self.root.modules.changes);
@@ -89,15 +89,14 @@ impl Job {
         for Edit { shown, texts, .. } in edits {
             diff += &unified(texts.old.as_deref().unwrap_or_default(), &texts.new, &slashed(shown));
         }
-        let old = String::from_utf8_lossy(self.root.file.bytes.as_deref().unwrap_or_default());
-        diff + &unified(&old, text, &slashed(&self.root.file.shown))
+        let old = String::from_utf8_lossy(self.root.bytes.as_deref().unwrap_or_default());
+        diff + &unified(&old, text, &slashed(&self.root.settings.lock_file_shown()))
     }
 
     /// Writes the lock file and the configuration with it, if both are still what was read.
     fn store(&self, text: &str, edits: &[Edit]) -> Result<Option<bool>, Error> {
-        let directory = self.root.file.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let _lock = DirectoryLock::acquire(directory.unwrap_or(Path::new(".")))?;
-        if lock_file::read(&self.root.file.path)? != self.root.file.bytes {
+        let _lock = DirectoryLock::acquire(&self.root.settings.root)?;
+        if lock_file::read(&self.root.settings.lock_file())? != self.root.bytes {
             return Ok(None);
         }
         let edits: Vec<commit::Edit<'_>> = edits
@@ -105,9 +104,9 @@ impl Job {
             .map(|edit| commit::Edit { path: &edit.place, old: edit.texts.old.as_deref(), new: &edit.texts.new })
             .collect();
         let write = Write {
-            path: self.root.file.path.clone(),
+            path: self.root.settings.lock_file(),
             text: text.to_owned(),
-            boundary: self.root.file.boundary.clone(),
+            boundary: self.root.settings.boundary.clone(),
         };
         commit::commit(&write, &edits)
     }

@@ -54,23 +54,20 @@ impl EntryDecision {
     }
 }
 
-/// What settling a provider may look up.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    /// The level that the settings want of a finding.
-    pub leveled: &'a dyn Fn(Finding) -> Finding,
-    /// What else recorded a release that seems to be published again.
-    pub witnesses: &'a dyn Fn(&Release) -> Vec<Witness>,
-}
-
-/// Settles one provider.
+/// Settles one provider, with the level that the settings want of a finding, and what else recorded a release that seems
+/// to be published again.
 ///
 /// # Errors
 ///
 /// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
 /// may be written.
-pub fn settle(step: &Query, facts: &Selected, around: Surroundings<'_>) -> Result<EntryDecision, Vec<Refusal>> {
-    let (addr, leveled) = (&facts.release.address, around.leveled);
+pub fn settle(
+    step: &Query,
+    facts: &Selected,
+    leveled: &dyn Fn(Finding) -> Finding,
+    witnesses: &dyn Fn(&Release) -> Vec<Witness>,
+) -> Result<EntryDecision, Vec<Refusal>> {
+    let addr = &facts.release.address;
     let mut findings = facts.release.findings.clone();
     let errors = lacks(addr, step, facts, &mut findings);
     if facts.release.signer.is_some() {
@@ -83,7 +80,7 @@ pub fn settle(step: &Query, facts: &Selected, around: Surroundings<'_>) -> Resul
     let recorded = recorded_under(step, facts);
     let claims = Claims::of(step, facts);
     let (said, first_use) = match &recorded {
-        Some(entry) => continuity(entry, step, facts, around),
+        Some(entry) => continuity(entry, step, facts, witnesses),
         None => (Vec::new(), true),
     };
     findings.extend(said);
@@ -223,7 +220,12 @@ fn recorded_under<'a>(step: &'a Query, facts: &Selected) -> Option<&'a LockEntry
 }
 
 /// Applies hash continuity: what it says, and whether the release counts as new to the file.
-fn continuity(entry: &LockEntry, step: &Query, facts: &Selected, around: Surroundings<'_>) -> (Vec<Finding>, bool) {
+fn continuity(
+    entry: &LockEntry,
+    step: &Query,
+    facts: &Selected,
+    witnesses: &dyn Fn(&Release) -> Vec<Witness>,
+) -> (Vec<Finding>, bool) {
     let release = &facts.release;
     let name = format!("{} {}", release.address, entry.version);
     let said = |rule, message| Finding::new(rule, message).about(&release.address);
@@ -251,7 +253,7 @@ fn continuity(entry: &LockEntry, step: &Query, facts: &Selected, around: Surroun
             (vec![said(Rule::ReleaseGrew, message)], false)
         }
         verdict @ (Verdict::Republished { .. } | Verdict::NotReproduced) => {
-            let altered = || altered::finding(&entry.hashes, release, &(around.witnesses)(release));
+            let altered = || altered::finding(&entry.hashes, release, &witnesses(release));
             // What a mirror has is not all that there is of a release.
             match release.signer.as_ref().and_then(|_| altered()) {
                 Some(altered) => (vec![altered], false),

@@ -86,8 +86,7 @@ fn mirrored(mut selected: Selected) -> Selected {
 }
 
 fn decided(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Result<EntryDecision, Vec<Refusal>> {
-    let around = Surroundings { leveled: &|finding| finding, witnesses: &|_| witnesses.to_vec() };
-    settle(step, selected, around)
+    settle(step, selected, &|finding| finding, &|_| witnesses.to_vec())
 }
 
 /// The hashes that are written.
@@ -274,8 +273,7 @@ fn a_line_that_names_another_package_is_refused() {
 #[test]
 fn settings_may_deny_what_is_a_warning() {
     let leveled = |finding: Finding| Finding { level: Level::Deny, ..finding };
-    let around = Surroundings { leveled: &leveled, witnesses: &|_| Vec::new() };
-    assert!(settle(&step(Some(&[zh(1), zh(2)])), &release(&[1, 2, 3]), around).is_err());
+    assert!(settle(&step(Some(&[zh(1), zh(2)])), &release(&[1, 2, 3]), &leveled, &|_| Vec::new()).is_err());
 }
 
 #[test]
