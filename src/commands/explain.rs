@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
-use super::verify::bases::Bases;
 use super::verify::opening::open;
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
@@ -112,7 +111,7 @@ fn read(recursive: bool, services: &Services<'_>) -> Result<Read, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Opened)?.or_none()?;
     let runs = targets.all_settings()?;
     let cache = services.open_cache(&targets.directories());
-    let opened = open(&targets, &Bases::default(), &services.scope)?.whole();
+    let opened = open(&targets, None, &services.scope)?.whole();
     let (mut roots, mut errors): (Vec<(PathBuf, Root)>, Vec<Error>) = (Vec::new(), Vec::new());
     for (path, root) in opened {
         match root {

@@ -6,7 +6,7 @@ use super::Services;
 use crate::config;
 use crate::dialect::Dialect;
 use crate::disk::atomic::{Mode, store};
-use crate::disk::below::survey;
+use crate::disk::below::{Place, survey};
 use crate::disk::directory_lock::DirectoryLock;
 use crate::disk::lock_file;
 use crate::disk::roots::ReadModuleLock;
@@ -17,10 +17,10 @@ use crate::lockfile::{FILE_NAME, decode, detect_dialect, is_canonical};
 use crate::merge::Document;
 use crate::modulelock;
 use crate::outcome::{Body, FormattedFile, Outcome};
-use crate::path::worktree::{boundary, place};
+use crate::path::worktree::{absolute, boundary, place};
 use crate::settings;
 use crate::trust::pins;
-use crate::workspace::{Scope, absent, dialect_of_text, refused};
+use crate::workspace::{Exclusions, Scope, absent, dialect_of_text, refused};
 
 /// What `fmt` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -103,7 +103,10 @@ fn files_below(scope: &Scope) -> (Vec<PathBuf>, Vec<Error>) {
         let start = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
         match survey(start) {
             Ok(found) => {
-                let locked = found.places.iter().filter(|place| place.has_lock);
+                let out = Exclusions::of_work_tree(start, found.places.iter().map(|place| place.path.as_path()));
+                let top = absolute(start);
+                let is_in = |place: &&Place| place.has_lock && !out.cover(&top.join(&place.path));
+                let locked = found.places.iter().filter(is_in);
                 for place in locked {
                     let root = directory.join(&place.path);
                     files.push(root.join(FILE_NAME));

@@ -31,6 +31,7 @@ mod outdated_modules;
 mod publish;
 pub mod remove;
 pub mod resolve;
+mod roots;
 pub mod rotation;
 mod services;
 mod sources;

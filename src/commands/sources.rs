@@ -40,7 +40,7 @@ pub(super) struct Sources<'a> {
 }
 
 /// Sources that can be asked; none where --offline forbids asking them. Why not, where that fails.
-type Opened = Result<Option<Session>, Error>;
+pub(super) type Opened = Result<Option<Session>, Error>;
 
 /// The sources that some root modules ask. Those that ask the same share every question.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use crate::outcome::{Body, Changes, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::worktree;
 use crate::workspace::discover::discover;
-use crate::workspace::{RunSettings, Scope, named_roots, root_settings};
+use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_settings};
 
 /// How a command works on many root modules at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,6 +73,20 @@ impl<'a> Targets<'a> {
     ///
     /// All that is wrong with directories and with the settings of those that were named.
     pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
+        Self::within(scope, recursive, unlocked, None)
+    }
+
+    /// The same, where other settings than those of the work tree may say which directories are left out of the search.
+    ///
+    /// # Errors
+    ///
+    /// As [`Targets::of`].
+    pub fn within(
+        scope: &'a Scope,
+        recursive: bool,
+        unlocked: Unlocked,
+        exclusions: Option<&Exclusions>,
+    ) -> Result<Self, Error> {
         let mut targets = Self {
             scope,
             paths: Vec::new(),
@@ -83,7 +97,7 @@ impl<'a> Targets<'a> {
         };
         if recursive {
             for directory in scope.directories() {
-                targets.search(&directory, unlocked)?;
+                targets.search(&directory, unlocked, exclusions)?;
             }
         } else {
             for root in named_roots(scope)? {
@@ -94,9 +108,9 @@ impl<'a> Targets<'a> {
         Ok(targets)
     }
 
-    fn search(&mut self, directory: &Path, unlocked: Unlocked) -> Result<(), Error> {
+    fn search(&mut self, directory: &Path, unlocked: Unlocked, exclusions: Option<&Exclusions>) -> Result<(), Error> {
         let start = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        let mut found = discover(start, unlocked == Unlocked::Created)?;
+        let mut found = discover(start, unlocked == Unlocked::Created, exclusions)?;
         if unlocked == Unlocked::Opened {
             found.roots.append(&mut found.without_lock);
             found.roots.sort_unstable();
@@ -127,24 +141,28 @@ impl<'a> Targets<'a> {
         Ok(())
     }
 
-    /// Adds a root module that no search finds: as reports name it, and where it is.
-    pub fn add(&mut self, shown: PathBuf, place: PathBuf) {
-        if !self.paths.contains(&shown) {
-            self.paths.push(shown);
-            self.places.push(Place::Found(place));
+    /// Adds root modules that no search finds: as reports name them, and where they are.
+    pub fn add(&mut self, found: impl IntoIterator<Item = (PathBuf, PathBuf)>) {
+        let mut known: BTreeSet<PathBuf> = self.paths.iter().cloned().collect();
+        for (shown, place) in found {
+            if known.insert(shown.clone()) {
+                self.paths.push(shown);
+                self.places.push(Place::Found(place));
+            }
         }
     }
 
-    /// Takes a root module out, of which all is told already.
-    pub fn leave_out(&mut self, place: &Path) {
-        let of = |known: &Place| match known {
-            Place::Named(settings) => worktree::absolute(&settings.root) == place,
-            Place::Found(root) => worktree::absolute(root) == place,
-        };
-        if let Some(at) = self.places.iter().position(of) {
-            self.places.remove(at);
-            self.paths.remove(at);
+    /// Leaves out the root modules at some places, which are absolute and without symbolic links.
+    pub fn leave_out(&mut self, places: &BTreeSet<PathBuf>) {
+        if places.is_empty() {
+            return;
         }
+        let is_left = |known: &Place| match known {
+            Place::Named(settings) => !places.contains(&settings.place),
+            Place::Found(root) => !places.contains(&worktree::absolute(root)),
+        };
+        let known = std::mem::take(&mut self.paths).into_iter().zip(std::mem::take(&mut self.places));
+        (self.paths, self.places) = known.filter(|(_, place)| is_left(place)).unzip();
     }
 
     /// Makes sure that there is something to look at.

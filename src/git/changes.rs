@@ -227,6 +227,16 @@ impl Changes {
         self.paths.iter().map(|path| &**path)
     }
 
+    /// True if a file changed, by its path from the top.
+    pub fn has(&self, path: &str) -> bool {
+        self.paths.contains(path)
+    }
+
+    /// The links and submodules that are new or changed.
+    pub fn crossings(&self) -> impl Iterator<Item = (&str, Kind)> {
+        self.crossings.iter().map(|(path, kind)| (&**path, *kind))
+    }
+
     /// The first link or submodule that is new or changed and stands at a path or above it, or at or above a link that the
     /// path leads over.
     pub fn crossing(&self, path: &str) -> Option<(&str, Kind)> {
@@ -236,11 +246,6 @@ impl Changes {
             ways.find_map(|way| first(&self.crossings, &way))
         };
         first(&self.crossings, path).or_else(|| if self.is_plain(path) { None } else { beyond() })
-    }
-
-    /// True if a link or submodule is new or changed.
-    pub fn has_crossings(&self) -> bool {
-        !self.crossings.is_empty()
     }
 
     /// What git tracks now, from the top.
@@ -326,6 +331,20 @@ fn first<'a>(crossings: &'a BTreeMap<RepoPath, Kind>, path: &str) -> Option<(&'a
 }
 
 #[cfg(test)]
+impl Changes {
+    /// Changes of some files of a work tree, of which some are links or submodules now.
+    pub fn of(top: &Path, paths: &[&str], crossings: &[(&str, Kind)]) -> Self {
+        let path = |path: &str| RepoPath::from_git(path);
+        Self {
+            top: top.to_owned(),
+            paths: paths.iter().chain(crossings.iter().map(|(path, _)| path)).map(|it| path(it)).collect(),
+            crossings: crossings.iter().map(|(at, kind)| (path(at), *kind)).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -337,11 +356,7 @@ mod tests {
             std::fs::create_dir_all(top.join(place)).unwrap();
         }
         std::fs::write(top.join("shared/main.tf"), "").unwrap();
-        let changes = |paths: &[&str]| Changes {
-            top: top.clone(),
-            paths: paths.iter().map(|path| RepoPath::from_git(*path)).collect(),
-            ..Changes::default()
-        };
+        let changes = |paths: &[&str]| Changes::of(&top, paths, &[]);
         let tf = |name: &str| name.strip_suffix(".tf").is_some();
         let some = changes(&["a/main.tf", "b-c", "b/c/x/y.tf", "sub"]);
         assert!(some.touch(&top.join("a/main.tf")) && some.touch(&top.join("a/../a/main.tf")));

@@ -92,13 +92,11 @@ impl Tree {
         self.entries.get(path).map(|entry| entry.kind)
     }
 
-    /// True if there are files below a path.
-    pub fn is_directory(&self, path: &str) -> bool {
-        let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
-        self.entries
-            .range(RepoPath::from_git(prefix.as_str())..)
-            .next()
-            .is_some_and(|(first, _)| first.starts_with(&prefix))
+    /// The paths below a directory, from the top.
+    pub fn below(&self, directory: &str) -> impl Iterator<Item = &str> {
+        let prefix = RepoPath::from_git(directory).prefix();
+        let from = self.entries.range(RepoPath::from_git(prefix.as_str())..);
+        from.map(|(path, _)| &**path).take_while(move |path| path.starts_with(&prefix))
     }
 
     /// The path of the file that a path leads to, all links followed; none if it leads to no file of the tree.
@@ -129,23 +127,27 @@ impl Tree {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tree(files: &[&str], links: &[(&str, &str)]) -> Tree {
+impl Tree {
+    /// The tree of some files, with symbolic links and where they lead.
+    pub fn of(files: &[&str], links: &[(&str, &str)]) -> Self {
         let of = |kind| move |path: &str| (RepoPath::from_git(path), Entry { kind, id: String::new() });
         let mut entries: BTreeMap<_, _> = files.iter().copied().map(of(Kind::File)).collect();
         entries.extend(links.iter().map(|(path, _)| of(Kind::Link)(path)));
         let targets =
             links.iter().map(|(path, target)| (RepoPath::from_git(*path), target.as_bytes().to_vec())).collect();
-        Tree { entries, targets }
+        Self { entries, targets }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn links_are_followed_within_the_tree() {
         let links =
             [("a/l", "../b/f"), ("c", "b"), ("out", "../../etc/f"), ("abs", "/etc/f"), ("loop", "loop"), ("no", "x")];
-        let tree = tree(&["b/f", "b/g"], &links);
+        let tree = Tree::of(&["b/f", "b/g"], &links);
         let resolved = |path: &str| tree.resolve(path);
         assert_eq!(resolved("b/f").as_deref(), Some("b/f"));
         assert_eq!(resolved("a/l").as_deref(), Some("b/f"));
@@ -153,7 +155,8 @@ mod tests {
         for path in ["out", "abs", "loop", "no", "b", "x"] {
             assert_eq!(resolved(path), None, "{path}");
         }
-        assert!(tree.is_directory("b") && !tree.is_directory("c") && tree.is_directory(""));
+        assert_eq!(tree.below("b").collect::<Vec<_>>(), ["b/f", "b/g"]);
+        assert_eq!((tree.below("c").count(), tree.below("").count()), (0, 8));
     }
 
     #[test]

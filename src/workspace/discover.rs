@@ -1,8 +1,10 @@
 //! Which directories below one are root modules.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::Exclusions;
 use crate::dialect::Dialect;
 use crate::disk::below::{self, BelowError, Calls, Place, Survey};
 use crate::disk::roots::{MissingModules, TreeOptions, load_tree};
@@ -25,12 +27,12 @@ pub struct Discovered {
 }
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that are called
-/// from nowhere in the work tree.
+/// from nowhere in the work tree. Settings keep directories out of the search: those of the work tree if none are given.
 ///
 /// # Errors
 ///
 /// [`BelowError`] if the directory itself cannot be read.
-pub fn discover(start: &Path, create: bool) -> Result<Discovered, BelowError> {
+pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, BelowError> {
     let survey = below::survey(start)?;
     let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);
     let mut roots: BTreeSet<PathBuf> = locked.iter().map(|place| place.path.clone()).collect();
@@ -52,12 +54,17 @@ pub fn discover(start: &Path, create: bool) -> Result<Discovered, BelowError> {
             }
         }
     }
+    let of_work_tree = || Exclusions::of_work_tree(start, roots.iter().chain(&without_lock).map(PathBuf::as_path));
+    let exclusions = exclusions.map_or_else(|| Cow::Owned(of_work_tree()), Cow::Borrowed);
+    let top = worktree::absolute(start);
+    roots.retain(|path| !exclusions.cover(&top.join(path)));
+    without_lock.retain(|path| !exclusions.cover(&top.join(path)));
     let errors = survey.unreadable.into_iter().map(Error::from).collect();
     Ok(Discovered { roots: roots.into_iter().collect(), without_lock, trust_files: survey.trust_files, errors })
 }
 
 /// True unless it is known that nothing is required: there `init` writes no lock file either.
-fn may_require(root: &Path) -> bool {
+pub fn may_require(root: &Path) -> bool {
     // OpenTofu takes whatever Terraform takes, where only the number of providers counts.
     let options = TreeOptions { missing: MissingModules::Skip, ..TreeOptions::new(Dialect::OpenTofu) };
     load_tree(root, &options).map_or(true, |tree| !tree.complete || !tree.requirements.is_empty())
@@ -67,17 +74,20 @@ fn may_require(root: &Path) -> bool {
 /// none below.
 pub fn below(directory: &Path) -> Option<String> {
     // What cannot be searched has nothing to suggest.
-    let found = discover(directory, false).ok()?;
+    let found = discover(directory, false, None).ok()?;
     match found.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
-        0 => match discover(directory, true).ok()?.roots.iter().filter(|path| !path.as_os_str().is_empty()).count() {
-            0 => None,
-            1 => {
-                Some("`tflock lock -r --create` writes a lock file for the root module below this directory".to_owned())
+        0 => {
+            match discover(directory, true, None).ok()?.roots.iter().filter(|path| !path.as_os_str().is_empty()).count()
+            {
+                0 => None,
+                1 => Some(
+                    "`tflock lock -r --create` writes a lock file for the root module below this directory".to_owned(),
+                ),
+                count => Some(format!(
+                    "`tflock lock -r --create` writes lock files for the {count} root modules below this directory"
+                )),
             }
-            count => Some(format!(
-                "`tflock lock -r --create` writes lock files for the {count} root modules below this directory"
-            )),
-        },
+        }
         1 => Some("1 root module is below this directory: pass -r to work in it".to_owned()),
         count => Some(format!("{count} root modules are below this directory: pass -r to work in all of them")),
     }
@@ -85,7 +95,7 @@ pub fn below(directory: &Path) -> Option<String> {
 
 /// The root modules below a directory, as they are named from there; none where it cannot be searched.
 pub fn root_modules(directory: &Path) -> Vec<String> {
-    let found = discover(directory, true).map(|found| found.roots).unwrap_or_default();
+    let found = discover(directory, true, None).map(|found| found.roots).unwrap_or_default();
     found
         .iter()
         .filter(|path| !path.as_os_str().is_empty())
@@ -176,10 +186,10 @@ mod tests {
             ("modules/n/main.tf", ""),
             ("terragrunt/.terraform.lock.hcl", ""),
         ]);
-        let found = discover(folder.path(), false).unwrap();
+        let found = discover(folder.path(), false, None).unwrap();
         assert_eq!(texts(&found.roots), ["env/a", "terragrunt"]);
         assert_eq!(texts(&found.without_lock), ["env/b", "env/unknown"]);
-        let found = discover(folder.path(), true).unwrap();
+        let found = discover(folder.path(), true, None).unwrap();
         assert_eq!(texts(&found.roots), ["env/a", "env/b", "env/unknown", "env/unneeding", "modules/n", "terragrunt"]);
         assert_eq!(texts(&found.without_lock), [""; 0]);
     }
@@ -197,18 +207,18 @@ mod tests {
             ("middle/main.tf", &calls("../deep")),
             ("deep/main.tf", BACKEND),
         ]);
-        assert_eq!(texts(&discover(folder.path(), false).unwrap().without_lock), ["one", "prod", "two"]);
+        assert_eq!(texts(&discover(folder.path(), false, None).unwrap().without_lock), ["one", "prod", "two"]);
         write(&folder.path().join(".git/HEAD"), "");
-        assert_eq!(texts(&discover(&folder.path().join("deep"), false).unwrap().without_lock), [""; 0]);
-        assert_eq!(texts(&discover(&folder.path().join("prod"), false).unwrap().without_lock), [""]);
+        assert_eq!(texts(&discover(&folder.path().join("deep"), false, None).unwrap().without_lock), [""; 0]);
+        assert_eq!(texts(&discover(&folder.path().join("prod"), false, None).unwrap().without_lock), [""]);
     }
 
     #[test]
     fn callers_elsewhere_in_the_work_tree_count() {
         let folder = tree(&[("env/a/main.tf", CALL), ("modules/m/main.tf", ""), ("modules/n/main.tf", "")]);
         let modules = folder.path().join("modules");
-        assert_eq!(texts(&discover(&modules, true).unwrap().roots), ["m", "n"]);
+        assert_eq!(texts(&discover(&modules, true, None).unwrap().roots), ["m", "n"]);
         write(&folder.path().join(".git/HEAD"), "");
-        assert_eq!(texts(&discover(&modules, true).unwrap().roots), ["n"]);
+        assert_eq!(texts(&discover(&modules, true, None).unwrap().roots), ["n"]);
     }
 }

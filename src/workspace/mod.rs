@@ -3,6 +3,7 @@
 mod clues;
 pub mod discover;
 mod environment;
+mod exclusions;
 mod names;
 mod readings;
 mod restore;
@@ -12,10 +13,11 @@ mod scope;
 mod settings;
 
 pub use environment::Environment;
+pub use exclusions::Exclusions;
 pub use names::{Named, Names, directory};
 pub use readings::Readings;
 pub use restore::{git_in, refused};
 pub use root_module::{Reading, RootModule, absent};
 pub use root_settings::{RootSource, RunSettings, TrustPlace};
 pub use scope::{Scope, ToolChoice};
-pub use settings::{dialect_of_text, named_roots, one_dialect, root_settings, under};
+pub use settings::{dialect_of_text, existing_directory, named_roots, one_dialect, root_settings, with_base_settings};

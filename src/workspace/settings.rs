@@ -48,7 +48,12 @@ pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSett
 
 /// The same root module under settings that do not stand in the work tree. Where they name no tool, it is that of the
 /// lock file `before`, if there was one.
-pub fn under(root: RunSettings, settings: Settings, before: Option<Dialect>, scope: &Scope) -> RunSettings {
+pub fn with_base_settings(
+    root: RunSettings,
+    settings: Settings,
+    before: Option<Dialect>,
+    scope: &Scope,
+) -> RunSettings {
     let clues = || dialect_by_clues(&root.root, &lock_text(&root.root), &root.variables);
     let dialect = stated(&settings, scope).or(before).unwrap_or_else(clues);
     RunSettings { dialect, settings: settings.stated_in(&root.boundary), ..root }
@@ -66,14 +71,24 @@ fn near(directory: &Path) -> Option<String> {
     Some(format!("did you mean {}?", near.display()))
 }
 
+/// A directory to work in, never empty.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
+    let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
+    if root.is_dir() {
+        return Ok(root);
+    }
+    let message = format!("cannot work in {}: it is not a directory", root.display());
+    Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint))
+}
+
 fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
-    let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.clone() };
-    if !root.is_dir() {
-        let message = format!("cannot work in {}: it is not a directory", root.display());
-        return Err(near(&root).into_iter().fold(Error::new(ErrorKind::Disk, message), Error::hint));
-    }
+    let root = existing_directory(&path)?;
     links::resolve(&root).map_err(|reason| {
         let message = format!("cannot work in {}: {reason}", root.display());
         Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use super::Services;
 use super::targets::{Targets, Unlocked};
 use super::verify::Root;
-use super::verify::bases::Bases;
 use super::verify::opening::open;
 use crate::error::Error;
 use crate::finding::Finding;
@@ -41,7 +40,7 @@ pub struct Request {
 pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     let targets = Targets::of(scope, request.recursive, Unlocked::Opened)?.or_none()?;
-    let roots = open(&targets, &Bases::default(), scope)?.whole();
+    let roots = open(&targets, None, scope)?.whole();
     services.events_for(targets.dialect());
     let cache = Arc::new(services.open_cache(&targets.directories()));
     let (mut roots, mut notes) = if request.check {

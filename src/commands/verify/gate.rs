@@ -1,30 +1,35 @@
 //! The gate as a whole: which root modules, what is believed, what is asked, and what is told.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::base::AskedBase;
-use super::bases::{Bases, Sifted};
+use super::base::{AskedBase, Base, Gone};
 use super::modules;
-use super::opening::{Opening, open};
+use super::opening::{Opening, has_its_own_gate, open};
 use super::{Root, Roots, VerifyOptions, ambiguous, judged, recalled};
 use crate::addr::ProviderAddr;
 use crate::commands::Services;
-use crate::commands::sources::{Group, Sources};
+use crate::commands::roots::by_source;
+use crate::commands::sources::Sources;
 use crate::commands::targets::{Targets, Unlocked};
 use crate::commands::trust_store::TrustStore;
 use crate::commands::verify_online::questions;
 use crate::dialect::Dialect;
 use crate::disk::cache::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Level, Rule};
+use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::parallel;
 use crate::path::worktree;
 use crate::query::inquiry::Depth;
 use crate::release::Releases;
 use crate::settings::SourceChoice;
-use crate::workspace::{RootSource, Scope};
+use crate::verify::{self, Verified};
+use crate::workspace::{Exclusions, RootSource, Scope};
+
+/// How many root modules are named that were not checked.
+const MOST_NAMED: usize = 5;
 
 /// What `verify` is asked.
 #[derive(Debug, Clone)]
@@ -51,55 +56,175 @@ const GAP: &str = "`init` fetches modules again, and a tag may move until then: 
 pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     forbidden(request, scope)?;
-    let mut targets = Targets::of(&services.scope, request.recursive, Unlocked::Opened)?;
-    let bases = Bases::open(scope, request.base.as_ref())?;
-    if !bases.is_empty() && !scope.offline {
+    let base = request.base.as_ref().map(|asked| Base::open(scope, asked)).transpose()?;
+    let exclusions = base.as_ref().and_then(Base::exclusions);
+    let mut targets = Targets::within(scope, request.recursive, Unlocked::Opened, exclusions.as_ref())?;
+    if base.is_some() && !scope.offline {
         outside(services)?;
     }
-    let gone = bases.add_gone(scope, &mut targets);
-    targets.outcomes.extend(gone);
-    // A change may take the last root module away.
-    let mut targets = if bases.is_empty() { targets.or_none()? } else { targets };
+    if let Some(base) = &base {
+        add_gone(base, exclusions.as_ref(), &mut targets, scope);
+    } else {
+        // A change may take the last root module away.
+        targets = targets.or_none()?;
+    }
     let cache = Arc::new(services.open_cache(&targets.directories()));
-    let Opening { roots, trust, tracked } = open(&targets, &bases, scope)?;
-    let locks_modules = roots.iter().any(|(_, root)| root.as_ref().is_ok_and(super::Root::locks_modules));
-    let mut findings = bases.findings(trust, &roots, scope)?;
-    if bases.is_empty() {
-        findings.extend(ambiguous::of_trees(&scope.directories(), &roots, &tracked, scope.environment.now));
-    }
-    if targets.found {
-        findings.extend(bases.went_on(&roots, scope)?);
-    }
-    let beyond = bases.is_empty().then(|| beyond(&roots, scope)).flatten();
-    let Sifted { mut changed, unchanged } = bases.sift(roots)?;
+    let Opening { roots, nested, trust, tracked } = open(&targets, base.as_ref(), scope)?;
+    let order: HashMap<PathBuf, usize> = targets.paths.iter().cloned().zip(0..).collect();
+    let opened: Vec<&Root> = roots.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
+    let locks_modules = opened.iter().any(|root| root.locks_modules());
+    let of_work_tree = match &base {
+        Some(base) => of_work_tree(base, trust, &opened, (scope, targets.found))?,
+        None => ambiguous::of_trees(&scope.directories(), &roots, &tracked, scope.environment.now),
+    };
+    let other_tool = of_other_tool(&of_work_tree, &roots);
+    let (mut changed, mut outcomes) = match &base {
+        Some(base) => partition_changed(base, roots)?,
+        None => (roots, Vec::new()),
+    };
+    let skipped = outcomes.len();
     if !scope.offline {
         modules::ask(&mut changed);
     }
     services.events_for(targets.dialect());
-    let (mut roots, mut notes) = if scope.offline {
+    let (judged, mut notes) = if scope.offline {
         let known = recalled(&changed, &cache);
         judged(changed, &known, &cache, request.options)
     } else {
         asked(changed, &cache, request, services)?
     };
-    let as_they_were = unchanged.len();
-    for (at, root) in unchanged {
-        roots.insert(at, root);
-    }
-    roots.append(&mut targets.outcomes);
+    outcomes.extend(judged);
+    outcomes.iter_mut().filter(|root| other_tool.contains(&root.path)).for_each(leave_out_consequences);
+    outcomes.append(&mut targets.outcomes);
     if targets.found {
-        roots.sort_by(|one, other| one.path.cmp(&other.path));
+        outcomes.sort_by(|one, other| one.path.cmp(&other.path));
+    } else {
+        outcomes.sort_by_key(|root| order.get(&root.path).copied());
     }
-    bases.tell(findings, &mut roots, targets.many());
-    let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", roots) };
-    notes.extend(self::notes(&outcome, &bases, scope.offline, as_they_were));
-    notes.extend(beyond);
+    tell(base.as_ref(), of_work_tree, &mut outcomes, targets.many());
+    let outcome = Outcome { many: targets.many(), dialect: targets.dialect(), ..Outcome::of_roots("verify", outcomes) };
+    notes.extend(self::notes(&outcome, base.as_ref(), scope.offline, skipped));
+    notes.extend(not_judged(&nested));
     if locks_modules && !request.options.installed {
         notes.push(GAP.to_owned());
     }
     notes.extend(cache.note().map(str::to_owned));
     notes.extend(cache.flush().err().map(|problem| problem.to_string()));
     Ok(Outcome { notes, ..outcome })
+}
+
+/// Adds the root modules that lost their lock file, which no search finds, and what is told of others without looking: that
+/// they have no configuration, or that the search began in a repository which has its own gate.
+fn add_gone(base: &Base, exclusions: Option<&Exclusions>, targets: &mut Targets<'_>, scope: &Scope) {
+    let starts: BTreeSet<PathBuf> = scope.directories().iter().map(|start| worktree::absolute(start)).collect();
+    let is_below = |place: &Path| place.ancestors().any(|above| starts.contains(above));
+    let is_asked = |gone: &Gone| {
+        let is_out = exclusions.is_some_and(|exclusions| exclusions.cover(&gone.place));
+        if targets.found { is_below(&gone.place) && !is_out } else { starts.contains(&gone.place) }
+    };
+    let gone = base.gone().into_iter().filter(is_asked);
+    let (configured, without): (Vec<Gone>, Vec<Gone>) = gone.partition(|gone| gone.has_configuration);
+    if targets.found {
+        targets.add(configured.into_iter().map(|gone| (gone.path, gone.place)));
+    }
+    targets.leave_out(&without.iter().map(|gone| gone.place.clone()).collect());
+    targets.outcomes.extend(without.into_iter().map(|gone| {
+        let settings = base.settings(&gone.place).ok().flatten().unwrap_or_default();
+        let findings = verify::of_tree(vec![gone.finding(&base.compared())], &settings, scope.environment.now);
+        RootOutcome { path: gone.path, body: Ok(Body::Verified(verified(base))), findings }
+    }));
+    let nested = starts.iter().filter(|start| targets.found && base.is_nested(&worktree::boundary(start)));
+    let nested = nested.map(|start| start.strip_prefix(base.top()).unwrap_or(start).to_owned());
+    targets.outcomes.extend(nested.map(|path| RootOutcome::failed(path.clone(), has_its_own_gate(path))));
+}
+
+fn verified(base: &Base) -> Verified {
+    Verified { base: Some(base.compared()), ..Verified::default() }
+}
+
+/// The findings about the work tree as a whole, at their levels; `trust` are those about its trust file.
+fn of_work_tree(
+    base: &Base,
+    trust: Vec<Finding>,
+    opened: &[&Root],
+    (scope, found): (&Scope, bool),
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = base.policy()?;
+    findings.extend(base.hidden_paths(opened, scope.dialect()));
+    findings.extend(trust);
+    if found {
+        findings.extend(base.unlocked(opened));
+    }
+    Ok(verify::of_tree(findings, &base.top_settings()?, scope.environment.now))
+}
+
+/// Root modules whose files are for another tool than they are judged for, where that is denied.
+fn of_other_tool(findings: &[Finding], roots: &Roots) -> BTreeSet<PathBuf> {
+    if !findings.iter().any(|finding| finding.rule == Rule::DialectChanged && finding.level == Level::Deny) {
+        return BTreeSet::new();
+    }
+    let is_of = |root: &Result<Root, Error>| root.as_ref().is_ok_and(Root::has_other_tool);
+    roots.iter().filter(|(_, root)| is_of(root)).map(|(path, _)| path.clone()).collect()
+}
+
+/// Leaves out what only follows from judging by the tool of before.
+fn leave_out_consequences(root: &mut RootOutcome) {
+    root.findings.retain(|finding| ![Rule::EntryMissing, Rule::PossiblyFromState].contains(&finding.rule));
+}
+
+/// The root modules for which something changed that is read for them, with what they were before; and the results of the
+/// others.
+fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcome>), Error> {
+    let judged = parallel::consume(roots, parallel::cores(), |(path, root): (PathBuf, Result<Root, Error>)| {
+        let is_concerned = root.as_ref().map_or(true, |root| base.concerns(root));
+        (path, root, is_concerned)
+    });
+    let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
+    for (path, root, is_concerned) in judged {
+        match root {
+            Ok(root) if !is_concerned => {
+                let verified = Verified { unchanged: true, not_checked: root.unread().cloned(), ..verified(base) };
+                unchanged.push(RootOutcome { path, body: Ok(Body::Verified(verified)), findings: Vec::new() });
+            }
+            root => changed.push((path, root)),
+        }
+    }
+    let opened: Vec<&Root> = changed.iter().filter_map(|(_, root)| root.as_ref().ok()).collect();
+    let mut before = base.before(&opened)?.into_iter();
+    let since = |(path, root): (PathBuf, Result<Root, Error>)| match root {
+        Ok(root) => (path, Ok(before.next().map_or(root.clone(), |before| root.since(before)))),
+        Err(error) => (path, Err(error)),
+    };
+    let changed = changed.into_iter().map(since).collect();
+    Ok((changed, unchanged))
+}
+
+/// Puts findings about the work tree where they are seen: with the one root module that was asked for, else with the top.
+fn tell(base: Option<&Base>, findings: Vec<Finding>, roots: &mut Vec<RootOutcome>, many: bool) {
+    if findings.is_empty() {
+        return;
+    }
+    let top = roots.iter_mut().find(|root| !many || root.path.as_os_str().is_empty());
+    if let Some(root) = top {
+        root.findings.splice(0..0, findings);
+        return;
+    }
+    let body = Body::Verified(Verified { of_work_tree: true, ..base.map(verified).unwrap_or_default() });
+    roots.insert(0, RootOutcome { path: PathBuf::new(), body: Ok(body), findings });
+}
+
+/// The root modules that are not judged, since they are in repositories of their own.
+fn not_judged(nested: &[PathBuf]) -> Option<String> {
+    let first = nested.iter().take(MOST_NAMED).map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    let more = match nested.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!nested.is_empty()).then(|| {
+        format!(
+            "not checked: root modules of git repositories within this one, which have their own gate: {first}{more}"
+        )
+    })
 }
 
 /// What would make the gate weaker than whoever typed the command line thinks.
@@ -131,38 +256,43 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
 }
 
 /// What was not looked at, and who vouches for the rest.
-fn notes(outcome: &Outcome, bases: &Bases, offline: bool, as_they_were: usize) -> Vec<String> {
+fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) -> Vec<String> {
     let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
-    let told = bases.notes();
-    if told.is_empty() {
-        notes.push("the work tree vouches for itself: its own settings and trust file were believed".to_owned());
-    }
-    notes.extend(told);
+    notes.push(base.map_or_else(
+        || "the work tree vouches for itself: its own settings and trust file were believed".to_owned(),
+        Base::note,
+    ));
     notes.extend(day_one(outcome));
+    notes.extend(not_checked(outcome));
     if outcome.roots.is_empty() {
         notes.push("there is no root module here: no directory has a lock file".to_owned());
     }
-    if as_they_were > 0 && outcome.many {
+    if skipped > 0 && outcome.many {
         let count = outcome.roots.len();
-        notes.push(format!("{as_they_were} of {count} root modules are unchanged; nothing was asked about them"));
+        notes.push(format!("{skipped} of {count} root modules are unchanged; nothing was asked about them"));
     }
     notes
 }
 
-/// The work trees within that of the run, such as submodules, where its settings and trust file do not count.
-fn beyond(roots: &Roots, scope: &Scope) -> Option<String> {
-    let starts: Vec<PathBuf> = scope.directories().iter().filter_map(|start| worktree::top(start)).collect();
-    let opened = roots.iter().filter_map(|(_, root)| root.as_ref().ok());
-    let within = opened.filter_map(|root| {
-        let top = &root.settings().boundary;
-        let around = starts.iter().find(|start| top.starts_with(start))?;
-        top.strip_prefix(around).ok().filter(|way| !way.as_os_str().is_empty()).map(|way| way.display().to_string())
-    });
-    let within: Vec<String> = within.collect::<BTreeSet<String>>().into_iter().collect();
-    let of = if within.len() == 1 { "a work tree" } else { "work trees" };
-    let note =
-        || format!("settings and trust file of this work tree do not count in {}, {of} within it", within.join(", "));
-    (!within.is_empty()).then(note)
+/// The root modules whose configuration cannot be read, which nothing of the change touches.
+fn not_checked(outcome: &Outcome) -> Vec<String> {
+    let of_root = |root: &RootOutcome| match &root.body {
+        Ok(Body::Verified(Verified { not_checked: Some(error), .. })) => Some(error.clone()),
+        _ => None,
+    };
+    let errors: Vec<Error> = outcome.roots.iter().filter_map(of_root).collect();
+    let note = |error: &Error| {
+        let file = error.file.as_deref().map(|file| format!(" in {}", file.display())).unwrap_or_default();
+        format!("not checked: configuration that could not be read at the base either{file}: {}", error.message)
+    };
+    let mut notes: Vec<String> = errors.iter().take(MOST_NAMED).map(note).collect();
+    if errors.len() > MOST_NAMED {
+        notes.push(format!("not checked for such reasons: {} more root modules", errors.len() - MOST_NAMED));
+    }
+    if !errors.is_empty() {
+        notes.push("`exclude` in .tflock.hcl leaves directories out of the search".to_owned());
+    }
+    notes
 }
 
 /// What to do where no trust file remembers a signer yet; nothing where one does.
@@ -189,39 +319,33 @@ fn asked(
     let mut notes: Vec<String> = Vec::new();
     for root in roots.iter_mut().filter_map(|(_, root)| root.as_mut().ok()) {
         let trees = worktree::trees(&root.settings().place);
-        let served = sources.served_within(&root.settings().source(), &trees, locked(root));
-        root.learn_served_within(served);
+        let within = sources.served_within(&root.settings().source(), &trees, locked(root));
+        notes.extend(served(&root.settings().source()));
+        root.learn_served_within(within);
     }
-    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
-    let asking: Vec<_> = opened.map(|(at, root)| (at, root.settings().source(), locked(root))).collect();
-    notes.extend(asking.iter().filter_map(|(_, source, _)| served(source)));
-    let mut groups = sources.groups(asking);
-    let of_a_group: BTreeSet<usize> = groups.iter().flat_map(|group| group.members.clone()).collect();
-    let unopened = (0..roots.len()).filter(|at| !of_a_group.contains(at)).collect();
-    groups.push(Group { members: unopened, opened: Ok(None) });
-    let mut roots: Vec<_> = roots.into_iter().map(Some).collect();
-    let mut outcomes: Vec<_> = roots.iter().map(|_| None).collect();
-    for Group { members, opened } in groups {
-        let mut of_group: Roots = members.iter().filter_map(|at| roots[*at].take()).collect();
-        let known = match opened {
+    let mut outcomes = Vec::new();
+    for (session, mut roots) in
+        by_source(&sources, roots, |root: &Root| Some((root.settings().source(), locked(root).cloned().collect())))
+    {
+        let known = match session {
             Ok(Some(session)) => {
-                questions(of_group.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(&session)?
+                questions(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), request.depth).ask(&session)?
             }
             Ok(None) => Releases::new(),
             Err(error) => {
-                for (_, root) in &mut of_group {
+                for (_, root) in &mut roots {
                     *root = Err(error.clone());
                 }
                 Releases::new()
             }
         };
-        let (judged, more) = judged(of_group, &known, cache, request.options);
+        let (judged, more) = judged(roots, &known, cache, request.options);
+        outcomes.extend(judged);
         notes.extend(more);
-        members.into_iter().zip(judged).for_each(|(at, outcome)| outcomes[at] = Some(outcome));
     }
     notes.extend(sources.notes());
     notes.dedup();
-    Ok((outcomes.into_iter().flatten().collect(), notes))
+    Ok((outcomes, notes))
 }
 
 /// The providers of a lock file.

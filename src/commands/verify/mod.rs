@@ -3,7 +3,6 @@
 mod alike;
 mod ambiguous;
 pub mod base;
-pub mod bases;
 mod gate;
 mod installed;
 mod installed_modules;
@@ -84,6 +83,7 @@ pub fn judged(
             }
             let body = match root.unread().cloned() {
                 None => Ok(Body::Verified(verified)),
+                not_checked if root.was_unreadable() => Ok(Body::Verified(Verified { not_checked, ..verified })),
                 Some(error) => {
                     let unanswered = verified.inconclusive.into_iter().map(|it| it.error);
                     Err(Error::all(std::iter::once(error.clone()).chain(unanswered)).unwrap_or(error))

@@ -1,25 +1,28 @@
 //! Root modules with all that is read for them before anybody is asked.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::bases::Bases;
+use super::base::Base;
 use super::{Root, Roots};
 use crate::commands::targets::Targets;
-use crate::commands::trust_store::TrustPlace;
-use crate::error::Error;
+use crate::commands::trust_store::{TrustPlace, TrustStore};
+use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::git::{TrackedFiles, TrackedFolder};
 use crate::parallel;
 use crate::verify::Counted;
-use crate::workspace::{RunSettings, Scope};
+use crate::workspace::{RunSettings, Scope, with_base_settings};
 
 /// What was read before anybody is asked.
 #[derive(Debug)]
 pub struct Opening {
     /// The root modules, or why they could not be read.
     pub roots: Roots,
-    /// What the change did to trust files.
+    /// Those that were found in git repositories of their own, which have their own gate.
+    pub nested: Vec<PathBuf>,
+    /// What the change did to the trust file.
     pub trust: Vec<Finding>,
     /// What git tracks around them.
     pub tracked: TrackedFiles,
@@ -33,33 +36,79 @@ impl Opening {
     }
 }
 
+/// The settings of a root module, and what the files of the work tree say of its tool.
+type Settled = (RunSettings, crate::dialect::Dialect);
+
 /// All that is read for each root module; each trust file is read once.
 ///
 /// # Errors
 ///
 /// All that is wrong with trust files; what is wrong with a root module stands in its place.
-pub fn open(targets: &Targets<'_>, bases: &Bases, scope: &Scope) -> Result<Opening, Error> {
-    let count = targets.paths.len();
-    let settings: Vec<Result<RunSettings, Error>> = parallel::each(count, parallel::cores(), |at| {
-        targets.settings(at).and_then(|root| bases.settings(root, scope))
+pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
+    let settings: Vec<Result<Settled, Error>> = parallel::each(targets.paths.len(), parallel::cores(), |at| {
+        let root = targets.settings(at)?;
+        let own = root.dialect;
+        Ok((base.map_or(Ok(root.clone()), |base| with_base(root, base, scope))?, own))
     });
+    let (mut opened, mut nested) = (Vec::new(), Vec::new());
+    for (path, settings) in targets.paths.iter().cloned().zip(settings) {
+        let boundary = settings.as_ref().ok().map(|(root, _)| &root.boundary);
+        match boundary.zip(base).is_some_and(|(boundary, base)| base.is_nested(boundary)) {
+            true if targets.found => nested.push(path),
+            true => opened.push((path.clone(), Err(has_its_own_gate(path)))),
+            false => opened.push((path, settings)),
+        }
+    }
     let mut pins: BTreeMap<TrustPlace, Option<Arc<Counted>>> = BTreeMap::new();
     let mut trust = Vec::new();
-    for root in settings.iter().flatten() {
+    for (root, _) in opened.iter().filter_map(|(_, settings)| settings.as_ref().ok()) {
         if !pins.contains_key(&root.trust) {
-            let (own, findings) = bases.pins(&root.place, &root.trust, scope.trust_file.is_some())?;
+            let (own, findings) = pins_at(&root.trust, base, scope)?;
             pins.insert(root.trust.clone(), own.map(Arc::new));
             trust.extend(findings);
         }
     }
     let tracked = TrackedFiles::default();
     // With a base, what is no plain folder is told of the working tree, also where nothing changed.
-    let is_told = |folder: &TrackedFolder| bases.is_empty() || folder.is_plain;
+    let is_told = |folder: &TrackedFolder| base.is_none() || folder.is_plain;
     let packages = |root: &RunSettings| tracked.packages(&root.root).into_iter().filter(is_told).collect::<Vec<_>>();
-    let settings = targets.paths.iter().cloned().zip(settings).collect();
-    let roots = parallel::consume(settings, parallel::cores(), |(path, settings): (_, Result<RunSettings, Error>)| {
-        let open = |root: RunSettings| Root::open(&root, pins.get(&root.trust).cloned().flatten(), &packages(&root));
+    let roots = parallel::consume(opened, parallel::cores(), |(path, settings): (PathBuf, Result<Settled, Error>)| {
+        let open = |(settings, own): Settled| {
+            let pins = pins.get(&settings.trust).cloned().flatten();
+            let root = Root::open(&settings, pins, &packages(&settings))?.of_tool(own);
+            let was_unreadable = base.is_some_and(|base| base.was_unreadable(&root));
+            Ok(root.unreadable_before(was_unreadable))
+        };
         (path, settings.and_then(open))
     });
-    Ok(Opening { roots, trust, tracked })
+    Ok(Opening { roots, nested, trust, tracked })
+}
+
+/// A root module under the settings that count for a change.
+fn with_base(root: RunSettings, base: &Base, scope: &Scope) -> Result<RunSettings, Error> {
+    if base.is_nested(&root.boundary) {
+        return Ok(root);
+    }
+    Ok(match base.settings(&root.place)? {
+        Some(settings) => {
+            let before = base.tool_before(&base.way_to(&root.place));
+            with_base_settings(root, settings, before, scope)
+        }
+        None => root,
+    })
+}
+
+/// The pins that count, and what the change did to the trust file.
+fn pins_at(place: &TrustPlace, base: Option<&Base>, scope: &Scope) -> Result<(Option<Counted>, Vec<Finding>), Error> {
+    if let Some(base) = base {
+        return base.pins(place, scope.trust_file.is_some());
+    }
+    let store = TrustStore::load(place)?;
+    Ok((store.exists().then(|| store.pins().clone().into()), Vec::new()))
+}
+
+pub(super) fn has_its_own_gate(path: PathBuf) -> Error {
+    let message = "this root module is in a git repository within the work tree, which has its own gate";
+    let error = Error::new(ErrorKind::Usage, message).in_file(path);
+    error.hint("run `tflock verify --base` in a clone of that repository")
 }

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
+use super::base::Before;
 use super::modules::ServedModules;
 use super::modules::{LockedModules, ModuleFacts};
 use super::other_tool;
 use crate::addr::ProviderAddr;
+use crate::dialect::Dialect;
 use crate::disk::roots::{MissingModule, RemoteModuleCall, Tree, file_from};
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule, shell_word};
 use crate::git::TrackedFolder;
-use crate::lockfile::{self, Decoded, LockFile, Spans};
+use crate::lockfile::{self, LockFile, Spans};
 use crate::modulelock;
 use crate::path::RepoPath;
 use crate::trust::pins::{Pins, Republication};
@@ -24,18 +26,16 @@ use crate::workspace::{Names, Reading, RootModule, RunSettings, git_in};
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
 pub struct Root {
-    pub(super) settings: RunSettings,
-    /// What the lock file says; none if it is refused or not there.
-    decoded: Option<Arc<Decoded>>,
-    /// What is wrong with it as a text.
+    /// Its lock file and its configuration. Of configuration that cannot be read, nothing but the module lock.
+    module: RootModule,
+    /// What is wrong with the lock file as a text, and with what stands beside it.
     text: Vec<Finding>,
-    /// The lock file of a root module that cannot have one.
-    empty: LockFile,
-    nowhere: Spans,
-    /// The configuration; none if there is none. Of configuration that cannot be read, nothing but the module lock.
-    tree: Option<Arc<Tree>>,
     /// Why the configuration cannot be read.
     unread: Option<Error>,
+    /// True if it could not be read at the base either, and nothing changed there.
+    was_unreadable: bool,
+    /// True if the files of the work tree are for another tool than it is judged for.
+    tool_changed: bool,
     /// The remembered signers, if there is a trust file.
     pins: Option<Arc<Counted>>,
     /// What the change is judged by, and what the lock file said before it.
@@ -45,6 +45,9 @@ pub struct Root {
     /// The providers that are asked of a mirror which is a directory of its work tree.
     served_within: BTreeSet<ProviderAddr>,
 }
+
+/// The lock file of a root module that has none, and where it says what it says.
+static NO_LOCK: LazyLock<(LockFile, Spans)> = LazyLock::new(Default::default);
 
 /// What a root module is judged by as a change.
 #[derive(Debug, Clone)]
@@ -69,34 +72,26 @@ impl Root {
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         let unread = module.read_configuration(Reading::LENIENT).err();
-        let RootModule { settings, lock, mut tree, .. } = module;
         if unread.is_some() {
-            tree = Some(Arc::new(Tree::of_modules_alone(&settings.root)));
+            module.tree = Some(Arc::new(Tree::of_modules_alone(&settings.root)));
         }
-        let mut text = Vec::new();
-        let mut decoded = None;
-        match lock {
-            Some(Ok(read)) => {
-                text.clone_from(&read.warnings);
-                decoded = Some(read);
-            }
-            Some(Err(findings)) => text = findings,
-            None => text.extend(missing(&settings, tree.as_deref())),
-        }
+        let tree = module.tree.as_deref();
+        let mut text = match &module.lock {
+            Some(Ok(read)) => read.warnings.clone(),
+            Some(Err(findings)) => findings.clone(),
+            None => missing(settings, tree).into_iter().collect(),
+        };
         if unread.is_none() {
-            let lock = decoded.as_ref().map(|decoded| &decoded.lock);
-            text.extend(other_tool::findings(&settings, tree.as_deref(), lock));
+            text.extend(other_tool::findings(settings, tree, module.entries()));
         }
-        text.extend(tracked_packages(&settings, packages));
-        text.extend(tree.iter().flat_map(|tree| foreign_modules(&settings, tree)));
+        text.extend(tracked_packages(settings, packages));
+        text.extend(tree.iter().flat_map(|tree| foreign_modules(settings, tree)));
         Ok(Self {
-            settings,
-            decoded,
+            module,
             text,
-            empty: LockFile::new(),
-            nowhere: Spans::default(),
-            tree,
             unread,
+            was_unreadable: false,
+            tool_changed: false,
             pins,
             change: None,
             modules: ModuleFacts::default(),
@@ -106,25 +101,31 @@ impl Root {
 
     /// What the lock file says; nothing if it says nothing that can be read.
     pub fn lock(&self) -> &LockFile {
-        self.decoded.as_ref().map_or(&self.empty, |decoded| &decoded.lock)
+        self.module.entries().unwrap_or(&NO_LOCK.0)
     }
 
     /// What names of providers mean here.
     pub fn names(&self) -> Names<'_> {
-        let requirements = self.subject().requirements;
-        Names { requirements, lock: Some(self.lock()), dialect: self.settings.dialect }
+        self.module.names()
+    }
+
+    /// True if the files that were read break a rule.
+    pub(super) fn has(&self, rule: Rule) -> bool {
+        self.text.iter().any(|finding| finding.rule == rule)
     }
 
     /// What the run is told about the root module.
     pub fn settings(&self) -> &RunSettings {
-        &self.settings
+        &self.module.settings
     }
 
     /// The same root module, judged as a change of what the lock file said before.
     #[must_use]
-    pub fn since(mut self, change: Change) -> Self {
+    pub fn since(mut self, before: Before) -> Self {
+        let Before { change, modules } = before;
+        self.modules.before = modules;
         let is_missing = |finding: &Finding| finding.rule == Rule::LockFileMissing;
-        let may_need_one = self.unread.is_some() && !self.settings.lock_file().exists();
+        let may_need_one = self.unread.is_some() && !self.settings().lock_file().exists();
         if !change.before.is_empty() && (may_need_one || self.text.iter().any(is_missing)) {
             self.text.retain(|finding| !is_missing(finding));
             let message = "the dependency lock file that was here at the base was removed";
@@ -135,33 +136,49 @@ impl Root {
         self
     }
 
-    /// The same root module, with what its module lock file said before the change, if there was one.
-    #[must_use]
-    pub fn since_modules(mut self, before: Option<Vec<u8>>) -> Self {
-        self.modules.before = before;
-        self
-    }
-
     /// Why the configuration cannot be read; none if it was read, or if there is none.
     pub fn unread(&self) -> Option<&Error> {
         self.unread.as_ref()
     }
 
+    /// True if it could not be read at the base either, and nothing changed there.
+    pub(super) fn was_unreadable(&self) -> bool {
+        self.was_unreadable
+    }
+
+    /// The same root module, whose configuration could not be read at the base either if that is so.
+    #[must_use]
+    pub(super) fn unreadable_before(mut self, was_unreadable: bool) -> Self {
+        self.was_unreadable = was_unreadable;
+        self
+    }
+
+    /// The same root module, where the files of the work tree may be for another tool than it is judged for.
+    #[must_use]
+    pub(super) fn of_tool(mut self, own: Dialect) -> Self {
+        self.tool_changed = own != self.settings().dialect;
+        self
+    }
+
+    /// True if the files of the work tree are for another tool than it is judged for.
+    pub(super) fn has_other_tool(&self) -> bool {
+        self.tool_changed
+    }
+
     /// The configuration; none if there is none.
     pub(super) fn tree(&self) -> Option<&Tree> {
-        self.tree.as_deref()
+        self.module.tree.as_deref()
     }
 
     /// True if any module is locked.
     pub(super) fn locks_modules(&self) -> bool {
-        let read = self.tree.as_ref().and_then(|tree| tree.module_lock.as_ref());
+        let read = self.tree().and_then(|tree| tree.module_lock.as_ref());
         read.is_some_and(|read| !read.file.lock.is_empty())
     }
 
     /// What is locked of modules and who calls them.
     pub(super) fn locked_modules(&self) -> Option<LockedModules<'_>> {
-        let tree = self.tree.as_ref()?;
-        Some(LockedModules { settings: &self.settings, tree, facts: &self.modules })
+        Some(LockedModules { settings: self.settings(), tree: self.tree()?, facts: &self.modules })
     }
 
     /// Keeps what the sources of locked modules serve now.
@@ -181,10 +198,10 @@ impl Root {
 
     /// What was read: files, and directories of modules; all absolute.
     pub fn read(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let root = &self.settings.place;
-        let files = self.tree.iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
+        let root = &self.settings().place;
+        let files = self.tree().into_iter().flat_map(|tree| &tree.files_read).map(|file| root.join(file));
         let mut directories: Vec<PathBuf> = files.clone().filter_map(|file| Some(file.parent()?.to_owned())).collect();
-        directories.extend(self.tree.iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
+        directories.extend(self.tree().into_iter().flat_map(|tree| &tree.local_modules).map(|path| root.join(path)));
         directories.push(root.clone());
         directories.sort_unstable();
         directories.dedup();
@@ -204,8 +221,11 @@ impl Root {
     /// The lock file and the configuration that decide what is said of it, equal for equal ones; none where something
     /// else has a say: a change, modules that are locked or missing, what stands beside.
     pub(super) fn texts(&self) -> Option<[usize; 2]> {
-        let decoded = self.decoded.as_ref().filter(|decoded| decoded.warnings.len() == self.text.len())?;
-        let tree = self.tree.as_ref();
+        let decoded = self.module.lock.as_ref()?.as_ref().ok()?;
+        if decoded.warnings.len() != self.text.len() {
+            return None;
+        }
+        let tree = self.module.tree.as_ref();
         let alone = tree.is_none_or(|tree| tree.module_lock.is_none() && tree.missing.is_empty());
         let alone = alone && self.unread.is_none() && self.change.is_none() && self.modules.before.is_none();
         alone.then(|| [Arc::as_ptr(decoded).addr(), tree.map_or(0, |tree| Arc::as_ptr(tree).addr())])
@@ -214,7 +234,7 @@ impl Root {
     /// True if the rules that hold for it are those of another root module.
     pub(super) fn is_under_rules_of(&self, other: &Self) -> bool {
         let pins = |root: &Self| root.pins.as_ref().map(Arc::as_ptr);
-        let (own, others) = (&self.settings, &other.settings);
+        let (own, others) = (self.settings(), other.settings());
         own.dialect == others.dialect && pins(self) == pins(other) && own.settings == others.settings
     }
 
@@ -229,7 +249,7 @@ impl Root {
     }
 
     pub(in crate::commands) fn spans(&self) -> Option<&Spans> {
-        self.decoded.as_ref().map(|decoded| &decoded.spans)
+        self.module.lock.as_ref()?.as_ref().ok().map(|decoded| &decoded.spans)
     }
 
     pub(super) fn text_findings(&self) -> Vec<Finding> {
@@ -242,13 +262,13 @@ impl Root {
             lock: self.lock(),
             before: self.change.as_ref().map(|change| &change.before),
             first_seen: self.change.as_ref().map(|change| &change.first_seen),
-            spans: &self.nowhere,
-            requirements: self.tree.as_ref().filter(|_| self.unread.is_none()).map(|tree| &tree.requirements),
-            complete: self.tree.as_ref().is_none_or(|tree| tree.complete),
-            settings: &self.settings.settings,
-            dialect: self.settings.dialect,
+            spans: &NO_LOCK.1,
+            requirements: self.module.requirements().filter(|_| self.unread.is_none()),
+            complete: self.tree().is_none_or(|tree| tree.complete),
+            settings: &self.settings().settings,
+            dialect: self.settings().dialect,
             pins: self.pins(),
-            now: self.settings.now,
+            now: self.settings().now,
         }
     }
 
@@ -256,8 +276,8 @@ impl Root {
     pub(super) fn unknown_tree(&self) -> Verified {
         // What is not what is locked is a finding.
         let is_known = |module: &&MissingModule| !module.is_refuted();
-        let missing = self.tree.iter().flat_map(|tree| &tree.missing).filter(is_known);
-        let errors = missing.map(|module| self.settings.not_installed(module));
+        let missing = self.tree().into_iter().flat_map(|tree| &tree.missing).filter(is_known);
+        let errors = missing.map(|module| self.settings().not_installed(module));
         let errors = errors.map(|error| Unanswered { error, changed: false });
         let unasked = self.locked_modules().map(|modules| modules.unanswered()).unwrap_or_default();
         let unseen = self.change.iter().filter_map(|change| change.unseen.as_ref());
@@ -267,10 +287,10 @@ impl Root {
 
     /// Findings with their files as reports name them.
     pub(in crate::commands) fn placed(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        let lock = self.settings.lock_file_shown();
+        let lock = self.settings().lock_file_shown();
         let place = |finding: Finding| {
             let file = match &finding.file {
-                Some(file) if file.is_relative() => file_from(&self.settings.path, file),
+                Some(file) if file.is_relative() => file_from(&self.settings().path, file),
                 Some(file) => file.clone(),
                 None => lock.clone(),
             };

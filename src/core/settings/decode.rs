@@ -8,8 +8,8 @@ use hcl::edit::expr::Array;
 use hcl::edit::structure::{Block, Body};
 
 use super::{
-    Ban, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust, OptionalPlatforms,
-    Policy, Problem, ProviderScope, Settings, SettingsError, SignatureRule, ToolChoice,
+    Ban, Exclude, Exemption, ExpiredKeyRule, FILE_NAME, H1Rule, HostRules, Index, IndexPlace, IndexTrust,
+    OptionalPlatforms, Policy, Problem, ProviderScope, Settings, SettingsError, SignatureRule, ToolChoice,
 };
 use crate::addr::Hostname;
 use crate::dialect::Dialect;
@@ -20,7 +20,7 @@ use crate::version::Constraints;
 
 const TOP: Place = Place {
     name: "here",
-    attributes: &["platforms", "tool", "source", "optional_platforms"],
+    attributes: &["platforms", "tool", "source", "exclude", "optional_platforms"],
     blocks: &["policy", "host", "index", "ban", "exempt", "level"],
 };
 const POLICY: Place = Place {
@@ -77,6 +77,7 @@ impl Reader<'_, Problem> {
             platforms: self.wanted_platforms(body),
             tool: self.word(body, "tool", &TOOLS),
             source: self.text(body, "source").and_then(|source| self.keep(&source, source.text.parse())),
+            exclude: self.exclude(body),
             optional_platforms: self.optional_platforms(body),
             ..Settings::default()
         };
@@ -129,6 +130,11 @@ impl Reader<'_, Problem> {
             }
         }
         platforms
+    }
+
+    fn exclude(&mut self, body: &Body) -> Vec<Exclude> {
+        let patterns = self.texts(body, "exclude").unwrap_or_default();
+        patterns.iter().filter_map(|pattern| self.keep(pattern, Exclude::parse(pattern.text))).collect()
     }
 
     fn optional_platforms(&mut self, body: &Body) -> Vec<OptionalPlatforms> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{AgeError, DateError, FILE_NAME, IndexPlaceError, SourceError};
+use super::{AgeError, DateError, ExcludeError, FILE_NAME, IndexPlaceError, SourceError};
 use crate::addr::{HostnameError, PatternError};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Position;
@@ -72,6 +72,9 @@ pub enum Problem {
     /// A source of packages is refused.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// A pattern of directories is refused.
+    #[error(transparent)]
+    Exclude(#[from] ExcludeError),
     /// The URL of an index is refused.
     #[error(transparent)]
     Index(#[from] IndexPlaceError),

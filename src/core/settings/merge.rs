@@ -38,6 +38,7 @@ impl Settings {
             platforms: self.platforms.or(outer.platforms),
             tool: self.tool.or(outer.tool),
             source: self.source.or(outer.source),
+            exclude: [self.exclude, outer.exclude].concat(),
             optional_platforms: [self.optional_platforms, outer.optional_platforms].concat(),
             policy: self.policy.and(outer.policy),
             hosts,
@@ -60,7 +61,9 @@ impl Settings {
             (name.clone(), Index { trust, ..index.clone() })
         });
         let indexes = indexes.collect();
-        Settings { policy: both.policy, hosts: both.hosts, bans: both.bans, indexes, levels, exemptions, ..self }
+        let others = other.bans.iter().filter(|ban| !self.bans.contains(ban));
+        let bans = self.bans.iter().chain(others).cloned().collect();
+        Settings { policy: both.policy, hosts: both.hosts, bans, indexes, levels, exemptions, ..self }
     }
 
     /// True if the policy, the host rules or the bans of this file are enforced by a rule.

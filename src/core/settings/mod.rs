@@ -11,6 +11,7 @@
 mod date;
 pub mod decode;
 mod error;
+mod exclude;
 mod index;
 mod merge;
 mod policy;
@@ -29,6 +30,7 @@ pub use crate::hcl::Shape;
 pub use date::{Date, DateError};
 pub use decode::decode;
 pub use error::{Problem, SettingsError};
+pub use exclude::{Exclude, ExcludeError};
 pub use index::{Index, IndexPlace, IndexPlaceError, IndexTrust};
 pub use policy::{Age, AgeError, ExpiredKeyRule, H1Rule, HostRules, Policy, SignatureRule, allow_module_host};
 pub use scope::ProviderScope;
@@ -54,6 +56,8 @@ pub struct Settings {
     pub tool: Option<ToolChoice>,
     /// Where packages come from.
     pub source: Option<SourceChoice>,
+    /// Directories in which no root module is searched for.
+    pub exclude: Vec<Exclude>,
     /// Platforms that some providers may lack.
     pub optional_platforms: Vec<OptionalPlatforms>,
     /// What is accepted.
@@ -163,7 +167,8 @@ impl Settings {
     /// The same, as settings of a file in this folder: paths start from there.
     #[must_use]
     pub fn stated_in(self, folder: &Path) -> Self {
-        Self { source: self.source.map(|source| source.stated_in(folder)), ..self }
+        let exclude = self.exclude.into_iter().map(|exclude| exclude.stated_in(folder)).collect();
+        Self { source: self.source.map(|source| source.stated_in(folder)), exclude, ..self }
     }
 
     /// The level of a rule, if the settings change it.

@@ -40,7 +40,7 @@ pub use weakened::{Weakening, weakenings};
 
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
-use crate::finding::{Finding, Level, Position};
+use crate::finding::{Finding, Level, Position, Rule};
 use crate::hash::PackageHash;
 use crate::lockfile::{LockFile, Spans};
 use crate::release::Lookup;
@@ -92,6 +92,10 @@ pub fn verify(subject: &Subject<'_>, facts: &Facts<'_>) -> (Verified, Vec<Findin
             // One fact, which is the reason of all that is wrong with the hashes.
             Some(altered) => found.push(altered),
             None => found.extend(judged.continuity().into_iter().chain(of_hashes)),
+        }
+        // That no recorded hash is of a wanted platform follows from it, and is not mended by locking the platform.
+        if found.iter().any(|finding| [Rule::Republished, Rule::LockFileAltered].contains(&finding.rule)) {
+            found.retain(|finding| finding.rule != Rule::PlatformUncovered);
         }
         let found: Vec<Finding> =
             found.into_iter().map(|finding| subject.leveled(finding, Some(&entry.version))).collect();

@@ -14,6 +14,10 @@ pub struct Verified {
     pub inconclusive: Vec<Unanswered>,
     /// True if nothing was looked at, since nothing changed since the base.
     pub unchanged: bool,
+    /// Why the configuration was not checked, where it could not be read at the base either.
+    pub not_checked: Option<Error>,
+    /// True if it is no root module but the work tree as a whole.
+    pub of_work_tree: bool,
     /// What the work tree was compared with; without it the work tree vouches for itself.
     pub base: Option<Compared>,
 }

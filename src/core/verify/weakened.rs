@@ -32,6 +32,11 @@ pub fn weakenings(old: &Settings, new: &Settings) -> Vec<Weakening> {
     found.extend(h1(old, new));
     found.extend(minimum_age(old, new));
     found.extend(source(old, new));
+    found.extend(new.exclude.iter().filter(|exclude| !old.exclude.contains(exclude)).map(|exclude| {
+        let message =
+            format!("root modules in {:?} are left out of the search; before, they were found", exclude.pattern());
+        weakening("exclude", message)
+    }));
     found.extend(indexes(old, new));
     found.extend(old.bans.iter().filter(|ban| !new.bans.iter().any(|other| is_within(ban, other))).map(unbanned));
     let excused = |exemption: &&Exemption| !old.exemptions.iter().any(|other| is_excused(exemption, other));

@@ -20,6 +20,9 @@ pub(in crate::report) fn verdict(verified: &Verified, found: &[Finding]) -> Stri
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
     let (denied, warned) = (count(Level::Deny), count(Level::Warn));
     let verdict = if denied > 0 { "refused" } else { word(verified.code()) };
+    if verified.not_checked.is_some() && denied + warned == 0 {
+        return "not checked: the configuration could not be read at the base either".to_owned();
+    }
     if verified.unchanged && denied + warned == 0 {
         return "unchanged since the base: nothing was asked".to_owned();
     }

@@ -127,6 +127,9 @@ fn verified(verified: &Verified, findings: &[Finding]) -> Map<String, Value> {
         ("unchanged".to_owned(), json!(verified.unchanged)),
         ("believed".to_owned(), believed(verified)),
     ]);
+    if let Some(error) = &verified.not_checked {
+        object.insert("not_checked".to_owned(), errors::json(error));
+    }
     if !verified.inconclusive.is_empty() {
         object.insert(
             "inconclusive".to_owned(),

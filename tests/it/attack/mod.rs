@@ -15,6 +15,7 @@ mod honest;
 #[cfg(unix)]
 mod links;
 mod lock_files;
+mod moved;
 mod neighbours;
 #[cfg(unix)]
 mod nested;

@@ -77,20 +77,32 @@ fn a_clone_that_lies_in_another_one_is_judged_by_itself() {
     assert!(denies(&run, "hashes-dropped"), "{run}");
 }
 
+/// A submodule that was there before has a gate of its own; what it says is not taken for that of the repository around it.
 #[test]
-fn where_no_base_is_named_it_is_said_where_no_rule_reaches() {
+fn root_modules_of_submodules_are_named_and_not_judged() {
     let registry = honest();
     let workspace = repository(&registry);
-    let said = "settings and trust file of this work tree do not count in app, a work tree within it";
-    let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
-    assert!(!run.stderr.contains("do not count"), "{run}");
     submodule(&workspace, "app");
     commit(&workspace, "submodule");
-    let run = workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(0);
-    assert!(run.stderr.contains(said), "{run}");
-    // From within there is nothing around it to speak of.
-    let run = workspace.tflock(&registry, ["-C", "app", "verify", "-r", "--offline"]).ended_with(0);
-    assert!(!run.stderr.contains("do not count"), "{run}");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    evil(&workspace, "app");
+    workspace.write("other/more.tf", "# more\n");
+    let run = workspace.tflock(&registry, ["verify", "-r", "--base", "origin/main", "--offline"]).ended_with(0);
+    assert!(run.stderr.contains("which have their own gate: app"), "{run}");
+    assert!(run.stdout.contains("1 root module: 1 passed"), "{run}");
+    // Where nothing else was to be judged, nothing passes.
+    for more in [&[][..], &["-r"]] {
+        let args = ["-C", "app", "verify", "--base", "origin/main", "--offline"];
+        let run = workspace.tflock(&registry, args.iter().chain(more)).ended_with(2);
+        assert!(run.stderr.contains("which has its own gate"), "{run}");
+    }
+    // A new commit of it is the owner's to approve, be there root modules in it or not.
+    workspace.git(["-C", "app", "commit", "--quiet", "--all", "--message", "evil"]);
+    workspace.git(["add", "app"]);
+    let run = workspace.tflock(&registry, ["verify", "-r", "--base", "origin/main", "--offline"]).ended_with(3);
+    assert!(run.stdout.contains("denied[link-changed]"), "{run}");
+    let args = ["verify", "-r", "--base", "origin/main", "--offline", "--allow-trust-change"];
+    workspace.tflock(&registry, args).ended_with(0);
 }
 
 /// What a pull request could write is nobody's index, be it in the outer work tree of a submodule.

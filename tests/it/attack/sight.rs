@@ -239,14 +239,14 @@ fn links_and_submodules_that_stood_there_before_are_nothing_new() {
     commit(&workspace, "shared");
     workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
     all(&workspace, &registry, &[]).ended_with(0);
-    // A new commit of the submodule is no root module's way.
+    // A new commit of the submodule is read by a root module, and is the owner's to approve.
     workspace.write("modules/net/more.tf", "# more\n");
     workspace.git(["-C", "modules", "add", "--all"]);
     workspace.git(["-C", "modules", "commit", "--quiet", "--message", "more"]);
-    workspace.write("app/more.tf", "# more\n");
     commit(&workspace, "more");
-    let run = all(&workspace, &registry, &[]).ended_with(0);
-    assert!(!run.stdout.contains("link-changed"), "{run}");
+    let run = all(&workspace, &registry, &[]).ended_with(3);
+    assert!(denies(&run, "link-changed"), "{run}");
+    all(&workspace, &registry, &["--allow-trust-change"]).ended_with(0);
 }
 
 #[test]

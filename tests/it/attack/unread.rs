@@ -134,3 +134,121 @@ fn a_work_tree_alone_is_judged_as_well() {
     let run = workspace.tflock(&registry, ["-C", "app", "verify", "--format", "json"]).ended_with(3);
     assert!(rules(&run, "deny").contains("unattested-hash"), "{run}");
 }
+
+/// A root module that nobody maintains: its configuration cannot be read, on any branch.
+fn with_legacy(registry: &Registry, locked: bool) -> Workspace {
+    let workspace = repository(registry);
+    let calls = "terraform {\n  backend \"s3\" {}\n}\nmodule \"m\" {\n  source = \"../modules/m\"\n}\n";
+    workspace.write("legacy/x/main.tf", calls);
+    workspace.write("legacy/x/broken.tf", "module \"x\" {\n  source = \"../y\"\n  = }\n");
+    workspace.write("legacy/modules/m/main.tf", "locals {}\n");
+    workspace.write("legacy/modules/m/deep.tf", "module \"n\" {\n  source = \"../n\"\n}\n");
+    workspace.write("legacy/modules/n/main.tf", "locals {}\n");
+    workspace.write("legacy/y/main.tf", "locals {}\n");
+    if locked {
+        workspace.write(&format!("legacy/x/{LOCK}"), &workspace.read(&app_lock()));
+    }
+    merged(&workspace);
+    workspace
+}
+
+fn merged(workspace: &Workspace) {
+    commit(workspace, "before");
+    workspace.git(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+}
+
+fn all(workspace: &Workspace, registry: &Registry, more: &[&str]) -> crate::support::run::Run {
+    workspace.tflock(registry, GATE.iter().chain(&["-r", "--offline"]).chain(more))
+}
+
+#[test]
+fn what_could_not_be_read_before_holds_no_other_change_up() {
+    let registry = honest();
+    for locked in [false, true] {
+        let workspace = with_legacy(&registry, locked);
+        workspace.write("app/more.tf", "# more\n");
+        workspace.write("legacy/unrelated/main.tf", "locals {}\n");
+        commit(&workspace, "change");
+        let run = all(&workspace, &registry, &[]).ended_with(0);
+        assert!(run.stdout.contains("1 not checked"), "{run}");
+        assert!(run.stderr.contains("could not be read at the base either in legacy/x/broken.tf"), "{run}");
+        let json = all(&workspace, &registry, &["--format", "json"]).ended_with(0).json();
+        let legacy = json["roots"].as_array().unwrap().iter().find(|root| root["path"] == "legacy/x").unwrap();
+        assert_eq!(legacy["not_checked"]["file"], "legacy/x/broken.tf");
+        // The change of others does not make it worse, nor does that of settings.
+        edit(&workspace, SETTINGS, |text| format!("platforms = [\"linux_amd64\"]\n{text}"));
+        commit(&workspace, "settings");
+        let run = all(&workspace, &registry, &[]);
+        assert!(run.code != Some(2) && run.stderr.contains("could not be read at the base either"), "{run}");
+        // Without a base nothing says that it is old.
+        workspace.tflock(&registry, ["verify", "-r", "--offline"]).ended_with(2);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_and_changed_is_an_error() {
+    let registry = honest();
+    let rows: &[Break] = &[
+        ("another file there", |it| it.write("legacy/x/more.tf", "# more\n")),
+        ("the file itself", |it| it.write("legacy/x/broken.tf", "module \"x\" {\n  = 1 }\n")),
+        ("a module that a file names", |it| it.write("legacy/modules/m/main.tf", "# other\n")),
+        ("a module of that", |it| it.write("legacy/modules/n/more.tf", "# other\n")),
+        ("a module that the broken file names", |it| it.write("legacy/y/main.tf", "# other\n")),
+        ("a module that is gone", |it| std::fs::remove_dir_all(it.path("legacy/modules/n")).unwrap()),
+        ("values", |it| it.write("legacy/x/terraform.tfvars", "a = 1\n")),
+        ("packages", |it| {
+            it.write("legacy/x/terraform.d/plugins/x", "");
+            it.git(["add", "--force", "legacy"]);
+        }),
+        ("it is new", |it| {
+            it.git(["mv", "legacy/x", "legacy/z"]);
+        }),
+    ];
+    for (name, change) in rows {
+        let workspace = with_legacy(&registry, true);
+        change(&workspace);
+        commit(&workspace, "change");
+        let run = all(&workspace, &registry, &[]);
+        assert!(matches!(run.code, Some(2 | 3)) && !run.stdout.contains("not checked"), "{name}: {run}");
+    }
+    // What breaks it is the change.
+    let workspace = repository(&registry);
+    workspace.write("other/more.tf", "module {\n");
+    all(&workspace, &registry, &[]).ended_with(2);
+}
+
+#[test]
+fn excluded_directories_are_not_searched() {
+    let registry = honest();
+    let workspace = with_legacy(&registry, true);
+    let excluding = |text: &str| format!("exclude = [\"legacy/**\"]\n{text}");
+    // A change cannot exclude what it changes.
+    edit(&workspace, SETTINGS, excluding);
+    edit(&workspace, &format!("legacy/x/{LOCK}"), |text| without_last_line_with(text, "h1:"));
+    commit(&workspace, "change");
+    let run = all(&workspace, &registry, &[]).ended_with(3);
+    assert!(
+        run.stdout.contains("denied[policy-weakened]") && run.stdout.contains("legacy/x (hashes-dropped)"),
+        "{run}"
+    );
+    let run = all(&workspace, &registry, &["--allow-trust-change"]).ended_with(0);
+    assert!(!run.stdout.contains("legacy/x"), "{run}");
+    // At the base it counts, for all commands and from below as well.
+    merged(&workspace);
+    workspace.write("legacy/x/more.tf", "# more\n");
+    std::fs::remove_file(workspace.path(&format!("legacy/x/{LOCK}"))).unwrap();
+    let run = all(&workspace, &registry, &[]).ended_with(0);
+    assert!(!run.stdout.contains("legacy") && run.stdout.contains("2 root modules"), "{run}");
+    let commands: [&[&str]; 4] =
+        [&["verify", "-r", "--offline"], &["list", "-r"], &["fmt", "-r", "--check"], &["why", "-r"]];
+    for command in commands {
+        let run = workspace.tflock(&registry, command).ended_with(0);
+        assert!(!run.to_string().contains("legacy/x "), "{command:?}: {run}");
+    }
+    workspace.tflock(&registry, ["-C", "legacy", "list", "-r"]).ended_with(2);
+    // Taking it back is no weakening, and what is named is worked in.
+    edit(&workspace, SETTINGS, |text| text.replace("exclude = [\"legacy/**\"]\n", ""));
+    let run = all(&workspace, &registry, &[]);
+    assert!(!run.stdout.contains("policy-weakened"), "{run}");
+    workspace.tflock(&registry, ["-C", "legacy/x", "verify", "--offline"]).ended_with(2);
+}

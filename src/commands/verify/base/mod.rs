@@ -4,17 +4,20 @@
 //! the *merge base* of the revision and HEAD, so that what others did to the revision meanwhile is not held against it.
 
 mod age;
-mod gone;
+mod hidden;
 mod pins;
 mod policy;
-mod sight;
+mod removed;
 mod snapshot;
-mod went_on;
+#[cfg(test)]
+mod tests;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-pub use gone::Gone;
+pub use removed::Gone;
 
 use super::{Change, Root};
 use crate::config;
@@ -22,13 +25,16 @@ use crate::disk::lock_file;
 use crate::disk::roots::TEST_DIRECTORY;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level};
-use crate::git::{Changes, Commit, Git, GitError, Kind};
+use crate::git::{Changes, Commit, Git, GitError, Kind, Tree};
 use crate::lockfile::{self, LockFile};
 use crate::modulelock;
 use crate::path::{RepoPath, lexical, links, worktree};
 use crate::settings::Settings;
 use crate::trust::pins::FILE_NAME as TRUST_FILE;
 use crate::verify::Compared;
+use crate::workspace::{Exclusions, Scope, existing_directory};
+use age::FirstSeen;
+use removed::Removed;
 use snapshot::Snapshot;
 
 /// What was asked about the base.
@@ -47,39 +53,62 @@ pub struct Base {
     git: Git,
     /// The top of the work tree, without symbolic links.
     top: PathBuf,
-    /// Where what is believed stands.
+    /// Whose settings and trust file count.
     revision: Commit,
     /// What the work tree is compared with.
-    parted: Commit,
+    compared_with: Commit,
     changes: Changes,
-    believed: Snapshot,
+    /// The files of the revision.
+    trusted: Snapshot,
+    /// The files of the merge base.
     before: Snapshot,
     /// The texts of the lock files of the merge base that changed since, or that are links, by their paths.
     locks: BTreeMap<String, Vec<u8>>,
+    /// True if a settings or trust file changed, or what one led to that is a link.
+    settings_changed: bool,
+    removed: Removed,
+    /// What settings held where lock files were taken away, the strictest of all.
+    removed_settings: OnceLock<Result<Option<Settings>, Error>>,
 }
 
 impl Base {
-    /// Asks git about a work tree: the commits, what differs, and the settings of both.
+    /// Asks git about the work tree that a run is about: the commits, what differs, and the settings of both.
     ///
     /// # Errors
     ///
     /// Outside of git; if the revision means nothing; if the history is too short to tell where the change began; if
-    /// the settings of the revision are wrong.
-    pub fn open(directory: &Path, asked: &AskedBase) -> Result<Self, Error> {
+    /// the settings of the revision are wrong; if there is a second trust file; if directories of several work trees are named.
+    pub fn open(scope: &Scope, asked: &AskedBase) -> Result<Self, Error> {
+        let mut places = Vec::new();
+        for directory in scope.directories() {
+            places.push(worktree::absolute(&existing_directory(&directory)?));
+        }
+        let base = Self::of_work_tree(&top_of_change(&places[0]), asked)?;
+        if let Some(other) = places.iter().find(|place| !place.starts_with(&base.top)) {
+            let message = format!("{} is not in the work tree {}", other.display(), base.top.display());
+            return Err(Error::new(ErrorKind::Usage, message).hint("run `tflock verify` once for each work tree"));
+        }
+        if scope.trust_file.is_none() {
+            base.one_trust_file()?;
+        }
+        Ok(base)
+    }
+
+    fn of_work_tree(directory: &Path, asked: &AskedBase) -> Result<Self, Error> {
         let name = &asked.revision;
-        let failed = |error| told(error, name);
+        let failed = |error| git_error(error, name);
         let git = Git::open(directory).map_err(failed)?;
         let revision = git.certain_commit(name).map_err(failed)?;
         let head = git.commit("HEAD").map_err(failed)?.ok_or_else(|| {
             Error::new(
                 ErrorKind::Usage,
-                format!("HEAD has no commit yet, so that there is nothing to compare with {name:?}"),
+                format!("HEAD has no commit yet, so there is nothing to compare with {name:?}"),
             )
         })?;
-        let parted = git.merge_base(&revision, &head).map_err(failed)?;
-        let believed = Snapshot::load(&git, &revision).map_err(failed)?;
-        let before =
-            if parted.id == revision.id { believed.clone() } else { Snapshot::load(&git, &parted).map_err(failed)? };
+        let compared_with = git.merge_base(&revision, &head).map_err(failed)?;
+        let trusted = Snapshot::load(&git, &revision).map_err(failed)?;
+        let is_same = compared_with.id == revision.id;
+        let before = if is_same { trusted.clone() } else { Snapshot::load(&git, &compared_with).map_err(failed)? };
         let changes = git.changes_since(before.tree()).map_err(failed)?;
         let top = git.top().to_owned();
         // What did not change is read where it stands; what a link leads to may have changed.
@@ -88,13 +117,32 @@ impl Base {
             before.paths(lockfile::FILE_NAME).filter(|path| changes.holds(path) || is_link(path)).collect();
         let texts = git.files_of(before.tree(), &paths).map_err(failed)?;
         let locks = paths.into_iter().zip(texts).filter_map(|(path, text)| Some((path.to_owned(), text?))).collect();
-        Ok(Self { asked: asked.clone(), git, top, revision, parted, changes, believed, before, locks })
+        let settings_changed = changes_settings(before.tree(), &changes);
+        let removed = Removed::of(before.tree(), &changes);
+        Ok(Self {
+            asked: asked.clone(),
+            git,
+            top,
+            revision,
+            compared_with,
+            changes,
+            trusted,
+            before,
+            locks,
+            settings_changed,
+            removed,
+            removed_settings: OnceLock::new(),
+        })
     }
 
-    /// True if a directory of the work tree is not as it was: it held files at the base, or what leads there changed.
-    pub fn tells_of(&self, directory: &Path) -> bool {
-        let way = slashed(&self.way_to(directory));
-        self.before.tree().is_directory(&way) || self.changes.crossing(&way).is_some()
+    /// True if a place is in a git repository of its own, such as a submodule.
+    pub fn is_nested(&self, boundary: &Path) -> bool {
+        *boundary != *self.top
+    }
+
+    /// The directories that settings leave out of the search: those of the revision, unless the change of settings is approved.
+    pub fn exclusions(&self) -> Option<Exclusions> {
+        (!self.asked.trust_change_allowed).then(|| self.trusted.exclusions(&self.top))
     }
 
     /// The top of the work tree, without symbolic links.
@@ -107,7 +155,7 @@ impl Base {
         Compared {
             revision: self.asked.revision.clone(),
             commit: self.revision.id.clone(),
-            merge_base: self.parted.id.clone(),
+            merge_base: self.compared_with.id.clone(),
             trust_change_allowed: self.asked.trust_change_allowed,
         }
     }
@@ -115,7 +163,7 @@ impl Base {
     /// What the run tells of it, for people.
     pub fn note(&self) -> String {
         let short = |id: &str| id.get(..10).unwrap_or(id).to_owned();
-        let (revision, base) = (short(&self.revision.id), short(&self.parted.id));
+        let (revision, base) = (short(&self.revision.id), short(&self.compared_with.id));
         let name = self.revision.reference.as_ref().unwrap_or(&self.asked.revision);
         if self.asked.trust_change_allowed {
             return format!(
@@ -140,7 +188,7 @@ impl Base {
     ///
     /// All that is wrong with those of the revision; and if the path of the root module is not UTF-8.
     pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
-        let way = self.way_to(root);
+        let way = root.strip_prefix(&self.top).unwrap_or(root);
         if way.to_str().is_none() {
             let message = "the path of this root module is not UTF-8, so that what git says of it cannot be told from what \
                            it says of others";
@@ -149,26 +197,47 @@ impl Base {
         if self.asked.trust_change_allowed {
             return Ok(None);
         }
-        let own = self.believed.effective(&self.way_to(root))?;
-        match self.came_from(root)? {
-            Some(old) => Ok(Some(own.and_stricter(&self.believed.effective(Path::new(&old))?))),
-            None => Ok(Some(own)),
+        let own = self.trusted.effective(&self.way_to(root))?;
+        // A root module that is new may be one that moved here, and escapes the settings of neither place.
+        if self.before.tree().kind(&self.way_to(root).join(lockfile::FILE_NAME)).is_some() {
+            return Ok(Some(own));
         }
+        let of_removed =
+            self.removed_settings.get_or_init(|| self.trusted.strictest(&self.removed.directories)).clone()?;
+        Ok(Some(of_removed.map_or(own.clone(), |other| own.and_stricter(&other))))
     }
 
-    /// What a root module is judged by as a change of what its lock file said before.
+    /// What each of some root modules was at the merge base. One that was not there yet is compared with what the lock files
+    /// recorded that the change took away: its own may be one of them.
     ///
     /// # Errors
     ///
-    /// What git says of the history.
-    pub fn change(&self, root: &Root, before: LockFile) -> Result<Change, Error> {
-        let first_seen = self.first_seen(root, &before)?;
-        Ok(Change { base: self.compared(), before, first_seen, unseen: self.unseen(root) })
+    /// What git says of files and of the history.
+    pub fn before(&self, roots: &[&Root]) -> Result<Vec<Before>, Error> {
+        let mut recorded = None;
+        let modules: Vec<RepoPath> = roots.iter().map(|root| self.way_of(root).join(modulelock::FILE_NAME)).collect();
+        let mut modules = self.texts(&self.before, &modules)?.into_iter();
+        let (mut all, mut ages) = (Vec::new(), FirstSeen::default());
+        for root in roots {
+            let lock = match self.lock_before(root) {
+                Some(lock) => lock,
+                None => recorded.get_or_insert_with(|| self.removed.recorded(&self.locks)).of_lock(root.lock()),
+            };
+            let first_seen = self.first_seen(root, &lock, &mut ages)?;
+            let change = Change {
+                base: self.compared(),
+                before: lock,
+                first_seen,
+                unseen: self.reads_through_untracked_link(root),
+            };
+            all.push(Before { change, modules: modules.next().flatten() });
+        }
+        Ok(all)
     }
 
     /// What was read for a root module by way of a link of the tools, which git does not track: it may lead elsewhere
     /// where the change is used.
-    fn unseen(&self, root: &Root) -> Option<Error> {
+    fn reads_through_untracked_link(&self, root: &Root) -> Option<Error> {
         let (files, _) = root.read();
         let of_tools = |file: &&PathBuf| file.iter().any(|part| part == links::DATA);
         let leads = |file: &PathBuf| links::resolve(file).is_ok_and(|place| place != lexical(&self.top, file));
@@ -186,96 +255,41 @@ impl Base {
         )
     }
 
-    /// True if a settings or trust file changed, or what one led to that is a link.
-    fn settings_changed(&self) -> bool {
-        let is_settings = |path: &str| {
-            let name = name_of(path);
-            let is_ours = name.strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
-            is_ours && name != modulelock::FILE_NAME
-        };
-        let tree = self.before.tree();
-        let links = tree.paths().filter(|path| is_settings(path) && tree.kind(path) == Some(Kind::Link));
-        let mut targets = links.filter_map(|path| tree.resolve(path));
-        self.changes.paths().any(is_settings) || targets.any(|target| self.changes.paths().any(|path| *path == *target))
-    }
-
-    /// True if a file that is read for a root module changed, or any settings or trust file.
+    /// True if the root module is to be judged: a file that is read for it changed, or any settings or trust file; or its
+    /// configuration cannot be read for another reason than at the base.
     pub fn concerns(&self, root: &Root) -> bool {
-        if self.settings_changed() || root.unread().is_some() {
-            return true;
-        }
-        let (files, mut directories) = root.read();
-        let place = &root.settings().place;
-        // Where a test file was, none may be left.
-        directories.push(place.join(TEST_DIRECTORY));
-        let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
-        files.iter().any(|file| self.changes.touch(file))
-            || directories.iter().any(|directory| self.changes.touch_within(directory, counts))
-            || packages.iter().any(|directory| self.changes.touch_below(directory))
-    }
-
-    /// What each of some lock files said at the merge base. One that was not there yet is compared with the one that
-    /// was moved away, if there is one.
-    pub fn before(&self, roots: &[&Root]) -> Vec<LockFile> {
-        let mut left = None;
-        let mut locks = Vec::new();
-        for root in roots {
-            if let Some(lock) = self.lock_before(root) {
-                locks.push(lock);
-                continue;
-            }
-            let left = match &left {
-                Some(left) => left,
-                None => left.insert(self.moved_away()),
-            };
-            let old = gone::predecessor(root.lock(), left);
-            let mut before = LockFile::new();
-            // What else was recorded there need not be needed here.
-            for (addr, _) in root.lock().iter() {
-                old.and_then(|old| old.get(addr)).map(|entry| before.insert(addr.clone(), entry.clone()));
-            }
-            locks.push(before);
-        }
-        locks
+        let is_unreadable = root.unread().is_some() && !root.was_unreadable();
+        self.settings_changed || is_unreadable || touches(&self.changes, &root.settings().place, root.read())
     }
 
     /// What the lock file of a root module said at the merge base; none if it was not there.
     fn lock_before(&self, root: &Root) -> Option<LockFile> {
         let path = self.lock_path(root);
         let salvaged = |text: &[u8]| lockfile::salvage(text, root.settings().dialect).lock;
-        if let Some(text) = self.locks.get(&path) {
+        if let Some(text) = self.locks.get(&*path) {
             return Some(salvaged(text));
         }
         if self.before.tree().kind(&path) != Some(Kind::File) {
             return None;
         }
         // Then it is as it was.
-        let refused = || lock_file::read(&self.top.join(&path)).ok().flatten().map(|text| salvaged(&text));
+        let refused = || lock_file::read(&self.top.join(&*path)).ok().flatten().map(|text| salvaged(&text));
         if root.spans().is_some() { Some(root.lock().clone()) } else { refused() }
     }
 
-    /// The text of the module lock file of a root module at the merge base.
-    ///
-    /// # Errors
-    ///
-    /// What git says.
-    pub fn module_lock_before(&self, root: &Root) -> Result<Option<Vec<u8>>, Error> {
-        let path = self.lock_path(root).replace(lockfile::FILE_NAME, modulelock::FILE_NAME);
-        if !self.before.paths(modulelock::FILE_NAME).any(|known| known == path) {
-            return Ok(None);
-        }
-        Ok(self.texts(&self.before, &[path])?.pop().flatten())
-    }
-
     /// Files of one of the commits; none for those that are not there.
-    fn texts(&self, of: &Snapshot, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        self.git.files_of(of.tree(), &paths).map_err(|error| told(error, &self.asked.revision))
+    fn texts(&self, of: &Snapshot, paths: &[RepoPath]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
+        self.git.files_of(of.tree(), &paths).map_err(|error| git_error(error, &self.asked.revision))
     }
 
-    fn lock_path(&self, root: &Root) -> String {
-        let directory = self.way_to(&root.settings().place);
-        slashed(&directory.join(lockfile::FILE_NAME))
+    /// The directory of a root module, from the top.
+    fn way_of(&self, root: &Root) -> RepoPath {
+        self.way_to(&root.settings().place)
+    }
+
+    fn lock_path(&self, root: &Root) -> RepoPath {
+        self.way_of(root).join(lockfile::FILE_NAME)
     }
 
     /// The findings about the work tree as a whole: its settings and its trust file.
@@ -305,16 +319,12 @@ impl Base {
     ///
     /// All that is wrong with those of the revision.
     pub fn top_settings(&self) -> Result<Settings, Error> {
-        self.believed.effective(Path::new(""))
+        self.trusted.effective("")
     }
 
-    /// A directory from the top, with slashes between its parts.
-    pub fn way(&self, directory: &Path) -> String {
-        slashed(&self.way_to(&worktree::absolute(directory)))
-    }
-
-    fn way_to(&self, place: &Path) -> PathBuf {
-        place.strip_prefix(&self.top).unwrap_or(Path::new("")).to_owned()
+    /// A place without symbolic links, from the top.
+    pub fn way_to(&self, place: &Path) -> RepoPath {
+        RepoPath::below(&self.top, place).unwrap_or_default()
     }
 
     /// The paths of files with a name that are in the work tree now, from the top.
@@ -339,8 +349,49 @@ impl Base {
     }
 }
 
+/// What a root module was at the merge base.
+#[derive(Debug)]
+pub struct Before {
+    /// What its lock file said, and what it is judged by as a change of that.
+    pub change: Change,
+    /// The text of its module lock file.
+    pub modules: Option<Vec<u8>>,
+}
+
+/// The top of the work tree whose change a run in some directory is about. A repository that another one tracks is part of
+/// that one, the outermost: what a change puts there would else be judged by a history of its own. A clone that merely lies
+/// in another one is judged by itself.
+fn top_of_change(place: &Path) -> PathBuf {
+    let tops = worktree::tops(place);
+    let Some((own, around)) = tops.split_first() else { return place.to_owned() };
+    let tracks = |outer: &&PathBuf| Git::open(outer).is_ok_and(|git| git.has_at(own));
+    around.iter().rev().find(tracks).unwrap_or(own).clone()
+}
+
+/// True if a settings or trust file changed, or what one led to that is a link.
+fn changes_settings(before: &Tree, changes: &Changes) -> bool {
+    let is_settings = |path: &&str| {
+        let name = name_of(path);
+        let is_ours = name.strip_prefix(".tflock").is_some_and(|rest| rest.strip_suffix(".hcl").is_some());
+        is_ours && name != modulelock::FILE_NAME
+    };
+    let links = before.paths().filter(is_settings).filter(|path| before.kind(path) == Some(Kind::Link));
+    let mut targets = links.filter_map(|path| before.resolve(path));
+    changes.paths().any(|path| is_settings(&path)) || targets.any(|target| changes.has(&target))
+}
+
+/// True if something changed of the files and directories that are read for a root module.
+fn touches(changes: &Changes, place: &Path, (files, mut directories): (Vec<PathBuf>, Vec<PathBuf>)) -> bool {
+    // Where a test file was, none may be left.
+    directories.push(place.join(TEST_DIRECTORY));
+    let packages = [".terraform", "terraform.d"].map(|name| place.join(name));
+    files.iter().any(|file| changes.touch(file))
+        || directories.iter().any(|directory| changes.touch_within(directory, is_read))
+        || packages.iter().any(|directory| changes.touch_below(directory))
+}
+
 /// True for the names of files that are read for a module.
-fn counts(name: &str) -> bool {
+fn is_read(name: &str) -> bool {
     [lockfile::FILE_NAME, modulelock::FILE_NAME].contains(&name) || config::is_read(name)
 }
 
@@ -348,12 +399,13 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn slashed(path: &Path) -> String {
-    RepoPath::of(path).to_string()
+/// The directory of a file, from the top.
+fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// What git refused, with next steps that fit the gate.
-fn told(error: GitError, revision: &str) -> Error {
+fn git_error(error: GitError, revision: &str) -> Error {
     let deepen = "fetch the whole history: `fetch-depth: 0` in actions/checkout, `GIT_DEPTH: 0` in GitLab CI";
     let said = Error::new(ErrorKind::Usage, error.to_string());
     match error {
@@ -364,15 +416,14 @@ fn told(error: GitError, revision: &str) -> Error {
         GitError::UnknownName { shallow, ref remote, .. } => {
             let is_told = shallow || remote.is_some();
             let message = format!("--base: {revision:?} is not a revision in this clone");
-            let told = Error::from(error);
-            let said = Error { message, ..told };
+            let said = Error { message, ..Error::from(error) };
             if is_told { said } else { said.hint(format!("a clone may lack other branches; {deepen}")) }
         }
         GitError::AmbiguousName { .. } => {
-            let told = Error::from(error);
+            let refused = Error::from(error);
             Error {
-                message: format!("--base: {}, and whoever may push a tag or a branch could choose", told.message),
-                ..told
+                message: format!("--base: {}, and whoever may push a tag or a branch could choose", refused.message),
+                ..refused
             }
         }
         GitError::TooShallow { .. }

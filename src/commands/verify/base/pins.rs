@@ -1,12 +1,12 @@
 //! What the change did to the trust file, and which signers count while it is judged.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use super::{Base, slashed};
+use super::Base;
 use crate::commands::trust_store::{TrustPlace, TrustStore};
 use crate::error::Error;
 use crate::finding::Finding;
-use crate::path::worktree;
+use crate::path::{RepoPath, worktree};
 use crate::trust::pins::{Pins, TrustFile};
 use crate::verify::{self, Counted};
 
@@ -26,7 +26,7 @@ impl Base {
             let missing = absent(&now).then(|| TrustStore::absent(&place.shown, ""));
             return missing.map_or_else(|| Ok((known(&now).map(Counted::from), Vec::new())), Err);
         };
-        let sides = [(&self.revision, &self.believed), (&self.parted, &self.before)];
+        let sides = [(&self.revision, &self.trusted), (&self.compared_with, &self.before)];
         let [believed, before] = sides.map(|(commit, snapshot)| -> Result<TrustStore, Error> {
             let text = self.texts(snapshot, std::slice::from_ref(&path))?.into_iter().next().flatten();
             let name = format!("{} of {}", place.shown.display(), commit.shown());
@@ -41,7 +41,7 @@ impl Base {
         }
         // If what stood there cannot be read, what is believed now is the measure.
         let before = before.unwrap_or_else(|_| believed.clone());
-        let findings = self.lifted(findings(before.pins(), now.file(), &PathBuf::from(path)));
+        let findings = self.lifted(findings(before.pins(), now.file(), Path::new(&*path)));
         let counting = if self.asked.trust_change_allowed {
             known(&now)
         } else {
@@ -51,14 +51,14 @@ impl Base {
     }
 
     /// The trust file from the top; none if it is not in the work tree.
-    fn trust_path(&self, place: &TrustPlace) -> Option<String> {
+    fn trust_path(&self, place: &TrustPlace) -> Option<RepoPath> {
         let parent = worktree::absolute(place.path.parent()?);
         let directory = parent.strip_prefix(&self.top).ok()?;
-        Some(slashed(&directory.join(place.path.file_name()?)))
+        Some(RepoPath::of(&directory.join(place.path.file_name()?)))
     }
 }
 
-fn findings(before: &Pins, now: &TrustFile, file: &std::path::Path) -> Vec<Finding> {
+fn findings(before: &Pins, now: &TrustFile, file: &Path) -> Vec<Finding> {
     let changes = verify::pin_changes(before, &now.pins).into_iter();
     let finding = |change: verify::PinChange| {
         let finding = Finding::new(change.rule, change.message).in_file(file);

@@ -1,15 +1,16 @@
 //! What the change did to the settings, file by file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use super::Base;
 use super::snapshot::effective;
-use super::{Base, slashed};
 use crate::dialect::Dialect;
 use crate::disk::text;
 use crate::error::Error;
 use crate::finding::{Finding, Position, Rule};
 use crate::git::Kind;
+use crate::path::RepoPath;
 use crate::settings::{FILE_NAME, Settings};
 use crate::verify::{Weakening, weakenings};
 
@@ -29,8 +30,9 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
     let (mut findings, mut moved) = (Vec::new(), BTreeSet::new());
     for directory in directories {
         let now = effective(directory, |path| now(base, path))?;
+        let way = RepoPath::of(directory);
         // If what stood there cannot be read, what is believed now is the measure.
-        let before = base.before.effective(directory).or_else(|_| base.believed.effective(directory))?;
+        let before = base.before.effective(&way).or_else(|_| base.trusted.effective(&way))?;
         let around: Vec<&Weakening> =
             directory.ancestors().skip(1).filter_map(|place| told.get(place)).flatten().collect();
         let mut found = weakenings(&before, &now);
@@ -40,7 +42,7 @@ pub(super) fn findings(base: &Base) -> Result<Vec<Finding>, Error> {
             findings.push(other_tool(directory, tools));
             moved.insert(directory);
         }
-        findings.extend(found.iter().map(|weakening| finding(base, directory, weakening)));
+        findings.extend(placed(base, directory, &found));
         told.insert(directory, found);
     }
     Ok(findings)
@@ -55,31 +57,41 @@ fn other_tool(directory: &Path, tools: [Option<Dialect>; 2]) -> Finding {
 
 /// The text of a settings file of the work tree; what only a link above it leads to does not stand there.
 fn now(base: &Base, path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    if !base.changes.stands(&slashed(path)) {
+    if !base.changes.stands(&RepoPath::of(path)) {
         return Ok(None);
     }
     Ok(text::read(&base.top.join(path))?)
 }
 
 /// At the line that says it, or at the file that no longer says what it did.
-fn finding(base: &Base, directory: &Path, weakening: &Weakening) -> Finding {
-    let changed = directory.ancestors().map(|place| place.join(FILE_NAME));
-    let changed = changed.into_iter().find(|path| base.changes.paths().any(|other| other == slashed(path)));
-    let file: PathBuf = changed.unwrap_or_else(|| directory.join(FILE_NAME));
-    let finding = Finding::new(Rule::PolicyWeakened, &weakening.message).in_file(&file);
-    match position(base, &file, &weakening.line) {
-        Some(position) => finding.at(position),
-        None => finding,
+fn placed(base: &Base, directory: &Path, weakenings: &[Weakening]) -> Vec<Finding> {
+    if weakenings.is_empty() {
+        return Vec::new();
     }
+    let changed = directory.ancestors().map(|place| place.join(FILE_NAME));
+    let changed = changed.into_iter().find(|path| base.changes.has(&RepoPath::of(path)));
+    let file: PathBuf = changed.unwrap_or_else(|| directory.join(FILE_NAME));
+    let lines = lines(base, &file);
+    let finding = |weakening: &Weakening| {
+        let finding = Finding::new(Rule::PolicyWeakened, &weakening.message).in_file(&file);
+        match lines.get(&weakening.line) {
+            Some(position) => finding.at(*position),
+            None => finding,
+        }
+    };
+    weakenings.iter().map(finding).collect()
 }
 
-fn position(base: &Base, file: &Path, start: &str) -> Option<Position> {
-    let bytes = text::read(&base.top.join(file)).ok()??;
+/// Where a settings file states what, by the words that stand before a brace or an equals sign.
+fn lines(base: &Base, file: &Path) -> HashMap<String, Position> {
+    let bytes = text::read(&base.top.join(file)).ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    text.lines().enumerate().find_map(|(at, line)| {
+    let mut lines = HashMap::new();
+    for (at, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
-        let rest = trimmed.strip_prefix(start)?;
-        let ends = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || "={".contains(c));
-        ends.then_some(Position { line: at + 1, column: line.len() - trimmed.len() + 1 })
-    })
+        let position = Position { line: at + 1, column: line.len() - trimmed.len() + 1 };
+        let start = trimmed.split(['{', '=']).next().unwrap_or_default().trim_end();
+        lines.entry(start.to_owned()).or_insert(position);
+    }
+    lines
 }

@@ -1,13 +1,15 @@
 //! One commit as far as it is believed or compared: its settings, and which files it has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{name_of, slashed};
+use super::{directory_of, name_of};
 use crate::error::{Error, ErrorKind};
 use crate::git::{Commit, Git, GitError, Tree};
+use crate::path::RepoPath;
 use crate::settings::{self, Settings};
+use crate::workspace::Exclusions;
 
 /// One commit.
 #[derive(Debug, Clone)]
@@ -38,19 +40,13 @@ impl Snapshot {
         self.tree.paths().filter(move |path| name_of(path) == name)
     }
 
-    /// The names of files in a directory.
-    pub(super) fn names(&self, directory: &str) -> impl Iterator<Item = &str> {
-        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-        self.tree.paths().filter_map(move |path| path.strip_prefix(&prefix)).filter(|rest| !rest.contains('/'))
-    }
-
     /// The settings for a directory, from the top: those there over those around it.
     ///
     /// # Errors
     ///
     /// All that is wrong with them.
-    pub(super) fn effective(&self, directory: &Path) -> Result<Settings, Error> {
-        effective(directory, |path| match self.settings.get(&slashed(path)).cloned() {
+    pub(super) fn effective(&self, directory: &str) -> Result<Settings, Error> {
+        effective(Path::new(directory), |path| match self.settings.get(&*RepoPath::of(path)).cloned() {
             None => Ok(None),
             Some(Some(text)) => Ok(Some(text)),
             Some(None) => {
@@ -58,6 +54,39 @@ impl Snapshot {
                 Err(Error::new(ErrorKind::Settings, message).in_file(path))
             }
         })
+    }
+
+    /// The strictest of all settings for some directories; none if there are no such directories.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with them.
+    pub(super) fn strictest(&self, directories: &BTreeSet<String>) -> Result<Option<Settings>, Error> {
+        let nearest = |directory: &String| {
+            let has_settings =
+                |above: &&Path| self.settings.contains_key(&*RepoPath::of(above).join(settings::FILE_NAME));
+            Path::new(directory).ancestors().find(has_settings).map(RepoPath::of).unwrap_or_default()
+        };
+        let stated: BTreeSet<RepoPath> = directories.iter().map(nearest).collect();
+        let mut strictest: Option<Settings> = None;
+        for directory in stated {
+            let settings = self.effective(&directory)?;
+            strictest = Some(match strictest {
+                None => settings,
+                Some(known) => known.and_stricter(&settings),
+            });
+        }
+        Ok(strictest)
+    }
+
+    /// What all settings files leave out of a search in the work tree with this top. What is wrong with them is an error
+    /// where they are used.
+    pub(super) fn exclusions(&self, top: &Path) -> Exclusions {
+        let stated = self.settings.iter().filter_map(|(path, text)| {
+            let text = std::str::from_utf8(text.as_ref()?).ok()?;
+            Some(settings::decode(text, Path::new(path)).ok()?.stated_in(&top.join(directory_of(path))))
+        });
+        stated.collect()
     }
 }
 

@@ -21,6 +21,7 @@ const MOST_NAMED: usize = 20;
 enum End {
     Told,
     Unchanged,
+    NotChecked,
     Same,
     Passed,
     Upgradable,
@@ -33,13 +34,14 @@ enum End {
 }
 
 /// In the order in which they are counted; what has no word is not counted.
-const WORDS: [(End, &str); 10] = [
+const WORDS: [(End, &str); 11] = [
     (End::Changed, "changed"),
     (End::Differs, "would change"),
     (End::Upgradable, "can be upgraded"),
     (End::Same, "up to date"),
     (End::Passed, "passed"),
     (End::Unchanged, "unchanged"),
+    (End::NotChecked, "not checked"),
     (End::Refused, "refused"),
     (End::Inconclusive, "inconclusive"),
     (End::Failed, "failed"),
@@ -57,7 +59,9 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
         let label = style.paint(Paint::Bad, format!("{word}:"));
         // Writing to a string cannot fail, here and below.
         for root in of.iter().take(most) {
-            let _ = writeln!(text, "{label} {}{}", name(&root.path), why(root));
+            let whole = matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree);
+            let name = if whole { "the repository".to_owned() } else { name(&root.path) };
+            let _ = writeln!(text, "{label} {name}{}", why(root));
         }
         if of.len() > most {
             let _ = writeln!(text, "{label} {} more; -v names them", of.len() - most);
@@ -82,7 +86,9 @@ fn worst(outcome: &Outcome) -> BTreeMap<&Path, (End, &RootOutcome)> {
 /// `40 root modules: 38 passed, 2 failed; 840 hashes proven`; none if there is nothing to count, or no root module that
 /// came to an end.
 pub(in crate::report) fn total(outcome: &Outcome) -> Option<String> {
-    let roots = worst(outcome);
+    let mut roots = worst(outcome);
+    // The work tree as a whole is no root module.
+    roots.retain(|_, (_, root)| !matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree));
     if roots.values().all(|(end, _)| *end == End::Interrupted) {
         return None;
     }
@@ -133,6 +139,7 @@ fn end(root: &RootOutcome) -> End {
             ExitCode::Failed => End::Failed,
             _ => End::Inconclusive,
         },
+        Ok(Body::Verified(verified)) if verified.not_checked.is_some() => End::NotChecked,
         Ok(Body::Verified(verified)) if verified.unchanged => End::Unchanged,
         Ok(Body::Verified(_)) => End::Passed,
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_upgradable) => End::Upgradable,

@@ -1,0 +1,31 @@
+//! Many root modules, each with its path on its whole way: nothing is put together again by number.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::sources::{Group, Opened, Sources};
+use crate::addr::ProviderAddr;
+use crate::error::Error;
+use crate::workspace::RootSource;
+
+/// Root modules with their paths, or why they cannot be worked on.
+type Roots<T> = Vec<(PathBuf, Result<T, Error>)>;
+
+/// Root modules by the sources that they ask. `asks` gives the sources of one and the providers that it asks about; those that
+/// ask nothing, or failed already, stand by themselves.
+pub(super) fn by_source<T>(
+    sources: &Sources<'_>,
+    roots: Roots<T>,
+    asks: impl Fn(&T) -> Option<(RootSource, Vec<ProviderAddr>)>,
+) -> Vec<(Opened, Roots<T>)> {
+    let opened = roots.iter().enumerate().filter_map(|(at, (_, root))| Some((at, root.as_ref().ok()?)));
+    let asking: Vec<_> = opened.filter_map(|(at, root)| Some((at, asks(root)?))).collect();
+    let groups = sources.groups(asking.iter().map(|(at, (source, asked))| (*at, source, asked.iter())));
+    let mut left: BTreeMap<usize, _> = roots.into_iter().enumerate().collect();
+    let mut all: Vec<(Opened, Roots<T>)> = Vec::new();
+    for Group { members, opened } in groups {
+        all.push((opened, members.iter().filter_map(|at| left.remove(at)).collect()));
+    }
+    all.push((Ok(None), left.into_values().collect()));
+    all
+}

@@ -1,0 +1,148 @@
+//! What a change puts out of sight: links, submodules and directories by which what is installed would not be what is
+//! judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Base, directory_of, name_of};
+use crate::commands::verify::{Root, ambiguous};
+use crate::dialect::Dialect;
+use crate::disk::lock_file;
+use crate::finding::{Finding, Rule};
+use crate::git::{Changes, Kind, Tree};
+use crate::lockfile::{self, FILE_NAME};
+use crate::path::folding::PackageFolder;
+use crate::path::{RepoPath, links};
+use crate::settings::FILE_NAME as SETTINGS_FILE;
+use crate::trust::pins::FILE_NAME as TRUST_FILE;
+
+/// What is read for a root module, or installed from, in its directory.
+const READ: [&str; 5] = [FILE_NAME, SETTINGS_FILE, ".terraform", "terraform.d", "terraform.d/plugins"];
+
+/// Folders in which no root module is looked for.
+const SKIPPED: [&str; 3] = [".git", ".terraform", ".terragrunt-cache"];
+
+impl Base {
+    /// The findings about what the change put out of sight, of the root modules that are judged and of those that stood
+    /// in the work tree before.
+    pub fn hidden_paths(&self, judged: &[&Root], tool: Option<Dialect>) -> Vec<Finding> {
+        let ways: BTreeMap<RepoPath, &Root> = judged.iter().map(|root| (self.way_of(root), *root)).collect();
+        let roots = Roots::of(self.before.tree());
+        let mut liftable = roots.crossings(&self.changes, ways.keys(), |at| self.is_out_of_sight(at));
+        if tool.is_none() {
+            liftable.extend(ways.keys().filter_map(|way| self.other_tool(way)));
+        }
+        let mut findings = self.lifted(liftable);
+        findings.extend(self.untracked_lock_files());
+        findings.extend(self.packages(&ways));
+        findings.extend(ambiguous::findings(self.changes.tracked().map(|(path, _)| path)));
+        findings
+    }
+
+    /// True if what is there is no part of this work tree, or not looked at.
+    fn is_out_of_sight(&self, at: &str) -> bool {
+        let Ok(place) = links::resolve(&self.top.join(at)) else { return true };
+        let Ok(way) = place.strip_prefix(&self.top) else { return true };
+        way.iter().any(|part| SKIPPED.iter().any(|skipped| part == *skipped))
+    }
+
+    /// The lock file of a root module that became that of the other tool.
+    fn other_tool(&self, way: &RepoPath) -> Option<Finding> {
+        if self.trusted.effective(way).is_ok_and(|settings| settings.dialect().is_some()) {
+            return None;
+        }
+        let (before, now) = (self.tool_before(way)?, self.tool_now(way)?);
+        let message =
+            format!("the lock file is one of {} now, and was one of {} at the base", now.program(), before.program());
+        (before != now).then(|| Finding::new(Rule::DialectChanged, message).in_file(&*way.join(FILE_NAME)))
+    }
+
+    /// The tool whose lock file stood in a directory at the base; none also if it is as it was.
+    pub fn tool_before(&self, way: &RepoPath) -> Option<Dialect> {
+        lockfile::detect_dialect(self.locks.get(&*way.join(FILE_NAME))?)
+    }
+
+    fn tool_now(&self, way: &RepoPath) -> Option<Dialect> {
+        lockfile::detect_dialect(&lock_file::read(&self.top.join(&*way.join(FILE_NAME))).ok()??)
+    }
+
+    /// Lock files that are on the disk and no longer under version control: whoever checks the change out has none.
+    fn untracked_lock_files(&self) -> Vec<Finding> {
+        let gone =
+            self.before.paths(FILE_NAME).filter(|path| !self.changes.is_tracked(path) && self.changes.stands(path));
+        let message = "the dependency lock file was taken out of version control";
+        let finding =
+            |path| Finding::new(Rule::LockFileRemoved, message).in_file(path).filled("REV", self.compared().short());
+        gone.map(finding).collect()
+    }
+
+    /// What git tracks of packages where no root module is judged, or by way of links and submodules.
+    fn packages(&self, ways: &BTreeMap<RepoPath, &Root>) -> Vec<Finding> {
+        let mut told: BTreeSet<&str> = BTreeSet::new();
+        for (path, kind) in self.changes.tracked() {
+            let Some(folder) = PackageFolder::on_the_way(path) else { continue };
+            // A root module tells it itself.
+            let is_plain = folder.path != path && folder.is_exact() && folder.name != ".terragrunt-cache";
+            let is_told = is_plain && ways.contains_key(folder.root);
+            // A link by the name of the folder around the packages.
+            let is_around =
+                folder.name == "terraform.d" && (kind == Kind::File || !self.top.join(path).join("plugins").exists());
+            if !is_told && !is_around {
+                told.insert(folder.path);
+            }
+        }
+        let finding = |folder: &str| {
+            let message = format!("git tracks {folder}, from where packages are installed without a registry");
+            Finding::new(Rule::TrackedPackages, message).in_file(folder)
+        };
+        told.into_iter().map(finding).collect()
+    }
+}
+
+/// The directories in which a lock file stood before.
+pub(super) struct Roots<'a>(BTreeSet<&'a str>);
+
+impl<'a> Roots<'a> {
+    pub(super) fn of(before: &'a Tree) -> Self {
+        Self(before.paths().filter(|path| name_of(path) == FILE_NAME).map(directory_of).collect())
+    }
+
+    /// Submodules that are new or changed, and links that stand at or above what is judged or was.
+    pub(super) fn crossings<'w>(
+        &self,
+        changes: &Changes,
+        judged: impl Iterator<Item = &'w RepoPath>,
+        is_out_of_sight: impl Fn(&str) -> bool,
+    ) -> Vec<Finding> {
+        let mut found: BTreeMap<&str, Kind> =
+            changes.crossings().filter(|(_, kind)| *kind == Kind::Submodule).collect();
+        if changes.crossings().next().is_some() {
+            let before = self.0.iter().map(|way| RepoPath::from_git(*way));
+            for way in judged.cloned().chain(before) {
+                let own = std::iter::once(way.clone()).chain(READ.iter().map(|name| way.join(name)));
+                let above = way.match_indices('/').map(|(at, _)| RepoPath::from_git(&way[..at]).join(SETTINGS_FILE));
+                found.extend(own.chain(above).filter_map(|path| changes.crossing(&path)));
+            }
+            found.extend([SETTINGS_FILE, TRUST_FILE].into_iter().filter_map(|path| changes.crossing(path)));
+        }
+        found.into_iter().map(|(at, kind)| self.crossing(at, kind, &is_out_of_sight)).collect()
+    }
+
+    fn crossing(&self, at: &str, kind: Kind, is_out_of_sight: &impl Fn(&str) -> bool) -> Finding {
+        let what = if kind == Kind::Submodule { "a submodule" } else { "a symbolic link" };
+        if self.has_any_in(at) && (kind == Kind::Submodule || is_out_of_sight(at)) {
+            let message = format!(
+                "{at} held root modules at the base, and is {what} now that leads to a place where none is judged"
+            );
+            return Finding::new(Rule::RootModuleMovedOut, message).in_file(at);
+        }
+        let message = format!("{at} is {what} that is new or changed since the base");
+        Finding::new(Rule::LinkChanged, message).in_file(at)
+    }
+
+    /// True if a directory held a root module, or was one.
+    fn has_any_in(&self, directory: &str) -> bool {
+        let below = RepoPath::from_git(directory).prefix();
+        let first = self.0.range(below.as_str()..).next();
+        self.0.contains(directory) || first.is_some_and(|first| first.starts_with(&below))
+    }
+}

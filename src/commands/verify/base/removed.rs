@@ -1,0 +1,223 @@
+//! Lock files that the change took away: with their root modules, to another directory, or from under them.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::{Base, directory_of, name_of};
+use crate::addr::ProviderAddr;
+use crate::commands::verify::Root;
+use crate::config::is_configuration;
+use crate::dialect::Dialect;
+use crate::disk::text;
+use crate::finding::{Finding, Level, Rule};
+use crate::git::{Changes, Tree};
+use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
+use crate::path::RepoPath;
+use crate::verify::Compared;
+use crate::version::Version;
+use crate::workspace::discover::may_require;
+
+/// What the change took away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Removed {
+    /// The directories, from the top, whose lock file is gone.
+    pub(super) directories: BTreeSet<String>,
+    /// A directory whose lock file is gone, or that has one of whose configuration nothing is left.
+    left: Option<String>,
+    /// Such directories by the names of configuration that left them, and their own names.
+    names: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Removed {
+    /// What is not there any more of a tree.
+    pub(super) fn of(before: &Tree, changes: &Changes) -> Self {
+        let gone = changes.paths().filter(|path| before.kind(path).is_some() && !changes.stands(path));
+        let (mut directories, mut configuration) = (BTreeSet::new(), BTreeMap::<&str, Vec<&str>>::new());
+        for path in gone {
+            let (directory, name) = (directory_of(path), name_of(path));
+            if name == FILE_NAME {
+                directories.insert(directory.to_owned());
+            } else if is_configuration(name) {
+                configuration.entry(directory).or_default().push(name);
+            }
+        }
+        let is_emptied = |directory: &str, gone: &[&str]| {
+            let had_lock = before.kind(&RepoPath::from_git(directory).join(FILE_NAME)).is_some();
+            had_lock && configuration_in(before, directory).count() == gone.len()
+        };
+        let emptied = configuration.iter().filter(|(directory, gone)| is_emptied(directory, gone));
+        let mut left: BTreeSet<&str> = emptied.map(|(directory, _)| *directory).collect();
+        left.extend(directories.iter().map(String::as_str));
+        let mut names: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for directory in &left {
+            for name in configuration.get(directory).into_iter().flatten() {
+                let of_name = names.entry((*name).to_owned()).or_default();
+                of_name.entry(name_of(directory).to_owned()).or_insert_with(|| (*directory).to_owned());
+            }
+        }
+        let left = left.first().map(|directory| (*directory).to_owned());
+        Self { directories, left, names }
+    }
+
+    /// What the lock files recorded that are gone, of which some texts are known.
+    pub(super) fn recorded(&self, texts: &BTreeMap<String, Vec<u8>>) -> Recorded {
+        let paths = self.directories.iter().map(|directory| RepoPath::from_git(directory.as_str()).join(FILE_NAME));
+        let texts = paths.filter_map(|path| texts.get(&*path));
+        Recorded::of(texts.map(|text| {
+            let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
+            lockfile::salvage(text, dialect).lock
+        }))
+    }
+
+    /// The directory that lost its lock file and configuration of the same names as a new one has.
+    fn predecessor(&self, directory: &str, names: &[String]) -> Option<&str> {
+        let mut left = names.iter().filter_map(|name| self.names.get(name)).peekable();
+        let first = left.peek().and_then(|of_name| of_name.values().next());
+        let same = left.find_map(|of_name| of_name.get(name_of(directory)));
+        same.or(first).map(String::as_str)
+    }
+
+    /// The finding on a directory that is new, requires providers and has no lock file; `names` are those of its files.
+    /// Nothing says that it is a root module, unless one left.
+    pub(super) fn finding(&self, directory: &str, names: &[String]) -> Finding {
+        let file = RepoPath::from_git(directory).join(FILE_NAME);
+        let finding = |rule, message: String| Finding::new(rule, message).in_file(&*file);
+        let new = shown(directory);
+        if let Some(old) = self.predecessor(directory, names) {
+            let message = format!(
+                "{new} has files of the same names as {}, which the change took away, and no dependency lock file",
+                shown(old)
+            );
+            return finding(Rule::LockFileMoved, message);
+        }
+        let message = format!("{new} is new, requires providers and has no dependency lock file");
+        if let Some(left) = &self.left {
+            let message = format!("{message}; the change took the root module {} away", shown(left));
+            return finding(Rule::LockFileMissing, message);
+        }
+        let message = format!("{message}, and no root module calls it");
+        Finding { level: Level::Note, ..finding(Rule::LockFileMissing, message) }
+    }
+}
+
+/// The names of configuration files that a tree has in a directory.
+fn configuration_in<'a>(tree: &'a Tree, directory: &'a str) -> impl Iterator<Item = &'a str> {
+    let prefix = RepoPath::from_git(directory).prefix();
+    let names = tree.below(directory).map(move |path| &path[prefix.len()..]);
+    names.filter(|name| !name.contains('/') && is_configuration(name))
+}
+
+fn shown(directory: &str) -> &str {
+    if directory.is_empty() { "." } else { directory }
+}
+
+/// What lock files recorded of each release: the hashes that all of them have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Recorded(BTreeMap<(ProviderAddr, Version), LockEntry>);
+
+impl Recorded {
+    pub(super) fn of(locks: impl IntoIterator<Item = LockFile>) -> Self {
+        let mut releases: BTreeMap<(ProviderAddr, Version), LockEntry> = BTreeMap::new();
+        for lock in locks {
+            for (addr, entry) in lock.iter() {
+                match releases.entry((addr.clone(), entry.version.clone())) {
+                    Entry::Vacant(new) => {
+                        new.insert(entry.clone());
+                    }
+                    Entry::Occupied(mut known) if known.get().hashes != entry.hashes => {
+                        let common = known.get().hashes.iter().filter(|hash| entry.hashes.contains(hash));
+                        known.get_mut().hashes = common.cloned().collect();
+                    }
+                    Entry::Occupied(_) => {}
+                }
+            }
+        }
+        Self(releases)
+    }
+
+    /// What they recorded of the releases in a lock file.
+    pub(super) fn of_lock(&self, lock: &LockFile) -> LockFile {
+        let mut before = LockFile::new();
+        for (addr, entry) in lock.iter() {
+            if let Some(old) = self.0.get(&(addr.clone(), entry.version.clone())) {
+                before.insert(addr.clone(), old.clone());
+            }
+        }
+        before
+    }
+}
+
+/// A root module that lost its lock file and is still there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// The directory, from the top.
+    pub path: PathBuf,
+    /// The directory, to be opened.
+    pub place: PathBuf,
+    /// True if there is configuration, which tells whether a lock file is needed at all.
+    pub has_configuration: bool,
+}
+
+impl Gone {
+    /// The finding on a root module without configuration, as Terragrunt leaves them.
+    pub fn finding(&self, base: &Compared) -> Finding {
+        let message = "the dependency lock file that was here at the base was removed";
+        let finding = Finding::new(Rule::LockFileRemoved, message).in_file(self.path.join(FILE_NAME));
+        finding.filled("REV", base.short())
+    }
+}
+
+impl Base {
+    /// The directories whose lock file is gone though something is left of the root module: configuration; or, where
+    /// there was none, any file that git knew.
+    pub fn gone(&self) -> Vec<Gone> {
+        let tree = self.before.tree();
+        let found = self.removed.directories.iter().filter_map(|directory| {
+            let place = self.top.join(directory);
+            let has_configuration = text::names_in(&place).iter().any(|name| is_configuration(name));
+            let was_bare = configuration_in(tree, directory).next().is_none();
+            let prefix = RepoPath::from_git(directory.as_str()).prefix().len();
+            let mut files = tree.below(directory).filter(|path| !path[prefix..].contains('/'));
+            let is_left = has_configuration || (was_bare && files.any(|path| self.changes.stands(path)));
+            is_left.then(|| Gone { path: PathBuf::from(directory), place, has_configuration })
+        });
+        found.collect()
+    }
+
+    /// The findings on directories with configuration that are new, require providers and have no lock file, unless a root
+    /// module that is judged calls them: then its lock file holds their providers. `judged` are all of the work tree.
+    pub fn unlocked(&self, judged: &[&Root]) -> Vec<Finding> {
+        let new = self.new_directories();
+        if new.is_empty() {
+            return Vec::new();
+        }
+        // A lock file that git ignores is not there for whoever checks the change out.
+        let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
+        let reached: BTreeSet<RepoPath> = callers.flat_map(|root| root.read().1).map(|it| self.way_to(&it)).collect();
+        // A root module tells itself that its lock file is missing.
+        let judged: BTreeSet<RepoPath> =
+            judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
+        let exclusions = self.exclusions().unwrap_or_default();
+        let is_unlocked = |directory: &&str| {
+            let lock = RepoPath::from_git(*directory).join(FILE_NAME);
+            let place = self.top.join(directory);
+            let has_none = !reached.contains(*directory) && !self.changes.knows(&lock);
+            has_none && !exclusions.cover(&place) && may_require(&place)
+        };
+        let finding = |directory: &str| self.removed.finding(directory, &text::names_in(&self.top.join(directory)));
+        let is_told = |finding: &Finding| finding.rule == Rule::LockFileMissing;
+        let found = new.into_iter().filter(is_unlocked).map(|directory| (directory, finding(directory)));
+        let found = found.filter(|(directory, finding)| !is_told(finding) || !judged.contains(*directory));
+        found.map(|(_, finding)| finding).collect()
+    }
+
+    /// The directories with configuration that had none before.
+    fn new_directories(&self) -> BTreeSet<&str> {
+        let tree = self.before.tree();
+        let new = self.changes.paths().filter(|path| is_configuration(name_of(path)));
+        let new = new.filter(|path| tree.kind(path).is_none() && self.changes.stands(path)).map(directory_of);
+        let new: BTreeSet<&str> = new.collect();
+        new.into_iter().filter(|directory| configuration_in(tree, directory).next().is_none()).collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! What a change did, told from a tree and a list of changes.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use super::hidden::Roots;
+use super::removed::{Recorded, Removed};
+use super::{changes_settings, touches};
+use crate::dialect::Dialect;
+use crate::finding::{Level, Rule};
+use crate::git::{Changes, Kind, Tree};
+use crate::lockfile::{self, LockFile};
+use crate::path::RepoPath;
+
+/// A work tree in which some files are there.
+#[expect(clippy::disallowed_methods, reason = "a test makes files")]
+fn work_tree(files: &[&str]) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    for file in files {
+        let path = top.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    (folder, top)
+}
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+fn lock(directory: &str) -> String {
+    format!("{directory}/{LOCK}")
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn what_took_its_configuration_along_may_have_moved() {
+    let (app, other) = (lock("app"), lock("other"));
+    let before = Tree::of(&["app/main.tf", &app, "other/net.tf", &other], &[]);
+    let (_folder, top) = work_tree(&["other/net.tf", &other, "new/main.tf"]);
+    let removed = Removed::of(&before, &Changes::of(&top, &["app/main.tf", &app, "new/main.tf"], &[]));
+    let told = |directory: &str, files: &[&str]| {
+        let finding = removed.finding(directory, &names(files));
+        (finding.rule, finding.level)
+    };
+    assert_eq!(told("new", &["main.tf"]), (Rule::LockFileMoved, Level::Deny));
+    assert_eq!(told("new", &["other.tf"]), (Rule::LockFileMissing, Level::Deny));
+}
+
+#[test]
+fn a_lock_file_that_is_deleted_in_place_moved_nowhere() {
+    let app = lock("app");
+    let before = Tree::of(&["app/main.tf", &app], &[]);
+    let (_folder, top) = work_tree(&["app/main.tf", "app/more.tf"]);
+    let removed = Removed::of(&before, &Changes::of(&top, &[&app, "app/more.tf"], &[]));
+    assert_eq!(removed.directories, ["app".to_owned()].into());
+    assert_eq!(removed.finding("new", &names(&["main.tf", "more.tf"])).rule, Rule::LockFileMissing);
+}
+
+#[test]
+fn where_no_root_module_left_a_new_directory_is_merely_told() {
+    let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
+    let (_folder, top) = work_tree(&["app/main.tf", &lock("app"), "new/main.tf"]);
+    let removed = Removed::of(&before, &Changes::of(&top, &["new/main.tf"], &[]));
+    let finding = removed.finding("new", &names(&["main.tf"]));
+    assert_eq!((finding.rule, finding.level), (Rule::LockFileMissing, Level::Note));
+    // A lock file that is left alone counts as one that left.
+    let before = Tree::of(&["app/main.tf", &lock("app")], &[]);
+    let (_folder, top) = work_tree(&[&lock("app"), "new/main.tf"]);
+    let removed = Removed::of(&before, &Changes::of(&top, &["app/main.tf", "new/main.tf"], &[]));
+    assert_eq!(removed.finding("new", &names(&["main.tf"])).rule, Rule::LockFileMoved);
+}
+
+#[test]
+fn of_several_the_one_of_the_same_name_is_named() {
+    let locks = [lock("a/net"), lock("b/app")];
+    let before = Tree::of(&["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1]], &[]);
+    let (_folder, top) = work_tree(&["c/app/main.tf"]);
+    let gone = ["a/net/main.tf", &locks[0], "b/app/main.tf", &locks[1], "c/app/main.tf"];
+    let removed = Removed::of(&before, &Changes::of(&top, &gone, &[]));
+    let said = |directory: &str| removed.finding(directory, &names(&["main.tf"])).message;
+    assert!(said("c/app").contains("as b/app,"), "{}", said("c/app"));
+    assert!(said("c/x").contains("as a/net,") || said("c/x").contains("as b/app,"), "{}", said("c/x"));
+}
+
+fn locked(entries: &[(&str, &str, &[&str])]) -> LockFile {
+    let block = |(name, version, hashes): &(&str, &str, &[&str])| {
+        let hashes: Vec<String> = hashes.iter().map(|hash| format!("{hash:?}")).collect();
+        format!(
+            "provider \"registry.terraform.io/acme/{name}\" {{\n  version = \"{version}\"\n  hashes = [{}]\n}}\n",
+            hashes.join(", ")
+        )
+    };
+    let text: String = entries.iter().map(block).collect();
+    lockfile::salvage(text.as_bytes(), Dialect::Terraform).lock
+}
+
+#[test]
+fn a_new_lock_file_is_compared_with_what_those_that_left_recorded() {
+    let [a, b, c] = ["h1:a", "h1:b", "h1:c"];
+    let left = [locked(&[("x", "1.0.0", &[a, b]), ("y", "1.0.0", &[a])]), locked(&[("x", "1.0.0", &[b, c])])];
+    let recorded = Recorded::of(left);
+    let before = recorded.of_lock(&locked(&[("x", "1.0.0", &[a]), ("y", "2.0.0", &[a]), ("z", "1.0.0", &[a])]));
+    assert_eq!(before, locked(&[("x", "1.0.0", &[b])]));
+}
+
+#[test]
+fn links_and_submodules_at_and_above_what_is_judged() {
+    let app = lock("app");
+    let before = Tree::of(&["app/main.tf", &app], &[]);
+    let (_folder, top) = work_tree(&["app/main.tf", &app]);
+    let roots = Roots::of(&before);
+    let told = |at: &str, kind: Kind, is_hidden: bool| {
+        let changes = Changes::of(&top, &[], &[(at, kind)]);
+        let judged = [RepoPath::from_git("app"), RepoPath::from_git("deep/down")];
+        roots.crossings(&changes, judged.iter(), |_| is_hidden).into_iter().map(|it| it.rule).collect::<Vec<_>>()
+    };
+    for at in
+        ["app", &app, "app/.terraform", "app/terraform.d/plugins", "deep", "deep/.tflock.hcl", ".tflock.trust.hcl"]
+    {
+        let hidden = if at == "app" { Rule::RootModuleMovedOut } else { Rule::LinkChanged };
+        assert_eq!(told(at, Kind::Link, false), [Rule::LinkChanged], "{at}");
+        assert_eq!(told(at, Kind::Link, true), [hidden], "{at}");
+        assert_eq!(told(at, Kind::Submodule, false), [hidden], "{at}");
+    }
+    // A link elsewhere leads to nothing that is judged; of a submodule it is not known what it holds.
+    assert_eq!(told("docs", Kind::Link, true), []);
+    assert_eq!(told("docs", Kind::Submodule, true), [Rule::LinkChanged]);
+    assert_eq!(told("app/docs", Kind::Link, true), []);
+}
+
+/// Each link is looked at once, however many root modules there are and whatever leads over it.
+#[test]
+fn the_work_grows_as_the_change_does() {
+    for size in [20, 200, 2000] {
+        let paths: Vec<String> = (0..size).flat_map(|at| [format!("r{at}/main.tf"), lock(&format!("r{at}"))]).collect();
+        let before = Tree::of(&paths.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let links: Vec<String> = (0..size).map(|at| format!("r{at}")).collect();
+        let crossings: Vec<(&str, Kind)> = links.iter().map(|path| (path.as_str(), Kind::Link)).collect();
+        let changes = Changes::of(Path::new("/nowhere"), &[], &crossings);
+        let judged: Vec<RepoPath> = links.iter().map(|path| RepoPath::from_git(path.as_str())).collect();
+        let looks = Cell::new(0);
+        let found = Roots::of(&before).crossings(&changes, judged.iter(), |_| {
+            looks.set(looks.get() + 1);
+            true
+        });
+        assert_eq!((found.len(), looks.get()), (size, size));
+    }
+}
+
+#[test]
+fn what_is_read_concerns_a_root_module() {
+    let (_folder, top) = work_tree(&["app/main.tf", "modules/net/main.tf", "app/tests/x.tftest.hcl"]);
+    let read = || {
+        (vec![top.join("app/main.tf"), top.join("modules/net/main.tf")], vec![top.join("app"), top.join("modules/net")])
+    };
+    let concerns = |path: &str| touches(&Changes::of(&top, &[path], &[]), &top.join("app"), read());
+    let yes = [
+        "app/main.tf",
+        "app/new.tf",
+        "modules/net/gone.tf",
+        "app/tests/x.tftest.hcl",
+        "app/terraform.d/plugins/x",
+        "app",
+    ];
+    let yes =
+        yes.into_iter().chain(["app/.terraform/x", "modules", "app/.tflock.modules.hcl", "app/.terraform.lock.hcl"]);
+    yes.for_each(|path| assert!(concerns(path), "{path}"));
+    for path in ["app/README.md", "app/deep/main.tf", "modules/main.tf", "modules/other/main.tf", "main.tf", "ap"] {
+        assert!(!concerns(path), "{path}");
+    }
+}
+
+#[test]
+fn settings_are_everybodys() {
+    let tree = Tree::of(&["app/main.tf", "shared.hcl"], &[("app/.tflock.hcl", "../shared.hcl")]);
+    let changes = |path: &str| changes_settings(&tree, &Changes::of(Path::new("/top"), &[path], &[]));
+    for path in [".tflock.hcl", ".tflock.trust.hcl", "deep/down/.tflock.hcl", "shared.hcl"] {
+        assert!(changes(path), "{path}");
+    }
+    for path in ["app/main.tf", ".tflock.modules.hcl", "other.hcl", "app/tflock.hcl"] {
+        assert!(!changes(path), "{path}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Which directories a search for root modules leaves out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::disk::files;
+use crate::path::worktree::Place;
+use crate::settings::{self, Exclude, FILE_NAME, Settings};
+
+/// The patterns of all settings files, by the directories from which they begin: absolute, without symbolic links.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exclusions(BTreeMap<PathBuf, Vec<Exclude>>);
+
+impl Exclusions {
+    /// Those of the settings files above some directories, relative to where a search began, up to the top of its work tree.
+    /// Settings that cannot be read are an error where they are used; they exclude nothing.
+    pub fn of_work_tree<'a>(start: &Path, directories: impl IntoIterator<Item = &'a Path>) -> Self {
+        let place = Place::of(start);
+        let mut around: BTreeSet<PathBuf> = place.within().map(Path::to_owned).collect();
+        for directory in directories {
+            let new = directory.ancestors().map(|way| place.directory.join(way));
+            new.take_while(|directory| around.insert(directory.clone())).for_each(drop);
+        }
+        let read = |directory: &PathBuf| {
+            let text = String::from_utf8(files::read(&directory.join(FILE_NAME)).ok()??).ok()?;
+            Some(settings::decode(&text, FILE_NAME.as_ref()).ok()?.stated_in(directory))
+        };
+        around.iter().filter_map(read).collect()
+    }
+
+    /// True if a directory, absolute and without symbolic links, is left out.
+    pub fn cover(&self, directory: &Path) -> bool {
+        !self.0.is_empty()
+            && directory.ancestors().filter_map(|above| self.0.get(above)).flatten().any(|it| it.covers(directory))
+    }
+}
+
+impl FromIterator<Settings> for Exclusions {
+    /// Those of single settings files.
+    fn from_iter<T: IntoIterator<Item = Settings>>(files: T) -> Self {
+        let mut all: BTreeMap<PathBuf, Vec<Exclude>> = BTreeMap::new();
+        for exclude in files.into_iter().flat_map(|settings| settings.exclude) {
+            all.entry(exclude.folder().to_owned()).or_default().push(exclude);
+        }
+        Self(all)
+    }
+}
