@@ -8,7 +8,7 @@ use super::sources::watch;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
 use crate::error::Error;
-use crate::net::{Background, Client, ClientOptions, Credentials, Discovery};
+use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunBudget};
 use crate::query::Events;
 use crate::settings::Variables;
 
@@ -18,6 +18,8 @@ pub struct Online {
     pub(super) background: Arc<Background>,
     variables: Variables,
     events: Events,
+    /// What the run may spend on servers.
+    budget: Arc<RunBudget>,
     /// By tool, for each has its own CLI configuration.
     of_tool: [OnceLock<Result<Access, Error>>; 2],
 }
@@ -35,7 +37,8 @@ impl Online {
     /// Nothing is read, and no server asked, before that is needed.
     pub fn new(variables: &Variables, events: &Events) -> Self {
         let (variables, events) = (variables.clone(), events.clone());
-        Self { background: Arc::default(), variables, events, of_tool: Default::default() }
+        let budget = Arc::new(RunBudget::new(&variables));
+        Self { background: Arc::default(), variables, events, budget, of_tool: Default::default() }
     }
 
     /// What servers are asked with as the user of a tool.
@@ -58,7 +61,7 @@ impl Online {
 
     /// A client with other options, which tells what it does as well.
     pub(super) fn client(&self, options: ClientOptions) -> Client {
-        Client::watched(options, watch(&self.events, self.background.over()))
+        Client::watched(options, watch(&self.events, self.background.over()), Arc::clone(&self.budget))
     }
 }
 

@@ -114,6 +114,12 @@ impl Launcher {
         Self { most, ..self.clone() }
     }
 
+    /// The same, with less time for a command.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        Self { limit: self.limit.min(limit), ..self.clone() }
+    }
+
     /// Runs git to its end.
     ///
     /// # Errors
@@ -215,6 +221,8 @@ impl Profile {
                 "core.hooksPath=/dev/null",
                 "fetch.recurseSubmodules=false",
                 "gc.auto=0",
+                "http.lowSpeedLimit=1024",
+                "http.lowSpeedTime=30",
                 "maintenance.auto=false",
                 "submodule.recurse=false",
             ],

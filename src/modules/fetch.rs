@@ -20,7 +20,7 @@ use crate::config::{
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, ModuleContent, Offered, Served};
-use crate::net::{Client, Shared};
+use crate::net::{Client, Cost, Shared};
 use crate::source::oci::OciClient;
 
 /// How often an address may name another one.
@@ -147,6 +147,7 @@ impl Fetcher {
         GitAccess {
             store: self.store(),
             limit: self.options.git_limit,
+            budget: Arc::clone(self.client.budget()),
             hosts: wanted.hosts.clone(),
             work_tree: wanted.work_tree.clone(),
         }
@@ -306,6 +307,8 @@ impl Fetcher {
 
     async fn stored(&self, asked: Asked<'_>, key: &str) -> Result<Arc<Placed>, Error> {
         let Asked { address, kind, wanted, lasting } = asked;
+        self.client.budget().spend(Cost::Packages, 1)?;
+        self.client.budget().spend(Cost::Unpacked, 0)?;
         // One run at a time, so that the others find what it fetched.
         let _alone = self.store.alone(key).await;
         let lasting = lasting || self.options.offline || wanted.pin.is_some() || address.is_fixed();

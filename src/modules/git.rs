@@ -8,16 +8,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+
+use url::Url;
 
 use super::address::RemoteAddress;
 use super::checkout::{Checkout, SUBMODULES, ambiguous};
+use super::git_package::GitAccess;
 use super::unpack::{Builder, UnpackError, text_of};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Answer, GitError, Launcher, Transports};
 use crate::modulelock::{Reference, Target, is_full_commit};
-use crate::net::ShownUrl;
+use crate::net::{Cost, Fault, NetError, RunBudget, ShownUrl};
 
 /// The modes of entries of a tree that are no plain files.
 const LINK: &str = "120000";
@@ -31,6 +35,9 @@ const BATCH_BYTES: u64 = 16 << 20;
 /// may make any number of files, and a server may name any number of branches.
 const MAX_LIST: u64 = 64 << 20;
 
+/// How long the list of references may take.
+const LISTING: Duration = Duration::from_secs(30);
+
 /// A repository, as far as it is here.
 #[derive(Debug)]
 pub(super) struct Repository {
@@ -39,6 +46,9 @@ pub(super) struct Repository {
     url: String,
     /// As people are told.
     shown: String,
+    /// The address, and what the run may still spend on its host.
+    address: Url,
+    budget: Arc<RunBudget>,
 }
 
 /// A submodule: where it belongs, its commit, and its address as the repository has it.
@@ -81,12 +91,15 @@ struct Entry {
 
 impl Repository {
     /// A repository that is empty here, in an existing directory.
-    pub(super) fn open(bare: &Path, address: &RemoteAddress, limit: Duration) -> Result<Self, Error> {
+    pub(super) fn open(bare: &Path, address: &RemoteAddress, access: &GitAccess) -> Result<Self, Error> {
         let url = address.plain_url();
         let shown = ShownUrl::new(&url).as_str().to_owned();
         let transports = if url.scheme() == "file" { Transports::Files } else { Transports::Network };
-        let launcher = Launcher::fetch(bare, transports, limit).with_silent_ssh().at_most(MAX_LIST);
-        let repository = Self { launcher, url: url.into(), shown };
+        let launcher = Launcher::fetch(bare, transports, access.limit).with_silent_ssh().at_most(MAX_LIST);
+        let budget = Arc::clone(&access.budget);
+        let repository = Self { launcher, url: url.as_str().to_owned(), shown, address: url, budget };
+        // Before anything is set up for a host that is not contacted any more.
+        repository.budget.check(&repository.address).map_err(|fault| repository.unspent(fault))?;
         repository.run("init", &["init", "--quiet", "--bare"])?;
         repository.run("remote", &["remote", "add", "--", "origin", &repository.url])?;
         Ok(repository)
@@ -97,14 +110,14 @@ impl Repository {
         let patterns = reference.patterns();
         let mut args = vec!["ls-remote", "--quiet", "--symref", "origin", "HEAD"];
         args.extend(patterns.iter().map(String::as_str));
-        let answer = self.run("ls-remote", &args)?;
+        let answer = self.list(&args)?;
         let found = reference.resolve(&String::from_utf8_lossy(&answer.stdout)).or_else(|| reference.unlisted());
         found.ok_or_else(|| self.no_commit(reference.name.as_deref()))
     }
 
     /// The names of all tags.
     pub(super) fn tags(&self) -> Result<Vec<String>, Error> {
-        let answer = self.run("ls-remote", &["ls-remote", "--quiet", "--refs", "--tags", "origin"])?;
+        let answer = self.list(&["ls-remote", "--quiet", "--refs", "--tags", "origin"])?;
         let listed = String::from_utf8_lossy(&answer.stdout);
         let names = listed.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/tags/"));
         Ok(names.map(str::to_owned).collect())
@@ -115,7 +128,7 @@ impl Repository {
         let shallow = ["fetch", "--quiet", "--depth=1", "--no-tags"];
         if is_full_commit(&target.commit) {
             let args = [&shallow[..], &["--filter=blob:none", "origin", &target.commit]].concat();
-            if self.attempt(&args)? {
+            if self.connect(&self.launcher, &args, Vec::new())?.succeeded() {
                 return Ok(target.commit.clone());
             }
             // Else git would go on asking, blob by blob, a server that does not know what a filter is.
@@ -125,7 +138,7 @@ impl Repository {
         }
         if let Some(name) = &target.name {
             let args = [&shallow[..], &["origin", name]].concat();
-            if self.attempt(&args)?
+            if self.connect(&self.launcher, &args, Vec::new())?.succeeded()
                 && let Some(commit) = self.commit("FETCH_HEAD")?
             {
                 return Ok(commit);
@@ -133,7 +146,9 @@ impl Repository {
         }
         // A server that gives no commit by its name, or one of which only a part of the name is known.
         let branches = ["+refs/heads/*:refs/heads/*", "+refs/heads/*:refs/remotes/origin/*"];
-        self.run("fetch", &[&["fetch", "--quiet", "--tags", "origin"], &branches[..]].concat())?;
+        let args = [&["fetch", "--quiet", "--tags", "origin"], &branches[..]].concat();
+        let answer = self.connect(&self.launcher, &args, Vec::new())?;
+        answer.checked("fetch").map_err(|error| self.failed(error))?;
         self.commit(&target.commit)?.ok_or_else(|| self.no_commit(Some(&target.commit)))
     }
 
@@ -232,7 +247,7 @@ impl Repository {
         let input = lines(lacking.into_iter());
         let args =
             ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin"];
-        let answer = self.launcher.run_with(args, input).map_err(|error| self.failed(error))?;
+        let answer = self.connect(&self.launcher, &args, input)?;
         answer.checked("fetch").map_err(|error| self.failed(error))?;
         Ok(())
     }
@@ -273,6 +288,38 @@ impl Repository {
             written.map_err(|error| refused(&self.shown, &error))?;
         }
         Ok(())
+    }
+
+    /// What a repository lists, which takes no longer than an answer over HTTP may.
+    fn list(&self, args: &[&str]) -> Result<Answer, Error> {
+        let answer = self.connect(&self.launcher.within(LISTING), args, Vec::new())?;
+        let answer = answer.checked("ls-remote").map_err(|error| self.failed(error))?;
+        let count = memchr::memchr_iter(b'\n', &answer.stdout).count();
+        self.budget.allow(Cost::References, count as u64).map_err(|exhausted| self.unspent(exhausted.into()))?;
+        Ok(answer)
+    }
+
+    /// Runs a task that connects to the server, if the run may still do so.
+    fn connect(&self, launcher: &Launcher, args: &[&str], input: Vec<u8>) -> Result<Answer, Error> {
+        self.budget.request(&self.address).map_err(|fault| self.unspent(fault))?;
+        let left = self.budget.time_left().map_err(|exhausted| self.unspent(exhausted.into()))?;
+        let answer = launcher.within(left).run_with(args, input);
+        let fault = match &answer {
+            Err(GitError::TooSlow { limit, .. }) => Some(Fault::Timeout(*limit)),
+            Ok(answer) if !answer.succeeded() && is_silence(&answer.stderr) => Some(Fault::Connect(answer.said())),
+            _ => None,
+        };
+        self.budget.ended(&self.address, fault.as_ref());
+        if let (Err(GitError::TooSlow { .. }), Err(exhausted)) = (&answer, self.budget.time_left()) {
+            return Err(self.unspent(exhausted.into()));
+        }
+        answer.map_err(|error| self.failed(error))
+    }
+
+    /// Why the server is not contacted.
+    fn unspent(&self, fault: Fault) -> Error {
+        let message = format!("cannot fetch the module from {}: {fault}", self.shown);
+        Error { message, ..Error::from(NetError::new(&self.address, fault)) }
     }
 
     /// The commit that a name means here.
@@ -344,6 +391,14 @@ impl Entry {
 
 fn within(below: &str, name: &str) -> String {
     if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") }
+}
+
+/// True if git says that it reached no server.
+fn is_silence(said: &[u8]) -> bool {
+    let said = String::from_utf8_lossy(said).to_lowercase();
+    let words =
+        ["could not resolve", "failed to connect", "couldn't connect", "connection refused", "timed out", "too slow"];
+    words.iter().any(|word| said.contains(word))
 }
 
 /// What a package does that no honest one does.

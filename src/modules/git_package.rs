@@ -17,6 +17,7 @@ use super::wanted::ModuleHosts;
 use crate::config::{newer_tag, version_of_tag};
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::{Ambiguity, Offered, Reference, Target};
+use crate::net::{Cost, RunBudget};
 
 /// The most submodules of a package, those of submodules counted.
 const MAX_SUBMODULES: usize = 100;
@@ -47,6 +48,7 @@ pub(super) struct GitAccess {
     pub(super) store: Arc<Store>,
     /// How long one command of git may take.
     pub(super) limit: Duration,
+    pub(super) budget: Arc<RunBudget>,
     /// The hosts that submodules may come from.
     pub(super) hosts: ModuleHosts,
     /// The work tree, in which repositories may be.
@@ -76,6 +78,7 @@ pub(super) fn fetch(access: &GitAccess, package: &GitPackage) -> Result<(StoredP
     }
     let from = layout.from;
     let contents = builder.finish().map_err(|error| refused(&address.package(), &error))?;
+    access.budget.spend(Cost::Unpacked, contents.bytes)?;
     drop(repository);
     let _ = std::fs::remove_dir_all(&bare);
     let record = PackageRecord::of(address.package(), contents);
@@ -109,7 +112,7 @@ pub(super) fn offered(access: &GitAccess, address: &RemoteAddress) -> Result<Off
 impl GitAccess {
     fn open(&self, bare: &Path, address: &RemoteAddress) -> Result<Repository, Error> {
         std::fs::create_dir(bare).map_err(|reason| Error::new(ErrorKind::Disk, reason.to_string()).in_file(bare))?;
-        Repository::open(bare, address, self.limit)
+        Repository::open(bare, address, self)
     }
 }
 

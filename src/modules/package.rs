@@ -1,5 +1,7 @@
 //! A package that is fetched anew: an archive, or a commit of a repository.
 
+use std::sync::Arc;
+
 use super::address::RemoteAddress;
 use super::archive::{Archive, ArchiveKind};
 use super::checkout::ambiguous;
@@ -10,6 +12,7 @@ use super::store::{PackageRecord, StoredPackage};
 use super::wanted::Wanted;
 use crate::error::{Error, ErrorKind};
 use crate::modulelock::Ambiguity;
+use crate::net::Cost;
 
 impl Fetcher {
     pub(super) async fn archive(
@@ -35,9 +38,11 @@ impl Fetcher {
         if let Some(package) = store.package(&key) {
             return Ok(package);
         }
+        let budget = Arc::clone(self.web().client.budget());
         let work = move || {
             let staging = store.staging()?;
             let contents = archive.unpack(kind, &staging.path().join("tree"))?;
+            budget.spend(Cost::Unpacked, contents.bytes)?;
             let mut record = PackageRecord::of(source, contents);
             // The tools make empty files of them, or files with their targets.
             let link = record.links.first_key_value();

@@ -8,8 +8,8 @@ use reqwest::Response;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use url::Url;
 
+use super::budget::RunBudget;
 use super::document::{Ask, Authorization, Document, Kind, Sent};
-use super::down::Down;
 use super::download::Download;
 use super::error::{Fault, NetError};
 use super::options::ClientOptions;
@@ -48,17 +48,17 @@ struct Inner {
     plain: Mutex<HashSet<String>>,
     document_permits: Permits,
     download_permits: Permits,
-    down: Down,
+    budget: Arc<RunBudget>,
 }
 
 impl Client {
     /// A client with these options, which reports nothing of what it does.
     pub fn new(options: ClientOptions) -> Self {
-        Self::watched(options, Watch::default())
+        Self::watched(options, Watch::default(), Arc::default())
     }
 
-    /// A client that tells what it does.
-    pub fn watched(options: ClientOptions, watch: Watch) -> Self {
+    /// A client that tells what it does, and spends from the budget of a run.
+    pub fn watched(options: ClientOptions, watch: Watch, budget: Arc<RunBudget>) -> Self {
         let inner = Inner {
             documents: OnceLock::new(),
             downloads: OnceLock::new(),
@@ -67,7 +67,7 @@ impl Client {
             download_permits: Permits::new(options.downloads_per_host),
             options,
             watch,
-            down: Down::default(),
+            budget,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -75,6 +75,11 @@ impl Client {
     /// The options it was made with.
     pub fn options(&self) -> &ClientOptions {
         &self.inner.options
+    }
+
+    /// What the run may still spend.
+    pub(crate) fn budget(&self) -> &Arc<RunBudget> {
+        &self.inner.budget
     }
 
     pub(super) fn watch(&self) -> &Watch {
@@ -98,7 +103,7 @@ impl Client {
                     return Ok(document);
                 }
                 Err(fault) => {
-                    let again = Box::pin(retry.again(NetError::new(&ask.url, fault), self.watch())).await;
+                    let again = Box::pin(retry.again(NetError::new(&ask.url, fault), self)).await;
                     again.inspect_err(|error| self.ended(&ask.url, Some(&error.fault)))?;
                 }
             }
@@ -107,7 +112,7 @@ impl Client {
 
     /// Remembers how a request ended, with all its attempts.
     pub(super) fn ended(&self, url: &Url, fault: Option<&Fault>) {
-        self.inner.down.ended(url, fault);
+        self.inner.budget.ended(url, fault);
     }
 
     /// Starts the download of an archive. Never with a token.
@@ -126,10 +131,15 @@ impl Client {
     async fn attempt(&self, ask: &Ask) -> Result<Document, Fault> {
         let client = self.http(Purpose::Documents)?;
         let _permit = self.inner.document_permits.take(&ask.url).await;
-        self.inner.down.check(&ask.url)?;
-        let patience = self.inner.options.timeout;
-        let answer = tokio::time::timeout(patience, self.read(&client, ask)).await;
-        answer.unwrap_or(Err(Fault::Timeout(patience)))
+        self.within(self.inner.options.timeout, self.read(&client, ask)).await
+    }
+
+    /// Works for a while, and no longer than the run may.
+    async fn within<T>(&self, patience: Duration, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        let left = self.inner.budget.time_left()?;
+        let answer = tokio::time::timeout(patience.min(left), work).await;
+        answer
+            .unwrap_or_else(|_| Err(self.inner.budget.time_left().err().map_or(Fault::Timeout(patience), Fault::from)))
     }
 
     async fn read(&self, client: &reqwest::Client, ask: &Ask) -> Result<Document, Fault> {
@@ -146,11 +156,9 @@ impl Client {
         let url = &ask.url;
         let client = self.http(self.purpose_of_download(url))?;
         let permit = self.inner.download_permits.take(url).await;
-        self.inner.down.check(url)?;
         let patience = self.inner.options.idle_timeout;
-        let answer = tokio::time::timeout(patience, self.send(&client, ask, patience)).await;
-        let (response, _) = answer.unwrap_or(Err(Fault::Timeout(patience)))?;
-        Ok(super::download::Body::new(response, patience, permit))
+        let (response, _) = self.within(patience, self.send(&client, ask, patience)).await?;
+        Ok(super::download::Body::new(response, self.clone(), permit))
     }
 
     /// The client below, for a crate that speaks the protocols of cloud stores.
@@ -195,6 +203,7 @@ impl Client {
         let most = if ask.kind == Kind::Discovery { MAX_DISCOVERY_REDIRECTS } else { MAX_REDIRECTS };
         let mut trail = Trail::new(ask.url.clone(), authorization.is_some(), most);
         loop {
+            self.inner.budget.request(trail.url())?;
             self.watch().tell(|| Doing::Asking(ShownUrl::new(trail.url())));
             let mut request = match &ask.sent {
                 None => client.get(trail.url().clone()),

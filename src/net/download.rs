@@ -88,7 +88,7 @@ impl Download {
     ///
     /// The error itself when no attempt is left, or another would not help.
     pub async fn again(&mut self, error: NetError) -> Result<(), NetError> {
-        self.retry.again(error, self.client.watch()).await
+        self.retry.again(error, &self.client).await
     }
 }
 
@@ -100,16 +100,16 @@ pub struct Body {
     length: Option<u64>,
     media_type: Option<String>,
     received: u64,
-    patience: Duration,
+    client: Client,
     since: Instant,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Body {
-    pub(super) fn new(response: Response, patience: Duration, permit: Option<OwnedSemaphorePermit>) -> Self {
+    pub(super) fn new(response: Response, client: Client, permit: Option<OwnedSemaphorePermit>) -> Self {
         let (length, shown) = (response.content_length(), ShownUrl::new(response.url()));
         let media_type = media_type(response.headers());
-        Self { response, shown, length, media_type, received: 0, patience, since: Instant::now(), _permit: permit }
+        Self { response, shown, length, media_type, received: 0, client, since: Instant::now(), _permit: permit }
     }
 
     /// The number of bytes that the server announced.
@@ -136,11 +136,13 @@ impl Body {
     /// KiB/s after a minute, more than two hours), has more than 4 GiB or the connection breaks. What was appended to the buffer is lost; see [`Download::again`].
     pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
         if self.length.unwrap_or_default().max(self.received) > LIMIT {
-            return Err(NetError { url: self.shown.clone(), attempts: 0, fault: Fault::TooLarge(LIMIT) });
+            return Err(self.failed(Fault::TooLarge(LIMIT)));
         }
         let before = buffer.len();
         while buffer.len() < PIECE {
-            let chunk = tokio::time::timeout(self.patience, self.response.chunk()).await;
+            let left = self.client.budget().time_left().map_err(|exhausted| self.failed(exhausted.into()))?;
+            let patience = self.client.options().idle_timeout.min(left);
+            let chunk = tokio::time::timeout(patience, self.response.chunk()).await;
             match chunk.map_err(|_| self.silent())? {
                 Ok(Some(chunk)) => {
                     self.received += chunk.len() as u64;
@@ -157,18 +159,21 @@ impl Body {
     fn keeps_pace(&self) -> Result<(), NetError> {
         let (received, elapsed) = (self.received, self.since.elapsed());
         if is_too_slow(received, elapsed) {
-            let fault = Fault::TooSlow { received, elapsed };
-            return Err(NetError { url: self.shown.clone(), attempts: 0, fault });
+            return Err(self.failed(Fault::TooSlow { received, elapsed }));
         }
         Ok(())
     }
 
     fn silent(&self) -> NetError {
-        NetError { url: self.shown.clone(), attempts: 0, fault: Fault::Stalled(self.patience) }
+        let over = self.client.budget().time_left().err();
+        self.failed(over.map_or(Fault::Stalled(self.client.options().idle_timeout), Fault::from))
     }
 
     fn broken(&self, error: reqwest::Error) -> NetError {
-        let fault = Fault::of_body(error, self.received, self.length, self.patience);
+        self.failed(Fault::of_body(error, self.received, self.length, self.client.options().idle_timeout))
+    }
+
+    fn failed(&self, fault: Fault) -> NetError {
         NetError { url: self.shown.clone(), attempts: 0, fault }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use super::budget::Exhausted;
 use super::redact::{ShownUrl, bounded};
 use crate::error::{Error, ErrorKind};
 
@@ -66,8 +67,11 @@ pub enum Fault {
         elapsed: Duration,
     },
     /// The host failed so often that it is not asked any more.
-    #[error("the host gave no answer to {0} requests in a row and is not asked any more in this run")]
+    #[error("the host is unreachable ({0} requests failed): it is skipped for the rest of this run")]
     Down(u32),
+    /// The run has spent what it may.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
     /// The body is larger than such a document may be.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(u64),
@@ -128,7 +132,7 @@ impl fmt::Display for NetError {
 impl std::error::Error for NetError {}
 
 impl NetError {
-    pub(super) fn new(url: &Url, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn new(url: &Url, fault: impl Into<Fault>) -> Self {
         Self { url: ShownUrl::new(url), attempts: 0, fault: fault.into() }
     }
 
@@ -254,9 +258,10 @@ impl From<NetError> for Error {
             _ => ErrorKind::Unavailable,
         };
         let shown = Error::new(kind, error.to_string()).about_url(error.url.as_str());
-        match hint(&error.fault) {
-            Some(hint) => shown.hint(hint),
-            None => shown,
+        match (&error.fault, hint(&error.fault)) {
+            (Fault::Exhausted(exhausted), _) => shown.hint(exhausted.hint()),
+            (_, Some(hint)) => shown.hint(hint),
+            (_, None) => shown,
         }
     }
 }

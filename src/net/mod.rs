@@ -5,11 +5,12 @@
 //! that says where the services of a host are.
 
 mod background;
+mod breaker;
+mod budget;
 mod client;
 mod credentials;
 mod discovery;
 mod document;
-mod down;
 mod download;
 mod error;
 mod options;
@@ -26,14 +27,15 @@ mod watch;
 mod testing;
 
 pub use background::{Background, Shutdown};
+pub use budget::{Cost, RunBudget};
 pub use client::Client;
 pub use credentials::{Credentials, token_variable_shown};
 pub use discovery::{Discovery, DiscoveryError, Service};
 pub use document::{Ask, Authorization, Document, Kind};
 pub use download::{Body, Download};
-pub use error::NetError;
 #[cfg(test)]
 pub use error::RedirectFault;
+pub use error::{Fault, NetError};
 pub use options::ClientOptions;
 pub use redact::ShownUrl;
 pub use shared::Shared;

@@ -1,6 +1,6 @@
 //! Where a redirect may lead, and whether the token goes along.
 
-use url::{Host, Url};
+use url::Url;
 
 use super::error::RedirectFault;
 use super::redact::ShownUrl;
@@ -36,8 +36,8 @@ impl Trail {
 
     /// Follows a `Location`.
     ///
-    /// The token stays with its host and the subdomains of it, whatever the port, and is never picked up again once it
-    /// was dropped. Source: Go's `net/http`, `shouldCopyHeaderOnRedirect`.
+    /// The token stays with the scheme, name and port that it is for, and is never picked up again once it was dropped. Go's
+    /// `net/http` would keep it for subdomains and other ports, where another service may be.
     pub(super) fn follow(&mut self, location: &str) -> Result<(), RedirectFault> {
         let refused = || RedirectFault::Target(ShownUrl::from_text(location));
         let mut next = self.url().join(location).map_err(|_| refused())?;
@@ -54,7 +54,7 @@ impl Trail {
         if self.visited.len() > self.limit {
             return Err(RedirectFault::TooMany(self.limit));
         }
-        self.carries_token &= next.scheme() == "https" && is_within(&next, &self.visited[0]);
+        self.carries_token &= next.scheme() == "https" && next.origin() == self.visited[0].origin();
         self.visited.push(next);
         self.drop_user_info();
         Ok(())
@@ -71,16 +71,6 @@ impl Trail {
             let _ = url.set_username("");
             let _ = url.set_password(None);
         }
-    }
-}
-
-/// True for the same host or a subdomain of it.
-fn is_within(inner: &Url, outer: &Url) -> bool {
-    match (inner.host(), outer.host()) {
-        (Some(Host::Domain(inner)), Some(Host::Domain(outer))) => {
-            inner.strip_suffix(outer).is_some_and(|before| before.is_empty() || before.ends_with('.'))
-        }
-        (inner, outer) => inner.is_some() && inner == outer,
     }
 }
 
@@ -101,9 +91,10 @@ mod tests {
     #[test]
     fn the_token_stays_with_its_host() {
         assert!(keeps_token("https://a.example/x", "/y"));
-        assert!(keeps_token("https://a.example/x", "https://a.example:8443/"));
-        assert!(keeps_token("https://a.example/x", "https://b.a.example/"));
-        assert!(keeps_token("https://127.0.0.1:1/x", "https://127.0.0.1:2/"));
+        assert!(keeps_token("https://a.example/x", "https://a.example:443/"));
+        assert!(!keeps_token("https://a.example/x", "https://a.example:8443/"));
+        assert!(!keeps_token("https://a.example/x", "https://b.a.example/"));
+        assert!(!keeps_token("https://127.0.0.1:1/x", "https://127.0.0.1:2/"));
         assert!(!keeps_token("https://a.example/x", "https://example/"));
         assert!(!keeps_token("https://a.example/x", "https://evila.example/"));
         assert!(!keeps_token("https://a.example/x", "//b.example/"));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 
+use super::client::Client;
 use super::error::{Fault, NetError};
 use super::watch::{Doing, Watch};
 
@@ -39,9 +40,9 @@ impl Retry {
     ///
     /// The error itself, with the number of attempts, if there shall be no other; [`Fault::Wait`] if the server asks for
     /// more than 60 s.
-    pub(super) async fn again(&mut self, error: NetError, watch: &Watch) -> Result<(), NetError> {
-        let delay = self.told_delay(error, watch)?;
-        tokio::time::sleep(delay).await;
+    pub(super) async fn again(&mut self, error: NetError, client: &Client) -> Result<(), NetError> {
+        let delay = self.told_delay(error, client.watch())?;
+        tokio::time::sleep(delay.min(client.budget().time_left().unwrap_or_default())).await;
         Ok(())
     }
 

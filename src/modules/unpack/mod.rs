@@ -215,7 +215,8 @@ impl Builder {
                 Err(_) => drop(fs::remove_file(&path)),
             }
         }
-        let mut contents = Contents { digests: self.contents, links: self.links, ambiguity: self.ambiguity };
+        let mut contents =
+            Contents { digests: self.contents, links: self.links, bytes: self.bytes, ambiguity: self.ambiguity };
         if contents.ambiguity.is_none() {
             contents.ambiguity = unclear::unclear(&contents, &self.lines, &top);
         }

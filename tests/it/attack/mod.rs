@@ -7,6 +7,7 @@
 #[cfg(unix)]
 mod ambiguous;
 mod bounds;
+mod budget;
 mod escapes;
 #[cfg(unix)]
 mod generated;

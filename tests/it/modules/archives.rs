@@ -10,14 +10,14 @@ use crate::support::worlds::{LOCK, widget};
 
 /// What is in an archive.
 #[derive(Clone, Copy)]
-pub(super) enum Entry<'a> {
+pub(crate) enum Entry<'a> {
     File(&'a str),
     Link(&'a str),
     HardLink(&'a str),
 }
 
 /// A tar archive, compressed.
-pub(super) fn tar_gz(entries: &[(&str, Entry<'_>)]) -> Vec<u8> {
+pub(crate) fn tar_gz(entries: &[(&str, Entry<'_>)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     for (name, entry) in entries {
         let mut header = tar::Header::new_gnu();

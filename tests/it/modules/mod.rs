@@ -1,7 +1,7 @@
 //! Remote modules: the whole tree without `init`.
 
 mod ahead;
-mod archives;
+pub(crate) mod archives;
 mod broken;
 mod differential;
 mod files;

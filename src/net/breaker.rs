@@ -1,4 +1,4 @@
-//! Hosts that are not asked any more.
+//! Hosts that do not answer are not contacted any more in a run, over HTTP or by git.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,9 +13,9 @@ const MOST: u32 = 4;
 
 /// How often each host and port gave no answer since it gave the last one.
 #[derive(Debug, Default)]
-pub(super) struct Down(Mutex<HashMap<String, u32>>);
+pub(super) struct CircuitBreaker(Mutex<HashMap<String, u32>>);
 
-impl Down {
+impl CircuitBreaker {
     /// Refuses a host that is down.
     pub(super) fn check(&self, url: &Url) -> Result<(), Fault> {
         let silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn silence_counts_until_an_answer() {
-        let (down, url) = (Down::default(), Url::parse("https://a.example/x").unwrap());
+        let (down, url) = (CircuitBreaker::default(), Url::parse("https://a.example/x").unwrap());
         let silence = Fault::Connect("refused".to_owned());
         for _ in 1..MOST {
             down.ended(&url, Some(&silence));
