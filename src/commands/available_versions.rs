@@ -11,10 +11,9 @@ use super::{LockOptions, Services};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
 use crate::parallel;
-use crate::query::answer::Refusal;
+use crate::query::answer::{Answer, Refusal};
 use crate::query::question::Query;
 use crate::query::run::Session;
-use crate::query::select::Choice;
 
 /// A root module as it was opened, with the versions that its sources have.
 pub(super) struct Opened {
@@ -25,7 +24,7 @@ pub(super) struct Opened {
 }
 
 /// The versions that are selected, by provider.
-pub(super) type Choices = BTreeMap<ProviderAddr, Result<Choice, Refusal>>;
+pub(super) type Choices = BTreeMap<ProviderAddr, Answer>;
 
 /// Each root module as it was opened, with the versions that its sources have of the providers that it asks for, but those
 /// that its settings forbid to ask about; with `choose` also which of them are selected. Beside them what people should know.
@@ -48,11 +47,11 @@ pub(super) fn of_roots(
         let of_all = members.iter().flat_map(|at| asked[*at].iter().cloned()).collect();
         let offered = Arc::new(offered(session.as_ref(), of_all)?);
         let of_member = |at: &usize| {
-            let steps = match &roots[*at] {
-                Ok(root) if choose => steps(root, &asked[*at]),
+            let queries = match &roots[*at] {
+                Ok(root) if choose => queries(root, &asked[*at]),
                 _ => BTreeMap::new(),
             };
-            Ok((Arc::clone(&offered), choices(session.as_ref(), steps)?))
+            Ok((Arc::clone(&offered), choices(session.as_ref(), queries)?))
         };
         members.iter().map(of_member).collect()
     });
@@ -70,14 +69,14 @@ fn allowed(root: &Root) -> BTreeSet<ProviderAddr> {
 }
 
 /// What is to be asked to know which versions of some providers are selected.
-fn steps(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
+fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr, Query> {
     asked.iter().filter_map(|addr| Some((addr.clone(), root.selection(addr)?))).collect()
 }
 
 /// The versions that are selected; what was asked of the source before is not asked again.
-fn choices(session: Option<&Session>, steps: BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
-    match session.filter(|_| !steps.is_empty()) {
-        Some(session) => session.ask(async |sources| sources.choices(steps).await),
+fn choices(session: Option<&Session>, queries: BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
+    match session.filter(|_| !queries.is_empty()) {
+        Some(session) => session.ask(async |sources| sources.answers(&[&queries]).await.pop().unwrap_or_default()),
         None => Ok(Choices::new()),
     }
 }

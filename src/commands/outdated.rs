@@ -15,8 +15,7 @@ use crate::lock::held_back;
 use crate::lockfile::LockFile;
 use crate::outcome::{Body, Outcome, Outdated, OutdatedReport, RootOutcome};
 use crate::path::worktree;
-use crate::query::answer::Refusal;
-use crate::query::select::Choice;
+use crate::query::answer::{Answer, Refusal};
 use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::Named;
@@ -136,11 +135,11 @@ fn of_root((path, place): (&Path, &Path), opened: Result<Opened, Error>) -> Vec<
 }
 
 /// The version that is selected, and newer ones with why they are not. That there is none is an answer.
-fn chosen(choice: Result<Choice, Refusal>) -> Result<Chosen, Error> {
+fn chosen(choice: Answer) -> Result<Chosen, Error> {
     match choice {
-        Ok(Choice { version, passed_over }) => {
-            let told = passed_over.into_iter().map(|(version, why)| (version, why.to_string()));
-            Ok(Chosen { version: Some(version), passed_over: told.collect() })
+        Ok(selected) => {
+            let told = selected.passed_over.iter().map(|(version, why)| (version.clone(), why.to_string()));
+            Ok(Chosen { version: Some(selected.version().clone()), passed_over: told.collect() })
         }
         Err(Refusal::Finding(finding)) if [Rule::Banned, Rule::TooYoung].contains(&finding.rule) => {
             Ok(Chosen::default())

@@ -9,7 +9,8 @@ use super::{LockOptions, RunSettings};
 use crate::error::Error;
 use crate::hash::HashScheme;
 use crate::lockfile::LockFile;
-use crate::query::inquiry::{Depth, Inquiry};
+use crate::platform::Platform;
+use crate::query::question::{Depth, Explain, Goal, Query};
 use crate::query::run::Session;
 use crate::release::{ReleaseKey, Releases};
 use crate::settings::H1Rule;
@@ -18,7 +19,8 @@ use crate::settings::H1Rule;
 pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Questions {
     let mut questions = Questions::new(depth, false);
     for root in roots {
-        questions.add(root.settings(), root.lock());
+        let platforms = root.settings().settings.platforms.as_deref().unwrap_or_default();
+        questions.add(root.settings(), root.lock(), platforms);
         questions.add_gone(root);
     }
     questions
@@ -29,36 +31,33 @@ pub fn questions<'r>(roots: impl Iterator<Item = &'r Root>, depth: Depth) -> Que
 pub struct Questions {
     depth: Depth,
     link: bool,
-    inquiries: BTreeMap<ReleaseKey, Inquiry>,
+    pub(super) queries: BTreeMap<ReleaseKey, Query>,
 }
 
 impl Questions {
     /// No questions yet. `link` says whether it is worth a question where publishers tell about their releases.
     pub fn new(depth: Depth, link: bool) -> Self {
-        Self { depth, link, inquiries: BTreeMap::new() }
+        Self { depth, link, queries: BTreeMap::new() }
     }
 
-    /// Adds the entries of one root module. Hosts that its settings forbid are not asked.
-    pub fn add(&mut self, run: &RunSettings, lock: &LockFile) {
+    /// Adds the entries of one root module, with the platforms that are likely to be recorded. Hosts that its settings forbid
+    /// are not asked.
+    pub fn add(&mut self, run: &RunSettings, lock: &LockFile, platforms: &[Platform]) {
         let rules = RuleBook::new(run, &LockOptions::default());
-        let platforms = run.settings.platforms.clone().unwrap_or_default();
         for (addr, entry) in lock.iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
             let own = run.settings.stated_h1(addr.host());
             let recorded = |scheme| entry.hashes.of(scheme).filter(|hash| hash.is_well_formed()).cloned().collect();
-            let inquiry = Inquiry {
-                rules: rules.of(addr, &platforms),
+            let explain = Explain {
                 believe: own != Some(H1Rule::Verified),
-                platforms: platforms.iter().cloned().collect(),
                 h1: recorded(HashScheme::H1),
                 zh: recorded(HashScheme::Zh),
                 depth: self.depth,
                 link: self.link,
             };
-            match self.inquiries.entry((addr.clone(), entry.version.clone())) {
-                Entry::Vacant(vacant) => {
-                    vacant.insert(inquiry);
-                }
-                Entry::Occupied(mut occupied) => occupied.get_mut().join(inquiry),
+            let query = Query::locked(entry.version.clone(), platforms, rules.of(addr, platforms), explain);
+            match self.queries.entry((addr.clone(), entry.version.clone())) {
+                Entry::Vacant(vacant) => drop(vacant.insert(query)),
+                Entry::Occupied(mut occupied) => occupied.get_mut().join(query),
             }
         }
     }
@@ -69,9 +68,10 @@ impl Questions {
         let Some((_, before)) = root.base() else { return };
         for (addr, entry) in root.lock().iter() {
             let old = before.get(addr).filter(|old| old.version == entry.version);
-            let Some(inquiry) = self.inquiries.get_mut(&(addr.clone(), entry.version.clone())) else { continue };
+            let query = self.queries.get_mut(&(addr.clone(), entry.version.clone()));
+            let Some(Query { goal: Goal::Hashes(explain), .. }) = query else { continue };
             let recorded = old.into_iter().flat_map(|old| old.hashes.of(HashScheme::H1));
-            inquiry.h1.extend(recorded.filter(|hash| hash.is_well_formed()).cloned());
+            explain.h1.extend(recorded.filter(|hash| hash.is_well_formed()).cloned());
         }
     }
 
@@ -81,9 +81,9 @@ impl Questions {
     ///
     /// As [`Session::ask`].
     pub fn ask(self, session: &Session) -> Result<Releases, Error> {
-        if self.inquiries.is_empty() {
+        if self.queries.is_empty() {
             return Ok(Releases::new());
         }
-        session.ask(async |sources| sources.inquire(self.inquiries).await)
+        session.ask(async |sources| sources.lookups(self.queries).await)
     }
 }

@@ -123,6 +123,7 @@ mod tests {
             moved: None,
             accept_republished: false,
             rules: Rules::default(),
+            goal: crate::query::question::Goal::Packages,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile::{LockEntry, LockFile};
 use crate::platform::Platform;
 use crate::query::criteria::{Criteria, Within};
-use crate::query::question::{Moved, Query, Selection};
+use crate::query::question::{Goal, Moved, Query, Selection};
 use crate::query::rules::Rules;
 use crate::requirements::Requirements;
 use crate::version::{Constraints, Version};
@@ -121,6 +121,7 @@ pub fn plan(
                     recorded: lock.get(addr).cloned().or(earlier),
                     moved: planner.moved(addr),
                     rules,
+                    goal: Goal::Packages,
                 };
                 plan.steps.insert(addr.clone(), step);
             }

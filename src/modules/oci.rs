@@ -8,7 +8,7 @@ use super::fetch::Fetcher;
 use super::package::archive_key;
 use super::store::StoredPackage;
 use crate::error::{Error, ErrorKind};
-use crate::source::oci::{Descriptor, OciError, Repository};
+use crate::source::oci::{self, Descriptor, Repository};
 
 /// What a manifest says that it is of a module.
 const ARTIFACT: &str = "application/vnd.opentofu.modulepkg";
@@ -45,7 +45,7 @@ impl Fetcher {
                 (self.oci().tagged(&repository, &tag).await?, format!(":{tag}"))
             }
         };
-        let unusable = |reason| OciError::Answer { repository: repository.clone(), what: what.clone(), reason };
+        let unusable = |reason: String| oci::unusable(&repository, &what, &reason);
         let digest = manifest.archive(ARTIFACT).map_err(unusable)?;
         if let Some(package) = self.store().package(&archive_key(&digest.to_hex())) {
             return Ok(package);

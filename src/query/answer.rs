@@ -1,16 +1,15 @@
 //! What was found out about a release, by whom, and nothing about what follows from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::Error;
-use crate::evidence::Evidence;
 use crate::finding::Finding;
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::platform::Platform;
-use crate::release::{Attestation, Release};
+use crate::release::Release;
 use crate::settings::Date;
 use crate::trust::Fingerprint;
 use crate::version::Version;
@@ -32,6 +31,13 @@ pub enum Refusal {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         Self::Error(error)
+    }
+}
+
+#[cfg(feature = "online")]
+impl From<crate::source::Miss> for Refusal {
+    fn from(miss: crate::source::Miss) -> Self {
+        Self::Error(miss.into())
     }
 }
 
@@ -88,26 +94,12 @@ impl Selected {
         &self.release.version
     }
 
-    /// Takes in the `h1:` that the index knows of the archives that the checksums name, and what the origin reports.
-    pub fn attribute(&mut self, archives: &BTreeMap<Platform, Option<PackageHash>>) {
-        let indexed =
-            archives.iter().filter_map(|(platform, h1)| Some((platform.clone(), h1.clone()?, Evidence::Computed)));
-        let reported = self.reported.iter().flat_map(|(platform, hashes)| {
-            hashes.iter().map(|h1| (platform.clone(), h1.clone(), Evidence::ReportedByOrigin))
-        });
-        for (platform, h1, evidence) in indexed.chain(reported) {
-            self.release.attest(h1, Attestation::new(Some(platform), evidence));
-        }
-        let attributed: BTreeSet<&Platform> =
-            self.release.h1.values().flat_map(|vouched| vouched.platforms.keys()).collect();
-        let complete = !archives.is_empty() && archives.keys().all(|platform| attributed.contains(platform));
-        self.release.complete = complete;
-    }
-
     /// Takes in what was computed of packages.
     pub fn compute(&mut self, packages: BTreeMap<Platform, PackageFacts>) {
         for (platform, package) in &packages {
-            self.release.look_at(platform, package.zh, package.h1.as_ref().filter(|_| package.computed));
+            for h1 in [&package.h1, &package.archive_form] {
+                self.release.look_at(platform, package.zh, h1.as_ref().filter(|_| package.computed));
+            }
         }
         self.packages.extend(packages);
     }
@@ -146,6 +138,8 @@ pub struct PackageFacts {
     pub zh: Option<Sha256Digest>,
     /// The hash over its files in the form that is installed, where it was needed.
     pub h1: Option<PackageHash>,
+    /// The other form of the archive, where it differs: the tools accept the packed archive by no other `h1:`.
+    pub archive_form: Option<PackageHash>,
     /// Whether `h1` was computed here (now or earlier), not reported.
     pub computed: bool,
     /// The size of the archive in bytes, where it was looked at, now or earlier.
@@ -157,6 +151,11 @@ pub struct PackageFacts {
 }
 
 impl PackageFacts {
+    /// A package of whose contents nothing is known.
+    pub fn unread(zh: Option<Sha256Digest>, file_name: String) -> Self {
+        Self { zh, h1: None, archive_form: None, computed: false, size: None, tells_zh: false, file_name }
+    }
+
     /// The `zh:` hash of the archive.
     pub fn zh_hash(&self) -> Option<PackageHash> {
         self.zh.map(PackageHash::zh)
@@ -164,6 +163,6 @@ impl PackageFacts {
 
     /// All hashes that are known of it.
     pub fn hashes(&self) -> impl Iterator<Item = PackageHash> {
-        self.h1.iter().cloned().chain(self.zh_hash())
+        self.h1.iter().chain(&self.archive_form).cloned().chain(self.zh_hash())
     }
 }

@@ -7,7 +7,6 @@ pub mod answer;
 pub mod cached;
 pub mod criteria;
 mod event;
-pub mod inquiry;
 pub mod question;
 pub mod rules;
 pub mod same_version;

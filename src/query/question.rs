@@ -1,8 +1,11 @@
 //! What has to be found out about one provider of one root module.
 
+use std::collections::BTreeSet;
+
 use super::criteria::{Criteria, ReleaseCriteria};
-use super::rules::Rules;
+use super::rules::{ReportedRule, Rules};
 use crate::addr::ProviderAddr;
+use crate::hash::PackageHash;
 use crate::lockfile::LockEntry;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
@@ -24,6 +27,55 @@ pub struct Query {
     pub accept_republished: bool,
     /// What holds for this provider.
     pub rules: Rules,
+    /// How much has to be found out.
+    pub goal: Goal,
+}
+
+/// How much has to be found out about a release.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// Which version is selected.
+    Version,
+    /// What its source signed of it.
+    Documents,
+    /// The packages for the platforms.
+    #[default]
+    Packages,
+    /// To which packages recorded hashes belong.
+    Hashes(Explain),
+}
+
+/// The recorded hashes that are to be explained.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Explain {
+    /// The `h1:` hashes.
+    pub h1: BTreeSet<PackageHash>,
+    /// The `zh:` hashes.
+    pub zh: BTreeSet<PackageHash>,
+    /// False if what the origin reports counts for nothing.
+    pub believe: bool,
+    /// How far to go.
+    pub depth: Depth,
+    /// True if it is worth a question where its publisher tells about it.
+    pub link: bool,
+}
+
+/// How far a verification goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Depth {
+    /// Packages may be downloaded where no source attests a hash.
+    pub download: bool,
+    /// How many bytes of packages the run may download in sum.
+    pub most: u64,
+    /// Neither the index nor what the origin reports counts: each `h1:` is computed from its archive.
+    pub recompute: bool,
+    /// Every archive in the checksums is looked at.
+    pub all_platforms: bool,
+}
+
+impl Depth {
+    /// Nothing is downloaded.
+    pub const DOCUMENTS: Self = Self { download: false, most: u64::MAX, recompute: false, all_platforms: false };
 }
 
 /// An entry that goes to another address.
@@ -57,6 +109,54 @@ impl Selection {
 }
 
 impl Query {
+    /// About a locked release: to which packages its hashes belong. `platforms` are those that are likely to be recorded.
+    pub fn locked(version: Version, platforms: &[Platform], rules: Rules, explain: Explain) -> Self {
+        Self {
+            constraints: Constraints::default(),
+            selection: Selection::Keep(version),
+            platforms: platforms.to_vec(),
+            recorded: None,
+            moved: None,
+            accept_republished: false,
+            rules,
+            goal: Goal::Hashes(explain),
+        }
+    }
+
+    /// Takes in the same question of another root module: of what both say, the stricter.
+    pub fn join(&mut self, other: Self) {
+        self.rules.signature = self.rules.signature.max(other.rules.signature);
+        self.rules.expiry = self.rules.expiry.stricter(other.rules.expiry);
+        self.rules.reported = self.rules.reported.max(other.rules.reported);
+        self.rules.indexes.retain(|index| other.rules.indexes.contains(index));
+        let new: Vec<Platform> = other.platforms.into_iter().filter(|it| !self.platforms.contains(it)).collect();
+        self.platforms.extend(new);
+        if let (Goal::Hashes(own), Goal::Hashes(other)) = (&mut self.goal, other.goal) {
+            own.believe &= other.believe;
+            own.h1.extend(other.h1);
+            own.zh.extend(other.zh);
+            own.link |= other.link;
+        }
+    }
+
+    /// The recorded hashes that are to be explained, if that is what is asked.
+    pub fn explain(&self) -> Option<&Explain> {
+        match &self.goal {
+            Goal::Hashes(explain) => Some(explain),
+            _ => None,
+        }
+    }
+
+    /// True if what the origin reports of packages counts.
+    pub fn counts_reports(&self) -> bool {
+        self.explain().map_or(self.rules.reported == ReportedRule::Write, |explain| explain.believe)
+    }
+
+    /// The recorded entry, if it records this version.
+    pub fn recorded_as(&self, version: &Version) -> Option<&LockEntry> {
+        self.recorded.as_ref().filter(|entry| entry.version == *version)
+    }
+
     /// The recorded entry if it records something about the version that is kept.
     pub fn recorded_release(&self) -> Option<&LockEntry> {
         let entry = self.recorded.as_ref()?;
@@ -80,11 +180,12 @@ impl Query {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::SignatureRule;
 
     #[test]
     fn a_platform_that_may_be_lacking_is_not_asked_for() {
         let platform = |text: &str| text.parse::<Platform>().unwrap();
-        let step = Query {
+        let query = Query {
             constraints: Constraints::default(),
             selection: Selection::Newest(Criteria::default()),
             platforms: ["linux_amd64", "linux_arm64"].map(platform).to_vec(),
@@ -92,8 +193,29 @@ mod tests {
             moved: None,
             accept_republished: false,
             rules: Rules { optional: [platform("linux_arm64")].into(), ..Rules::default() },
+            goal: Goal::Packages,
         };
-        assert_eq!(step.release_criteria(true).platforms, [platform("linux_amd64")]);
-        assert!(step.release_criteria(false).platforms.is_empty());
+        assert_eq!(query.release_criteria(true).platforms, [platform("linux_amd64")]);
+        assert!(query.release_criteria(false).platforms.is_empty());
+    }
+
+    #[test]
+    fn of_two_root_modules_the_stricter_counts() {
+        let locked = |h1: &str, believe: bool, signature: SignatureRule| {
+            let explain = Explain { h1: [h1.parse().unwrap()].into(), believe, ..Explain::default() };
+            let rules = Rules { signature, reported: ReportedRule::Check, ..Rules::default() };
+            Query::locked(Version::new(1, 0, 0), &["linux_amd64".parse().unwrap()], rules, explain)
+        };
+        let mut both = locked("h1:a", true, SignatureRule::Never);
+        both.join(locked("h1:b", false, SignatureRule::Always));
+        let explain = both.explain().unwrap();
+        assert_eq!((explain.h1.len(), explain.believe, both.platforms.len()), (2, false, 1));
+        assert_eq!(both.rules.signature, SignatureRule::Always);
+        assert!(!both.counts_reports() && locked("h1:a", true, SignatureRule::Never).counts_reports());
+        // What is written counts where packages are asked about.
+        let mut packages = Query { goal: Goal::Packages, ..both };
+        assert!(!packages.counts_reports());
+        packages.rules.reported = ReportedRule::Write;
+        assert!(packages.counts_reports());
     }
 }

@@ -35,11 +35,11 @@ impl Session {
         self.background.run(questions(Arc::clone(&self.sources)))
     }
 
-    /// Begins to ask what some steps will want to know, and does not wait for it.
-    pub fn prefetch(&self, steps: BTreeMap<ProviderAddr, Query>) {
+    /// Begins to ask what some queries will want to know, and does not wait for it.
+    pub fn prefetch(&self, queries: BTreeMap<ProviderAddr, Query>) {
         let sources = Arc::clone(&self.sources);
         // Whoever asks for it later is told what is wrong.
-        self.background.begin(async move { sources.prefetch(steps).await }, |_| {});
+        self.background.begin(async move { sources.prefetch(queries).await }, |_| {});
     }
 }
 

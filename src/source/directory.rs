@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::mirror::{MirrorMiss, MirrorPackage, MirrorPackages, SignedCopies, copy_names};
+use super::error::Miss;
+use super::mirror::{MirrorPackage, MirrorPackages, SignedCopies, copy_names};
 use crate::addr::ProviderAddr;
 use crate::disk::files;
 use crate::disk::mirror::{FilesystemMirror, LocalPackage, MirrorError};
@@ -32,8 +33,8 @@ impl DirectoryMirror {
     ///
     /// # Errors
     ///
-    /// [`MirrorMiss::Unknown`] if the directory cannot be read, or is not there.
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorMiss> {
+    /// [`Miss::Unknown`] if the directory cannot be read, or is not there.
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
         let addr = addr.clone();
         self.aside(move |mirror| mirror.versions(&addr)).await
     }
@@ -43,7 +44,7 @@ impl DirectoryMirror {
     /// # Errors
     ///
     /// As [`DirectoryMirror::versions`].
-    pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, MirrorMiss> {
+    pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let packages = self.aside(move |mirror| {
             let packages = mirror.packages(&addr)?;
@@ -59,11 +60,7 @@ impl DirectoryMirror {
     /// # Errors
     ///
     /// As [`DirectoryMirror::versions`].
-    pub async fn signed_copies(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-    ) -> Result<Option<SignedCopies>, MirrorMiss> {
+    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let folder = self.aside(move |mirror| {
             let packages = mirror.packages(&addr)?;
@@ -89,25 +86,25 @@ impl DirectoryMirror {
     async fn aside<R: Send + 'static>(
         &self,
         read: impl FnOnce(&FilesystemMirror) -> Result<R, MirrorError> + Send + 'static,
-    ) -> Result<R, MirrorMiss> {
+    ) -> Result<R, Miss> {
         let base = self.base.clone();
         let reading =
             tokio::task::spawn_blocking(move || FilesystemMirror::open(base).and_then(|mirror| read(&mirror)));
         match reading.await {
-            Ok(read) => read.map_err(|error| MirrorMiss::Unknown(error.into())),
+            Ok(read) => read.map_err(|error| Miss::Unknown(error.into())),
             Err(problem) => {
                 let message = format!("reading the filesystem mirror was interrupted: {problem}");
-                Err(MirrorMiss::Unknown(Error::new(ErrorKind::Interrupted, message)))
+                Err(Miss::Unknown(Error::new(ErrorKind::Interrupted, message)))
             }
         }
     }
 }
 
 /// A file of bounded size; none if there is none.
-fn bounded(path: &Path, kind: Kind) -> Result<Option<Vec<u8>>, MirrorMiss> {
+fn bounded(path: &Path, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
     let unreadable = |reason: &dyn std::fmt::Display| {
         let message = format!("cannot read {}: {reason}", path.display());
-        MirrorMiss::Unknown(Error::new(ErrorKind::Disk, message).in_file(path))
+        Miss::Unknown(Error::new(ErrorKind::Disk, message).in_file(path))
     };
     let bytes = files::read(path).map_err(|reason| unreadable(&reason))?;
     match bytes {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::directory::DirectoryMirror;
-use super::network_mirror::{MirrorArchive, NetworkMirror, NetworkMirrorError};
-use super::oci::{OciError, OciMirror, OciPackage};
+use super::error::Miss;
+use super::network_mirror::{MirrorArchive, NetworkMirror};
+use super::oci::{OciMirror, OciPackage};
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::LocalPackage;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::net::{Client, ClientOptions};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -34,15 +35,6 @@ pub enum MirrorPackage {
     Oci(OciPackage),
     /// Listed, but not so that it could be found.
     Unusable(Error),
-}
-
-/// Why a mirror says nothing of what it was asked about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MirrorMiss {
-    /// It affirms that it has no such thing.
-    Absent(Error),
-    /// It is not known.
-    Unknown(Error),
 }
 
 /// A mirror's own copies of what was signed.
@@ -97,15 +89,12 @@ impl Mirror {
     ///
     /// # Errors
     ///
-    /// [`MirrorMiss`].
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorMiss> {
+    /// [`Miss`].
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
         match self {
             Self::Directory(mirror) => mirror.versions(addr).await,
-            Self::Network(mirror) => Ok(mirror.versions(addr).await?),
-            Self::Oci(mirror) => match mirror.versions(&mirror.repository(addr).map_err(MirrorMiss::Unknown)?).await {
-                Err(error @ OciError::NotFound { .. }) => Err(MirrorMiss::Absent(error.into())),
-                versions => Ok(versions?),
-            },
+            Self::Network(mirror) => mirror.versions(addr).await,
+            Self::Oci(mirror) => mirror.versions(&mirror.repository(addr)?).await,
         }
     }
 
@@ -113,8 +102,8 @@ impl Mirror {
     ///
     /// # Errors
     ///
-    /// [`MirrorMiss::Unknown`].
-    pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, MirrorMiss> {
+    /// [`Miss::Unknown`].
+    pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, Miss> {
         match self {
             Self::Directory(mirror) => mirror.packages(addr, version).await,
             Self::Network(mirror) => {
@@ -124,14 +113,14 @@ impl Mirror {
                         Ok(archive) => MirrorPackage::Archive(archive),
                         // What is said of every platform is recorded.
                         Err(problem) if mirror.trusts_all_hashes() => return Err(problem.into()),
-                        Err(problem) => MirrorPackage::Unusable(problem.into()),
+                        Err(problem) => MirrorPackage::Unusable(problem),
                     };
                     packages.insert(platform, package);
                 }
                 Ok(packages)
             }
             Self::Oci(mirror) => {
-                let repository = mirror.repository(addr).map_err(MirrorMiss::Unknown)?;
+                let repository = mirror.repository(addr)?;
                 let packages = mirror.packages(&repository, version).await?.into_iter();
                 Ok(packages.map(|(platform, package)| (platform, MirrorPackage::Oci(package))).collect())
             }
@@ -142,37 +131,35 @@ impl Mirror {
     ///
     /// # Errors
     ///
-    /// [`MirrorMiss::Unknown`].
-    pub async fn signed_copies(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-    ) -> Result<Option<SignedCopies>, MirrorMiss> {
+    /// [`Miss::Unknown`].
+    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         match self {
             Self::Directory(mirror) => mirror.signed_copies(addr, version).await,
-            Self::Network(mirror) => Ok(mirror.signed_copies(addr, version).await?),
+            Self::Network(mirror) => mirror.signed_copies(addr, version).await,
             Self::Oci(_) => Ok(None),
+        }
+    }
+
+    /// True if the tool does not pass it over where it lacks a provider or a version, even if only a later source has that.
+    ///
+    /// Source: as seen with tofu 1.12; "not found" is passed over only where versions are listed.
+    pub fn fails_if_absent(&self) -> bool {
+        matches!(self, Self::Oci(_))
+    }
+
+    /// The error where it has no release of a provider.
+    pub fn lacks(&self, addr: &ProviderAddr) -> Error {
+        let message = format!("{} has no release of provider {addr}", self.shown());
+        let error = self.placed(Error::new(ErrorKind::NotFound, message));
+        match self {
+            Self::Directory(_) => error.hint("check the directory: HOST/NAMESPACE/TYPE is looked for below it"),
+            _ => error,
         }
     }
 
     /// True if what it says of other platforms is to be recorded as well.
     pub fn trusts_all_hashes(&self) -> bool {
         matches!(self, Self::Network(mirror) if mirror.trusts_all_hashes())
-    }
-}
-
-impl From<NetworkMirrorError> for MirrorMiss {
-    fn from(error: NetworkMirrorError) -> Self {
-        match error {
-            NetworkMirrorError::NoProvider { .. } => Self::Absent(error.into()),
-            error => Self::Unknown(error.into()),
-        }
-    }
-}
-
-impl From<OciError> for MirrorMiss {
-    fn from(error: OciError) -> Self {
-        Self::Unknown(error.into())
     }
 }
 

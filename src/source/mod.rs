@@ -18,11 +18,11 @@ mod registry;
 mod wire;
 
 pub use directory::DirectoryMirror;
-pub use error::{AccessError, SourceError};
+pub use error::Miss;
 pub use index::SharedIndexes;
 pub use index_store::{IndexStores, Published};
 pub use methods::{Filter, Method, Place};
-pub use mirror::{Mirror, MirrorMiss, MirrorPackage, MirrorPackages};
+pub use mirror::{Mirror, MirrorPackage, MirrorPackages};
 pub use network_mirror::{MirrorArchive, NetworkMirror};
 pub use registry::{Package, Registry, SignedUrls};
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::AccessError;
+use super::error::{self, Miss};
 use super::mirror::{SignedCopies, copy_names};
 use super::wire::{self, WireError};
 use crate::addr::{Hostname, ProviderAddr};
@@ -46,69 +46,18 @@ pub struct MirrorArchive {
     pub hashes: Vec<PackageHash>,
 }
 
-/// Why a network mirror gave no usable answer.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum NetworkMirrorError {
-    /// Not the URL of a mirror.
-    #[error("{url:?} is not the URL of a network mirror: {reason}")]
-    Url {
-        /// As given, without secrets.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// 404 for the index.
-    #[error("provider {addr} was not found in the network mirror {mirror}")]
-    NoProvider {
-        /// The provider.
-        addr: ProviderAddr,
-        /// The mirror.
-        mirror: ShownUrl,
-    },
-    /// 404 for the document of a version that the index lists.
-    #[error(
-        "the network mirror lists {addr} {version} in its index, but its response for that version is 404 Not Found"
-    )]
-    NoRelease {
-        /// The provider.
-        addr: ProviderAddr,
-        /// The release.
-        version: Version,
-        /// The document.
-        url: ShownUrl,
-    },
-    /// The credentials that the host wants are missing, or were of no use.
-    #[error(transparent)]
-    Access(#[from] AccessError),
-    /// The mirror is not reachable, or answered with an error.
-    #[error("asking the network mirror about provider {addr} failed: {source}")]
-    Net {
-        /// The provider.
-        addr: ProviderAddr,
-        /// What happened.
-        source: NetError,
-    },
-    /// An answer that means nothing.
-    #[error("the network mirror's response about provider {addr} cannot be used: {reason}")]
-    Answer {
-        /// The provider.
-        addr: ProviderAddr,
-        /// The URL, as it may be shown.
-        url: ShownUrl,
-        /// What is wrong with it.
-        reason: WireError,
-    },
-}
+/// As people know it.
+const MIRROR: &str = "the network mirror";
 
 impl NetworkMirror {
     /// The mirror at a URL.
     ///
     /// # Errors
     ///
-    /// [`NetworkMirrorError::Url`] if it is none, or not `https`.
-    pub fn new(client: Client, credentials: Arc<Credentials>, base: &str) -> Result<Self, NetworkMirrorError> {
+    /// [`ErrorKind::Usage`] if it is none, or not `https`.
+    pub fn new(client: Client, credentials: Arc<Credentials>, base: &str) -> Result<Self, Error> {
         let shown = ShownUrl::from_text(base).to_string();
-        let wrong = |reason: String| NetworkMirrorError::Url { url: shown.clone(), reason };
+        let wrong = |reason: String| no_url(&shown, &reason);
         let base = Url::parse(base).map_err(|problem| wrong(problem.to_string()))?;
         if base.scheme() != "https" {
             return Err(wrong("a network mirror is asked over https only".to_owned()));
@@ -146,13 +95,18 @@ impl NetworkMirror {
     ///
     /// # Errors
     ///
-    /// [`NetworkMirrorError::NoProvider`] when the mirror says so; the others mean that nothing is known.
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, NetworkMirrorError> {
-        let absent = |_: &Url| NetworkMirrorError::NoProvider { addr: addr.clone(), mirror: self.shown() };
+    /// [`Miss`].
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
+        let absent = |_: &Url| {
+            let mirror = self.shown();
+            let message = format!("provider {addr} was not found in {MIRROR} {mirror}");
+            Miss::Absent(Error::new(ErrorKind::NotFound, message).about_url(mirror.as_str()))
+        };
         let document = self.document(addr, "index.json", absent).await?;
         let index: wire::MirrorIndex = read(addr, &document)?;
-        let versions =
-            index.versions.ok_or_else(|| answer(addr, &document.final_url, WireError::Missing("versions")))?;
+        let versions = index
+            .versions
+            .ok_or_else(|| error::unusable(MIRROR, addr, &document.final_url, &WireError::Missing("versions")))?;
         let mut versions: Vec<Version> = versions.0.iter().filter_map(|text| text.parse().ok()).collect();
         versions.sort();
         versions.dedup();
@@ -165,20 +119,21 @@ impl NetworkMirror {
     ///
     /// # Errors
     ///
-    /// [`NetworkMirrorError`].
+    /// [`Miss`].
     pub async fn archives(
         &self,
         addr: &ProviderAddr,
         version: &Version,
-    ) -> Result<BTreeMap<Platform, Result<MirrorArchive, NetworkMirrorError>>, NetworkMirrorError> {
-        let absent = |url: &Url| NetworkMirrorError::NoRelease {
-            addr: addr.clone(),
-            version: version.clone(),
-            url: ShownUrl::new(url),
+    ) -> Result<BTreeMap<Platform, Result<MirrorArchive, Error>>, Miss> {
+        let absent = |url: &Url| {
+            let message = format!(
+                "{MIRROR} lists {addr} {version} in its index, but its response for that version is 404 Not Found"
+            );
+            Miss::Unknown(Error::new(ErrorKind::Unavailable, message).about_url(ShownUrl::new(url).as_str()))
         };
         let document = self.document(addr, &format!("{version}.json"), absent).await?;
         let release: wire::MirrorVersion = read(addr, &document)?;
-        let wrong = |reason| answer(addr, &document.final_url, reason);
+        let wrong = |reason| error::unusable(MIRROR, addr, &document.final_url, &reason);
         let archives = release.archives.ok_or_else(|| wrong(WireError::Missing("archives")))?;
         let known = archives.into_iter().filter_map(|(key, archive)| Some((key.parse::<Platform>().ok()?, archive)));
         let read = known.map(|(platform, it)| (platform, archive_of(&document.final_url, &it).map_err(wrong)));
@@ -190,12 +145,8 @@ impl NetworkMirror {
     ///
     /// # Errors
     ///
-    /// [`NetworkMirrorError`].
-    pub async fn signed_copies(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-    ) -> Result<Option<SignedCopies>, NetworkMirrorError> {
+    /// [`Miss`].
+    pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let [sums, signature, keys] = copy_names(addr, version);
         let Some(sums) = self.copy(addr, &sums, Kind::Sums).await? else { return Ok(None) };
         let Some(signature) = self.copy(addr, &signature, Kind::Signature).await? else { return Ok(None) };
@@ -203,7 +154,7 @@ impl NetworkMirror {
         Ok(Some(SignedCopies { sums, signature, keys: armored_blocks(&String::from_utf8_lossy(&keys)) }))
     }
 
-    async fn copy(&self, addr: &ProviderAddr, name: &str, kind: Kind) -> Result<Option<Vec<u8>>, NetworkMirrorError> {
+    async fn copy(&self, addr: &ProviderAddr, name: &str, kind: Kind) -> Result<Option<Vec<u8>>, Miss> {
         // As for archives, without a token.
         match self.ask(addr, name, (kind, None)).await? {
             Ok(document) if document.is_page() => Ok(None),
@@ -211,23 +162,18 @@ impl NetworkMirror {
             Err(Refused { error, .. }) if error.status().is_some_and(|status| status < 500 && status != 429) => {
                 Ok(None)
             }
-            Err(Refused { error, .. }) => Err(NetworkMirrorError::Net { addr: addr.clone(), source: error }),
+            Err(Refused { error, .. }) => Err(error::unanswered(MIRROR, addr, error).into()),
         }
     }
 
-    async fn document(
-        &self,
-        addr: &ProviderAddr,
-        name: &str,
-        absent: impl Fn(&Url) -> NetworkMirrorError,
-    ) -> Result<Document, NetworkMirrorError> {
+    async fn document(&self, addr: &ProviderAddr, name: &str, absent: impl Fn(&Url) -> Miss) -> Result<Document, Miss> {
         let token = self.credentials.token(&self.host).await;
-        let token = token.map_err(|source| AccessError::Credentials { host: self.host.clone(), source })?;
+        let token = token.map_err(|problem| error::no_credentials(&self.host, problem))?;
         self.ask(addr, name, (Kind::Metadata, token)).await?.map_err(|Refused { url, sent, error }| {
             match error.status() {
                 Some(404) => absent(&url),
-                Some(401 | 403) => AccessError::Unauthorized { host: self.host.clone(), sent }.into(),
-                _ => NetworkMirrorError::Net { addr: addr.clone(), source: error },
+                Some(401 | 403) => error::unauthorized(&self.host, sent).into(),
+                _ => error::unanswered(MIRROR, addr, error).into(),
             }
         })
     }
@@ -238,11 +184,11 @@ impl NetworkMirror {
         addr: &ProviderAddr,
         name: &str,
         (kind, token): (Kind, Option<Secret>),
-    ) -> Result<Result<Document, Refused>, NetworkMirrorError> {
+    ) -> Result<Result<Document, Refused>, Miss> {
         // With `./` in front the colon of a port is no end of a scheme.
         let path = format!("./{}/{}/{}/{name}", addr.host().as_ascii(), addr.namespace(), addr.type_name());
         let url = self.base.join(&path);
-        let url = url.map_err(|problem| NetworkMirrorError::Url { url: path, reason: problem.to_string() })?;
+        let url = url.map_err(|problem| no_url(&path, &problem.to_string()))?;
         let sent = token.is_some();
         let ask = Ask::new(url.clone(), kind).token(token);
         Ok(self.client.document(&ask).await.map_err(|error| Refused { url, sent, error }))
@@ -257,8 +203,8 @@ struct Refused {
     error: NetError,
 }
 
-fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &Document) -> Result<T, NetworkMirrorError> {
-    let wrong = |reason| answer(addr, &document.final_url, reason);
+fn read<T: serde::de::DeserializeOwned>(addr: &ProviderAddr, document: &Document) -> Result<T, Error> {
+    let wrong = |reason| error::unusable(MIRROR, addr, &document.final_url, &reason);
     match document.media_type().as_deref() {
         Some("application/json") => wire::read(&document.body).map_err(wrong),
         _ if document.is_page() => Err(wrong(WireError::Page("its document"))),
@@ -283,25 +229,8 @@ fn archive_of(base: &Url, archive: &wire::MirrorArchive) -> Result<MirrorArchive
     Ok(MirrorArchive { url, file_name, hashes })
 }
 
-fn answer(addr: &ProviderAddr, url: &Url, reason: WireError) -> NetworkMirrorError {
-    NetworkMirrorError::Answer { addr: addr.clone(), url: ShownUrl::new(url), reason }
-}
-
-impl From<NetworkMirrorError> for Error {
-    fn from(error: NetworkMirrorError) -> Self {
-        let message = error.to_string();
-        match error {
-            NetworkMirrorError::Url { .. } => Error::new(ErrorKind::Usage, message),
-            NetworkMirrorError::NoProvider { mirror, .. } => {
-                Error::new(ErrorKind::NotFound, message).about_url(mirror.as_str())
-            }
-            NetworkMirrorError::Access(error) => error.into(),
-            NetworkMirrorError::Net { source, .. } => Error { message, ..Error::from(source) },
-            NetworkMirrorError::Answer { url, .. } | NetworkMirrorError::NoRelease { url, .. } => {
-                Error::new(ErrorKind::Unavailable, message).about_url(url.as_str())
-            }
-        }
-    }
+fn no_url(url: &str, reason: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("{url:?} is not the URL of a network mirror: {reason}"))
 }
 
 #[cfg(test)]
@@ -340,7 +269,7 @@ mod tests {
             |url: &str| NetworkMirror::new(Client::new(crate::net::ClientOptions::default()), Arc::default(), url);
         assert_eq!(mirror("https://m.example:8443/x/").unwrap().host.as_ascii(), "m.example:8443");
         for wrong in ["http://m.example/", "m.example", "https://"] {
-            assert_eq!(Error::from(mirror(wrong).unwrap_err()).kind, ErrorKind::Usage, "{wrong}");
+            assert_eq!(mirror(wrong).unwrap_err().kind, ErrorKind::Usage, "{wrong}");
         }
     }
 }

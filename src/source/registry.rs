@@ -6,15 +6,20 @@ use std::sync::Arc;
 
 use url::Url;
 
+use super::error::{self, Miss};
+use super::link;
 use super::wire::{self, WireError};
-use super::{AccessError, SourceError, link};
 use crate::addr::ProviderAddr;
+use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::net::{Ask, Client, Credentials, Discovery, Document, Kind, Service, ShownUrl};
 use crate::platform::Platform;
 use crate::release::offer::Offer;
 use crate::release::reported::ReportedPackages;
 use crate::version::Version;
+
+/// As people know it.
+const REGISTRY: &str = "the registry";
 
 /// The origin registries: each address is asked for at its own host.
 #[derive(Debug)]
@@ -74,16 +79,21 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoProvider`] and [`SourceError::NoRelease`] when the registry says so; the others mean that it is not
-    /// known.
-    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, SourceError> {
+    /// [`Miss`]: of kind [`ErrorKind::UnknownProvider`] where the registry does not know the provider.
+    pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, Miss> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
-        let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
+        let absent = || {
+            let message = format!("provider registry {} does not have a provider named {addr}", addr.host());
+            Error::new(ErrorKind::UnknownProvider, message)
+                .about(addr.clone())
+                .hint("check its source address; `tflock why` shows every place that asks for it")
+        };
         let document = self.metadata(addr, url, absent).await?;
         let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);
         let offers = offers.map_err(|reason| answer(addr, &document.final_url, reason))?;
         if offers.is_empty() {
-            return Err(SourceError::NoRelease { host: addr.host().clone(), addr: addr.clone() });
+            let message = format!("provider registry {} lists no release of provider {addr}", addr.host());
+            return Err(Miss::Absent(Error::new(ErrorKind::NotFound, message)));
         }
         Ok(offers)
     }
@@ -92,22 +102,19 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoPackage`] when the registry says so; the others mean that it is not known.
-    pub async fn package(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        platform: &Platform,
-    ) -> Result<Package, SourceError> {
+    /// [`Miss`].
+    pub async fn package(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Result<Package, Miss> {
         let (namespace, kind) = (addr.namespace(), addr.type_name());
         let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
         let url = self.endpoint(addr, &path).await?;
-        let absent =
-            || SourceError::NoPackage { addr: addr.clone(), version: version.clone(), platform: platform.clone() };
+        let absent = || {
+            let message = format!("provider {addr} {version} is not available for {platform}");
+            Error::new(ErrorKind::NotFound, message)
+        };
         let document = self.metadata(addr, url, absent).await?;
         let download: wire::Download =
             wire::read(&document.body).map_err(|reason| answer(addr, &document.final_url, reason))?;
-        package_of(addr, platform, &document.final_url, download)
+        Ok(package_of(addr, platform, &document.final_url, download)?)
     }
 
     /// Where the publisher of a release tells about it, if its package or the registry names a place.
@@ -120,7 +127,7 @@ impl Registry {
         }
         let path = format!("{}/{}/{version}", addr.namespace(), addr.type_name());
         let url = self.endpoint(addr, &path).await.ok()?;
-        let absent = || SourceError::NoProvider { host: addr.host().clone(), addr: addr.clone() };
+        let absent = || Error::new(ErrorKind::NotFound, "there is no such document");
         let document = self.metadata(addr, url, absent).await.ok()?;
         let about: wire::About = wire::read(&document.body).ok()?;
         link::of_source(&about.source, about.tag.as_deref())
@@ -130,22 +137,24 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`SourceError::NoDocument`] for 404; [`SourceError::Answer`] for a page for people; [`SourceError::Net`] for
-    /// everything else.
+    /// [`Miss::Absent`] for 404.
     pub async fn signed_document(
         &self,
         addr: &ProviderAddr,
         version: &Version,
         url: &Url,
         kind: Kind,
-    ) -> Result<Vec<u8>, SourceError> {
+    ) -> Result<Vec<u8>, Miss> {
         let ask = Ask::new(url.clone(), kind);
         let what = if kind == Kind::Sums { "the checksums" } else { "the signature over the checksums" };
         let document = self.client.document(&ask).await.map_err(|error| match error.status() {
             Some(404) => {
-                SourceError::NoDocument { what, addr: addr.clone(), version: version.clone(), url: ShownUrl::new(url) }
+                let url = ShownUrl::new(url);
+                let message =
+                    format!("{what} of provider {addr} {version} cannot be retrieved: {url} answered 404 Not Found");
+                Miss::Absent(Error::new(ErrorKind::NotFound, message).about_url(url.as_str()))
             }
-            _ => SourceError::Net { addr: addr.clone(), source: error },
+            _ => error::unanswered(REGISTRY, addr, error).into(),
         })?;
         // Checksums begin with a digest and signatures with a packet, whatever the server calls them.
         let sound = match document.body.first() {
@@ -153,40 +162,43 @@ impl Registry {
             first => first.is_some_and(|first| first & 0x80 != 0),
         };
         if !sound && document.is_page() {
-            return Err(answer(addr, &document.final_url, WireError::Page(what)));
+            return Err(answer(addr, &document.final_url, WireError::Page(what)).into());
         }
         Ok(document.body)
     }
 
-    async fn endpoint(&self, addr: &ProviderAddr, path: &str) -> Result<Url, SourceError> {
-        let base = self.discovery.url(addr.host(), Service::Providers).await?;
-        base.join(path).map_err(|_| SourceError::Url {
-            addr: addr.clone(),
-            field: "service URL",
-            text: base.to_string(),
-        })
+    async fn endpoint(&self, addr: &ProviderAddr, path: &str) -> Result<Url, Miss> {
+        let base = self.discovery.url(addr.host(), Service::Providers).await.map_err(Error::from)?;
+        Ok(base.join(path).map_err(|_| no_url(addr, "service URL", base.as_str()))?)
     }
 
-    async fn metadata(
-        &self,
-        addr: &ProviderAddr,
-        url: Url,
-        absent: impl Fn() -> SourceError,
-    ) -> Result<Document, SourceError> {
-        let net = |source| SourceError::Net { addr: addr.clone(), source };
+    async fn metadata(&self, addr: &ProviderAddr, url: Url, absent: impl Fn() -> Error) -> Result<Document, Miss> {
         let token = self.credentials.token(addr.host()).await;
-        let token = token.map_err(|source| AccessError::Credentials { host: addr.host().clone(), source })?;
+        let token = token.map_err(|problem| error::no_credentials(addr.host(), problem))?;
         let ask = Ask::new(url, Kind::Metadata).token(token.clone());
         self.client.document(&ask).await.map_err(|error| match error.status() {
-            Some(404) => absent(),
-            Some(401 | 403) => AccessError::Unauthorized { host: addr.host().clone(), sent: token.is_some() }.into(),
-            _ => net(error),
+            Some(404) => Miss::Absent(absent()),
+            Some(401 | 403) => error::unauthorized(addr.host(), token.is_some()).into(),
+            _ => error::unanswered(REGISTRY, addr, error).into(),
         })
     }
 }
 
-fn answer(addr: &ProviderAddr, url: &Url, reason: WireError) -> SourceError {
-    SourceError::Answer { addr: addr.clone(), url: ShownUrl::new(url), reason }
+/// An answer that means nothing.
+fn answer(addr: &ProviderAddr, url: &Url, reason: WireError) -> Error {
+    let error = error::unusable(REGISTRY, addr, url, &reason);
+    match reason {
+        WireError::Json(_) | WireError::Missing(_) | WireError::Page(_) => {
+            error.hint("a proxy or login page may have answered in place of the registry")
+        }
+        _ => error,
+    }
+}
+
+/// A URL that is none, or of another scheme than https and http.
+fn no_url(addr: &ProviderAddr, field: &str, text: &str) -> Error {
+    let message = format!("the registry's response about provider {addr} has the invalid {field} {text:?}");
+    Error::new(ErrorKind::Unavailable, message)
 }
 
 fn package_of(
@@ -194,25 +206,24 @@ fn package_of(
     platform: &Platform,
     base: &Url,
     download: wire::Download,
-) -> Result<Package, SourceError> {
+) -> Result<Package, Error> {
     let wrong = |reason| answer(addr, base, reason);
     if download.os.is_empty() && download.arch.is_empty() {
         return Err(wrong(WireError::Missing("os")));
     }
     if (download.os.as_str(), download.arch.as_str()) != (platform.os(), platform.arch()) {
-        return Err(SourceError::WrongTarget {
-            addr: addr.clone(),
-            url: ShownUrl::new(base),
-            wanted: platform.clone(),
-            got: format!("{}_{}", download.os, download.arch),
-        });
+        let (os, arch) = (&download.os, &download.arch);
+        let message = format!(
+            "the registry's response to a request for {platform} of provider {addr} has incorrect target {os}_{arch}"
+        );
+        return Err(Error::new(ErrorKind::NotFound, message).about_url(ShownUrl::new(base).as_str()));
     }
     let resolve = |field: &'static str, text: &String| {
         if text.is_empty() {
             return Err(wrong(WireError::Missing(field)));
         }
         let url = base.join(text).ok().filter(|url| matches!(url.scheme(), "https" | "http"));
-        url.ok_or_else(|| SourceError::Url { addr: addr.clone(), field, text: text.clone() })
+        url.ok_or_else(|| no_url(addr, field, text))
     };
     Ok(Package {
         platform: platform.clone(),
@@ -250,6 +261,6 @@ mod tests {
         assert_eq!(package.signed.sums.as_str(), "https://example.com/v1/a/s");
         let other = "linux_amd64".parse().unwrap();
         let error = package_of(&addr, &other, &base, read()).unwrap_err();
-        assert!(matches!(error, SourceError::WrongTarget { got, .. } if got == "linux_arm"));
+        assert!(error.message.ends_with("has incorrect target linux_arm"), "{error:?}");
     }
 }

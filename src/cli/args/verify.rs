@@ -6,7 +6,7 @@ use super::{Modules, Packages, Within};
 use crate::commands::explain;
 use crate::commands::verify::base::AskedBase;
 use crate::commands::verify::{Request, VerifyOptions};
-use crate::query::inquiry::Depth;
+use crate::query::question::Depth;
 
 /// Check the lock file: the gate for CI.
 ///

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
 use crate::lockfile::{LockFile, detect_dialect};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use crate::query::inquiry::Depth;
+use crate::query::question::Depth;
 use crate::release::Releases;
 use crate::workspace::discover::below;
 use crate::workspace::{RunSettings, Scope, root_settings};
@@ -96,13 +96,14 @@ fn ask(
     }
     let Some((_, first, _)) = wanted.first() else { return Ok(Answers::new()) };
     services.events_for(Some(first.dialect).filter(|first| wanted.iter().all(|(_, it, _)| it.dialect == *first)));
-    let depth = Depth { download: !request.no_download, most: u64::MAX, recompute: false, all_platforms: false };
+    let depth = Depth { download: !request.no_download, ..Depth::DOCUMENTS };
     let asking = wanted.iter().enumerate();
     let asking = asking.map(|(at, (_, settings, lock))| (at, settings.source(), lock.iter().map(|(addr, _)| addr)));
     let answers = sources.ask(asking, |session, members| {
         let (mut questions, mut forbidden) = (Questions::new(depth, true), Releases::new());
         for (_, settings, lock) in members.iter().map(|at| &wanted[*at]) {
-            questions.add(settings, lock);
+            let platforms = settings.settings.platforms.as_deref().unwrap_or_default();
+            questions.add(settings, lock, platforms);
             forbidden.extend(not_allowed(settings, lock));
         }
         let mut known = session.map(|session| questions.ask(&session)).transpose()?.unwrap_or_default();

@@ -210,7 +210,7 @@ fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
                 if !releases.is_empty() {
                     sources.tell(unattributed(releases.len()));
                 }
-                session.ask(async |sources| sources.of_roots(&steps).await)
+                session.ask(async |sources| sources.answers(&steps).await)
             }
             None => Ok(steps.iter().map(|steps| steps.keys().map(offline).collect()).collect()),
         }

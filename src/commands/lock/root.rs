@@ -22,7 +22,7 @@ use crate::lock::plan::{self, Intent, Reselect};
 use crate::lockfile::{Decoded, LockFile};
 use crate::platform::Platform;
 use crate::query::criteria::Criteria;
-use crate::query::question::{Query, Selection};
+use crate::query::question::{Goal, Query, Selection};
 use crate::query::rules::Rules;
 use crate::release::signers::FirstUseRule;
 use crate::requirements::Requirements;
@@ -268,6 +268,7 @@ impl Root {
             moved: None,
             accept_republished: false,
             rules,
+            goal: Goal::Version,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::wanted::{Need, inquiries, of_releases, wanted};
+use super::wanted::{Need, of_releases, queries, wanted};
 use super::{Request, placed, unread};
 use crate::commands::Services;
 use crate::commands::sources::{Group, Sources};
@@ -106,15 +106,15 @@ impl Copying<'_> {
         session: &Session,
         told: &mut BTreeSet<PackageKey>,
     ) -> Result<(Vec<RootOutcome>, Vec<String>), Error> {
-        let inquiries = inquiries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.request);
-        let rules = inquiries.iter().map(|(key, inquiry)| (key.clone(), inquiry.rules.clone())).collect();
+        let queries = queries(roots.iter().filter_map(|(_, root)| root.as_ref().ok()), self.request);
+        let rules = queries.iter().map(|(key, query)| (key.clone(), query.rules.clone())).collect();
         let (mut begun, mut notes) = (Vec::new(), Vec::new());
         let choose = |known: Releases| {
             (begun, notes) = self.judged(roots, &known);
             self.orders(&mut begun, &rules)
         };
         let answers = session.ask(async |sources| {
-            let known = sources.inquire(inquiries).await;
+            let known = sources.lookups(queries).await;
             sources.copies(choose(known)).await
         })?;
         let unwritten = self.publish(&answers);

@@ -4,18 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
 use crate::addr::ProviderAddr;
-use crate::commands::LockOptions;
-use crate::commands::lock::RuleBook;
 use crate::commands::verify::Root;
+use crate::commands::verify_online::Questions;
 use crate::finding::{Class, Finding, Level};
-use crate::hash::HashScheme;
 use crate::lockfile::LockEntry;
 use crate::outcome::RootOutcome;
 use crate::platform::Platform;
 use crate::query::PackageKey;
-use crate::query::inquiry::{Depth, Inquiry};
+use crate::query::question::{Depth, Query};
 use crate::release::{ReleaseKey, Releases};
-use crate::settings::H1Rule;
 
 /// How much a package is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,37 +25,14 @@ pub(super) enum Need {
     Likely,
 }
 
-/// Nothing is downloaded to judge: the packages that are wanted are hashed when they come.
-const DEPTH: Depth = Depth { download: false, most: u64::MAX, recompute: false, all_platforms: false };
-
-/// What is to be asked about the locked releases of all root modules. Hosts that their settings forbid are not asked.
-pub(super) fn inquiries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Request) -> BTreeMap<ReleaseKey, Inquiry> {
-    let mut inquiries: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
+/// What is to be asked about the locked releases of all root modules. Nothing is downloaded to judge: the packages that are wanted
+/// are hashed when they come.
+pub(super) fn queries<'a>(roots: impl Iterator<Item = &'a Root>, request: &Request) -> BTreeMap<ReleaseKey, Query> {
+    let mut questions = Questions::new(Depth::DOCUMENTS, false);
     for root in roots {
-        let run = root.settings();
-        let rules = RuleBook::new(run, &LockOptions::default());
-        let platforms = named(request, root).unwrap_or_default();
-        for (addr, entry) in root.lock().iter().filter(|(addr, entry)| !rules.forbids(addr, &entry.version)) {
-            let inquiry = Inquiry {
-                rules: rules.of(addr, platforms),
-                believe: run.settings.policy.h1 != Some(H1Rule::Verified),
-                platforms: platforms.iter().cloned().collect(),
-                h1: entry.hashes.of(HashScheme::H1).cloned().collect(),
-                zh: entry.hashes.of(HashScheme::Zh).cloned().collect(),
-                depth: DEPTH,
-                link: false,
-            };
-            let key = (addr.clone(), entry.version.clone());
-            match inquiries.remove(&key) {
-                Some(mut same) => {
-                    same.join(inquiry);
-                    inquiries.insert(key, same);
-                }
-                None => drop(inquiries.insert(key, inquiry)),
-            }
-        }
+        questions.add(root.settings(), root.lock(), named(request, root).unwrap_or_default());
     }
-    inquiries
+    questions.queries
 }
 
 /// The platforms that somebody named: by flag, else in the settings.

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Level, Rule};
 use crate::lockfile::{self, LockFile};
 use crate::outcome::{Body, Outcome, RootOutcome, TrustReport};
-use crate::query::inquiry::{Depth, Inquiry};
+use crate::query::question::{Depth, Explain, Query};
 use crate::query::rules::Rules;
 use crate::release::continuity::{self, Verdict};
 use crate::release::{Lookup, Release, ReleaseKey, altered, words};
@@ -75,7 +75,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
                 continue;
             }
         };
-        let mut questions: BTreeMap<ReleaseKey, Inquiry> = BTreeMap::new();
+        let mut questions: BTreeMap<ReleaseKey, Query> = BTreeMap::new();
         for root in members.iter().map(|at| &roots[*at]) {
             let tree = trees.entry(root.trust.clone()).or_default();
             match read(root) {
@@ -97,7 +97,7 @@ pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> 
     let stores: Vec<(TrustStore, Tree<'_>)> = stores.collect::<Result<_, Error>>()?;
     let mut answers = BTreeMap::new();
     for (number, session, questions) in asking.into_iter().filter(|(.., questions)| !questions.is_empty()) {
-        let known = session.ask(async |sources| sources.inquire(questions).await)?;
+        let known = session.ask(async |sources| sources.lookups(questions).await)?;
         answers.extend(known.into_iter().map(|(release, knowledge)| ((number, release), knowledge)));
     }
     let now = roots.first().map_or(SystemTime::UNIX_EPOCH, |root| root.now);
@@ -117,7 +117,7 @@ fn offline() -> Error {
 
 impl<'a> Tree<'a> {
     /// Takes in what a lock file records, and what the sources of its group are to be asked about it.
-    fn take(&mut self, group: usize, recording: &Recording<'a>, questions: &mut BTreeMap<ReleaseKey, Inquiry>) {
+    fn take(&mut self, group: usize, recording: &Recording<'a>, questions: &mut BTreeMap<ReleaseKey, Query>) {
         let Recording { root, lock } = recording;
         let rules = RuleBook::new(root, &LockOptions::default());
         for (addr, entry) in lock.iter() {
@@ -127,7 +127,7 @@ impl<'a> Tree<'a> {
                 self.forbidden.extend(new);
                 continue;
             }
-            questions.entry(key.clone()).or_insert_with(|| question(rules.of(&key.0, &[])));
+            questions.entry(key.clone()).or_insert_with(|| question(key.1.clone(), rules.of(&key.0, &[])));
             self.recorded.entry((group, key)).or_default().push(recording.clone());
         }
     }
@@ -147,16 +147,9 @@ fn read(root: &RunSettings) -> Result<LockFile, Error> {
 }
 
 /// What is asked about one release: who signed it; nothing is downloaded.
-fn question(rules: Rules) -> Inquiry {
-    Inquiry {
-        rules,
-        believe: false,
-        platforms: BTreeSet::new(),
-        h1: BTreeSet::new(),
-        zh: BTreeSet::new(),
-        depth: Depth { download: false, most: u64::MAX, recompute: true, all_platforms: false },
-        link: false,
-    }
+fn question(version: Version, rules: Rules) -> Query {
+    let explain = Explain { depth: Depth { recompute: true, ..Depth::DOCUMENTS }, ..Explain::default() };
+    Query::locked(version, &[], rules, explain)
 }
 
 /// What was found out about all locked releases.

@@ -22,7 +22,7 @@ use crate::finding::{Finding, Level, Rule};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::parallel;
 use crate::path::worktree;
-use crate::query::inquiry::Depth;
+use crate::query::question::Depth;
 use crate::release::Releases;
 use crate::settings::SourceChoice;
 use crate::verify::{self, Verified};

@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 use crate::evidence::Evidence;
 use crate::hash::Sha256Digest;
 use crate::query::answer::PackageFacts;
-use crate::query::question::Moved;
+use crate::query::question::{Goal, Moved};
 use crate::query::rules::{ReportedRule, Rules};
 use crate::release::{Attestation, Line};
 use crate::version::{Constraints, Version};
@@ -47,6 +47,7 @@ fn step(recorded: Option<&[PackageHash]>) -> Query {
         moved: None,
         accept_republished: false,
         rules: Rules::default(),
+        goal: Goal::default(),
     }
 }
 
@@ -61,14 +62,9 @@ fn release(archives: &[u8]) -> Selected {
         listed: archives.iter().map(|number| digest(*number)).collect(),
         ..Release::new(addr, version())
     });
-    let package = PackageFacts {
-        zh: Some(digest(archives[0])),
-        h1: Some(h1(archives[0])),
-        computed: true,
-        size: Some(1),
-        tells_zh: false,
-        file_name: format!("terraform-provider-widget_1.0.0_{LINUX}.zip"),
-    };
+    let file_name = format!("terraform-provider-widget_1.0.0_{LINUX}.zip");
+    let unread = PackageFacts::unread(Some(digest(archives[0])), file_name);
+    let package = PackageFacts { h1: Some(h1(archives[0])), computed: true, size: Some(1), ..unread };
     selected.compute(BTreeMap::from([(LINUX.parse().unwrap(), package)]));
     selected
 }
@@ -200,8 +196,8 @@ fn contents_of_a_platform_that_was_not_looked_at_are_kept_with_a_note() {
 #[test]
 fn contents_that_no_package_has_are_kept_with_a_warning() {
     let mut all_known = release(&[1, 2]);
-    let indexed = [(LINUX.parse().unwrap(), Some(h1(1))), (DARWIN.parse().unwrap(), Some(h1(2)))];
-    all_known.attribute(&indexed.into());
+    all_known.release.look_at(&DARWIN.parse().unwrap(), None, Some(&h1(2)));
+    all_known.release.complete = true;
     assert_eq!(said(&step(Some(&[zh(1), zh(2), h1(1), h1(7)])), &all_known), [Rule::UnexplainedHash]);
 }
 

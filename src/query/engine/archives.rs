@@ -5,24 +5,21 @@ use std::sync::{Arc, OnceLock};
 
 use url::Url;
 
+use super::Equipment;
 use super::budget::DownloadBudget;
-use super::{Gatherer, PackageKey};
-use crate::addr::ProviderAddr;
 use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package::{PackageError, Spool};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
+use crate::hash::Sha256Digest;
 use crate::hash::archive::{
     ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads,
 };
-use crate::hash::{PackageHash, Sha256Digest};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
 use crate::query::answer::Refusal;
-use crate::query::{Event, Events};
-use crate::source::Package;
-use crate::version::Version;
+use crate::query::{Event, Events, PackageKey};
 
 /// Where the bytes of an archive go.
 enum Sink {
@@ -40,17 +37,6 @@ enum Pass {
     NeedsSpool,
     /// The archive is what it is.
     Refused(Refusal),
-}
-
-/// The hashes over the files of an archive.
-#[derive(Debug, Clone)]
-pub(super) struct Hashed {
-    /// As lock files record it.
-    pub(super) h1: PackageHash,
-    /// The other form of the archive, where it differs.
-    pub(super) archive_form: Option<PackageHash>,
-    /// The size of the archive in bytes.
-    pub(super) size: u64,
 }
 
 /// Downloads archives and hashes them as they arrive.
@@ -80,41 +66,13 @@ pub(super) struct Wanted {
     pub(super) copy: Option<Arc<ArchiveCopy>>,
 }
 
-impl Gatherer {
-    /// The `h1:` of a package, computed from an archive with the announced digest; each archive once in a run.
-    pub(super) async fn archive(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        package: &Package,
-    ) -> Result<PackageHash, Refusal> {
-        Ok(self.hashed_archive(addr, version, package).await?.h1)
-    }
-
-    /// All hashes over the files of a package.
-    pub(super) async fn hashed_archive(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        package: &Package,
-    ) -> Result<Hashed, Refusal> {
-        let key = PackageKey { address: addr.clone(), version: version.clone(), platform: package.platform.clone() };
-        let wanted = Wanted {
-            url: package.url.clone(),
-            file_name: package.file_name.clone(),
-            zh: Some((package.shasum, BY_SUMS)),
-            authorization: None,
-            copy: None,
-        };
-        let hashed = async {
-            let found = self.downloads.fetch(key, &wanted).await?;
-            Ok(Hashed { h1: found.h1, archive_form: found.archive_form, size: found.size })
-        };
-        self.archives.answer(package.shasum, hashed).await
-    }
-}
-
 impl Downloads {
+    /// With a client of the source.
+    pub(super) fn new(client: Client, equipment: &Equipment) -> Self {
+        let Equipment { cache, events, threads, budget, .. } = equipment.clone();
+        Self { client, cache, events, threads, budget }
+    }
+
     /// The hashes of an archive; what was computed goes into the index.
     pub(super) async fn fetch(&self, key: PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         self.events.emit(Event::PackageWanted { package: key.clone() });

@@ -1,23 +1,28 @@
 //! Copies of packages into a directory, each checked before it takes its name.
+//!
+//! What lock files record is copied, and of that only what its source has signed, if it has.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archives::{BY_SUMS, Downloads, Hashed, Wanted};
-use super::{Gatherer, Miss, binding};
+use super::archives::{BY_SUMS, Downloads, Wanted};
+use super::mirror::{MirrorSource, unlisted};
+use super::registry::{RegistrySource, listed};
+use super::source::SourceState;
 use crate::disk::cache::{IndexEntry, Origin};
+use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::disk::package as packages;
 use crate::error::{Error, ErrorKind};
 use crate::finding::Level;
 use crate::hash::archive::Threads;
-use crate::hash::sums::Sums;
 use crate::hash::{PackageHash, PackageHashes, Sha256Digest};
 use crate::outcome::Fate;
-use crate::query::answer::Refusal;
+use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::rules::Rules;
 use crate::query::{Event, PackageKey};
-use crate::release::naming;
+use crate::release::{Release, naming};
+use crate::source::{MirrorPackage, Miss};
 
 /// One package that is wanted.
 #[derive(Debug, Clone)]
@@ -61,48 +66,146 @@ pub struct SignedDigests {
 /// What came of one order; none if the source has no such package.
 pub type CopyAnswer = Result<Option<Copied>, Refusal>;
 
-impl Gatherer {
-    /// Copies a package. One that is there already, with the signed digest, is not asked for again.
+/// Where a package is, and what it is held to.
+struct Located {
+    place: Place,
+    /// Its digest, where a signed list gives it.
+    digest: Option<Sha256Digest>,
+    /// The release by the signed list; none where the digest says it all.
+    release: Option<Release>,
+    signed: Option<SignedDigests>,
+}
+
+enum Place {
+    Origin(Box<Wanted>),
+    Mirror(MirrorPackage),
+}
+
+impl SourceState {
+    /// Copies a package, if the source has it. One that is there already, and is the right one, is not asked for again.
     pub(super) async fn copied(&self, key: PackageKey, order: &CopyOrder) -> CopyAnswer {
-        let PackageKey { address, version, platform } = &key;
-        let package = match self.package(address, version, platform).await {
-            Ok(package) => package,
-            Err(Miss::Absent) => return Ok(None),
-            Err(Miss::Refused(refusal)) => return Err(refusal),
+        let located = match self {
+            Self::Registry(registry) => registry.locate(&key, order).await?,
+            Self::Mirror(mirror) => mirror.locate(&key, order).await?,
         };
-        // The release was judged in this run, which left its documents there.
-        let Some(record) = self.cache.release(address, version) else { return Ok(None) };
-        let Some(sums) = self.cache.document(&record.sums) else { return Ok(None) };
-        let digest = binding::listed(address, version, &package, &Sums::decode(&sums))?;
-        let unbound = naming::finding(address, version, platform, &package.file_name);
+        let Some(Located { place, digest, release, signed }) = located else { return Ok(None) };
+        let unlisted = |facts: &PackageFacts| unlisted(release.as_ref()?, &key.platform, facts);
+        let is_recorded = |facts: &PackageFacts| facts.hashes().any(|hash| order.recorded.contains(&hash));
+        let file_name = naming::conventional(&key.address, &key.version, &key.platform);
+        let there = self.downloads().there(&key, &order.directory.join(&file_name), digest).await;
+        let (facts, fate) = match there {
+            There::Package(facts) if is_recorded(&facts) && unlisted(&facts).is_none() => (facts, Fate::Present),
+            there => {
+                let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
+                let facts = self.fetched(&key, place, &copy).await?;
+                if let Some(finding) = unlisted(&facts) {
+                    return Err(finding.into());
+                }
+                if !is_recorded(&facts) {
+                    return Err(self.unrecorded(&key).into());
+                }
+                copy.keep().map_err(|error| Refusal::Error(error.into()))?;
+                (facts, if matches!(there, There::Nothing) { Fate::Fetched } else { Fate::Replaced })
+            }
+        };
+        let (Some(digest), Some(h1)) = (facts.zh, facts.h1) else { return Ok(None) };
+        let (zh, size) = (PackageHash::zh(digest), facts.size.unwrap_or_default());
+        Ok(Some(Copied { file_name, zh, h1, size, fate, signed }))
+    }
+
+    async fn fetched(&self, key: &PackageKey, place: Place, copy: &Arc<ArchiveCopy>) -> Result<PackageFacts, Refusal> {
+        match (self, place) {
+            (_, Place::Origin(wanted)) => {
+                let wanted = Wanted { copy: Some(Arc::clone(copy)), ..*wanted };
+                let found = self.downloads().fetch(key.clone(), &wanted).await?;
+                let unread = PackageFacts::unread(Some(found.zh), wanted.file_name);
+                Ok(PackageFacts { h1: Some(found.h1), computed: true, size: Some(found.size), ..unread })
+            }
+            (Self::Mirror(mirror), Place::Mirror(MirrorPackage::Local(found))) => {
+                mirror.local_copy(key, found, copy).await
+            }
+            (Self::Mirror(mirror), Place::Mirror(package)) => mirror.facts(key, package, Some(Arc::clone(copy))).await,
+            (Self::Registry(_), Place::Mirror(_)) => Err(self.unrecorded(key).into()),
+        }
+    }
+
+    /// A package of which no lock file records a hash.
+    fn unrecorded(&self, key: &PackageKey) -> Error {
+        let Self::Mirror(mirror) = self else { return unrecorded(key) };
+        let PackageKey { address, version, platform } = key;
+        // What it is was never signed.
+        let message = format!(
+            "the lock file records no hash of the package of {address} {version} for {platform} that {} has: the platform is not \
+             locked, or it is not the package of that release",
+            mirror.mirror.shown(),
+        );
+        Error::new(ErrorKind::NotFound, message)
+    }
+}
+
+impl RegistrySource {
+    async fn locate(&self, key: &PackageKey, order: &CopyOrder) -> Result<Option<Located>, Refusal> {
+        let (release, platform) = ((key.address.clone(), key.version.clone()), &key.platform);
+        let package = match self.package(&release, platform).await {
+            Ok(package) => package,
+            Err(Miss::Absent(_)) => return Ok(None),
+            Err(Miss::Unknown(error)) => return Err(error.into()),
+        };
+        let signed = self.signed_sums(&release, &package, &order.rules).await?;
+        let digest = listed(&key.address, &key.version, &package, &signed.sums)?;
+        let unbound = naming::finding(&key.address, &key.version, platform, &package.file_name);
         if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
             return Err(finding.into());
         }
-        let (file_name, zh) = (naming::conventional(address, version, platform), PackageHash::zh(digest));
-        let signed = Some(SignedDigests { sums: record.sums, signature: record.signature, keys: record.keys });
-        let there = self.downloads.there(&key, &order.directory.join(&file_name), Some(digest)).await;
-        if let There::Package(_, Hashed { h1, size, .. }) = there {
-            recorded(&key, order, [&zh, &h1])?;
-            return Ok(Some(Copied { file_name, zh, h1, size, fate: Fate::Present, signed }));
-        }
-        let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
-        let wanted = Wanted {
-            url: package.url.clone(),
-            file_name: package.file_name.clone(),
-            zh: Some((digest, BY_SUMS)),
-            authorization: None,
-            copy: Some(Arc::clone(&copy)),
+        let (url, file_name) = (package.url.clone(), package.file_name.clone());
+        let wanted = Wanted { url, file_name, zh: Some((digest, BY_SUMS)), authorization: None, copy: None };
+        let (place, signed) = (Place::Origin(Box::new(wanted)), Some(signed.digests()));
+        Ok(Some(Located { place, digest: Some(digest), release: None, signed }))
+    }
+}
+
+impl MirrorSource {
+    async fn locate(&self, key: &PackageKey, order: &CopyOrder) -> Result<Option<Located>, Refusal> {
+        let release = (key.address.clone(), key.version.clone());
+        let Some(package) = self.listed(&release).await?.get(&key.platform).cloned() else { return Ok(None) };
+        let signed = self.signed(&release, &order.rules).await?;
+        let digests = signed.as_ref().map(|signed| signed.digests());
+        let release = signed.map(|signed| signed.release(&release, |_| None));
+        Ok(Some(Located { place: Place::Mirror(package), digest: None, release, signed: digests }))
+    }
+
+    /// Copies an archive of this machine, and hashes it.
+    async fn local_copy(
+        &self,
+        key: &PackageKey,
+        found: LocalPackage,
+        copy: &Arc<ArchiveCopy>,
+    ) -> Result<PackageFacts, Refusal> {
+        let LocalPackage::Packed(path) = &found else {
+            let PackageKey { address, version, platform } = key;
+            let message = format!(
+                "the package of {address} {version} for {platform} is a directory in {}, and only archives are copied",
+                self.mirror.shown()
+            );
+            let error = Error::new(ErrorKind::Package, message);
+            return Err(error.hint("--source origin copies the archives that the registry has").into());
         };
-        let found = self.downloads.fetch(key.clone(), &wanted).await?;
-        recorded(&key, order, [&zh, &found.h1])?;
-        copy.keep().map_err(|error| Refusal::Error(error.into()))?;
-        Ok(Some(Copied { file_name, zh, h1: found.h1, size: found.size, fate: there.fate(), signed }))
+        let facts = self.local(key.clone(), found.clone()).await?;
+        let (from, copy) = (path.clone(), Arc::clone(copy));
+        let copying = tokio::task::spawn_blocking(move || copy.fill(&from));
+        let interrupted = |problem| Error::new(ErrorKind::Interrupted, format!("copying a package stopped: {problem}"));
+        let (digest, size) = copying.await.map_err(interrupted)??;
+        if facts.zh != Some(digest) {
+            let message = format!("{} changed while it was copied", path.display());
+            return Err(Error::new(ErrorKind::Disk, message).in_file(path).into());
+        }
+        Ok(PackageFacts { size: Some(size), ..facts })
     }
 }
 
 impl Downloads {
     /// What stands where a package is to go, of which the digest may be known.
-    pub(super) async fn there(&self, key: &PackageKey, path: &Path, wanted: Option<Sha256Digest>) -> There {
+    async fn there(&self, key: &PackageKey, path: &Path, wanted: Option<Sha256Digest>) -> There {
         if !path.exists() {
             return There::Nothing;
         }
@@ -113,45 +216,31 @@ impl Downloads {
             if wanted.is_some_and(|wanted| wanted != zh) {
                 return None;
             }
-            if let Some((h1, size)) = cache.h1_of(&zh) {
-                return Some((zh, Hashed { h1, size, archive_form: None }));
-            }
-            let hashes = packages::hash_archive(&path, Threads::One).ok()?;
-            cache.record(IndexEntry::new(hashes.zh, &hashes.h1, hashes.size, Origin::Computed)?);
-            Some((hashes.zh, Hashed { h1: hashes.h1, size: hashes.size, archive_form: None }))
+            let (h1, size) = cache.h1_of(&zh).or_else(|| {
+                let hashes = packages::hash_archive(&path, Threads::One).ok().filter(|hashes| hashes.zh == zh)?;
+                cache.record(IndexEntry::new(zh, &hashes.h1, hashes.size, Origin::Computed)?);
+                Some((hashes.h1, hashes.size))
+            })?;
+            let unread = PackageFacts::unread(Some(zh), String::new());
+            Some(PackageFacts { h1: Some(h1), computed: true, size: Some(size), ..unread })
         };
         // A task that panics has read nothing.
         let found = tokio::task::spawn_blocking(read).await.ok().flatten();
-        let bytes = found.as_ref().map_or(0, |(_, found)| found.size);
+        let bytes = found.as_ref().and_then(|found| found.size).unwrap_or_default();
         self.events.emit(Event::PackageBytes { package: key.clone(), bytes });
         self.events.emit(Event::PackageDone { package: key.clone(), ok: found.is_some(), local: true });
-        found.map_or(There::Other, |(zh, hashed)| There::Package(zh, hashed))
+        found.map_or(There::Other, There::Package)
     }
 }
 
 /// What stands in the place of a package.
-pub(super) enum There {
+enum There {
     /// A package, of the digest that was wanted, if one was.
-    Package(Sha256Digest, Hashed),
+    Package(PackageFacts),
     /// Something else.
     Other,
     /// Nothing.
     Nothing,
-}
-
-impl There {
-    /// What became of it, once the package was fetched.
-    pub(super) fn fate(&self) -> Fate {
-        if matches!(self, Self::Nothing) { Fate::Fetched } else { Fate::Replaced }
-    }
-}
-
-/// A package that no lock file records could not be installed by any of them.
-pub(super) fn recorded(key: &PackageKey, order: &CopyOrder, hashes: [&PackageHash; 2]) -> Result<(), Refusal> {
-    if hashes.iter().any(|hash| order.recorded.contains(hash)) {
-        return Ok(());
-    }
-    Err(unrecorded(key).into())
 }
 
 /// A package that is what its registry signed, and of which a lock file records no hash.

@@ -27,8 +27,8 @@ fn archive(key: &PackageKey, path: &Path, events: &Events) -> Result<PackageFact
     if !hashes.has_program(key.address.type_name()) {
         return Err(no_program(&key.address, path).into());
     }
-    let zh = Some(hashes.zh);
-    Ok(PackageFacts { zh, h1: Some(hashes.h1), computed: true, size: None, tells_zh: false, file_name: name(path) })
+    let unread = PackageFacts::unread(Some(hashes.zh), name(path));
+    Ok(PackageFacts { h1: Some(hashes.h1), archive_form: hashes.archive_form, computed: true, ..unread })
 }
 
 fn directory(addr: &ProviderAddr, path: &Path) -> Result<PackageFacts, Refusal> {
@@ -36,7 +36,7 @@ fn directory(addr: &ProviderAddr, path: &Path) -> Result<PackageFacts, Refusal> 
         return Err(no_program(addr, path).into());
     }
     let h1 = Some(packages::hash_directory(path).map_err(Error::from)?);
-    Ok(PackageFacts { zh: None, h1, computed: true, size: None, tells_zh: false, file_name: name(path) })
+    Ok(PackageFacts { h1, computed: true, ..PackageFacts::unread(None, name(path)) })
 }
 
 fn name(path: &Path) -> String {

@@ -4,36 +4,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::archives::{Downloads, Wanted};
+use super::budget::Reservation;
+use super::search::{self, Searched};
 use super::signed::{self, Documents, SignedSums};
-use super::{Equipment, Miss, local};
+use super::{Equipment, LOOKED_AT, each, local};
 use crate::addr::ProviderAddr;
 use crate::dialect::Dialect;
 use crate::disk::mirror::LocalPackage;
 use crate::disk::mirror_writer::ArchiveCopy;
 use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
-use crate::hash::{HashScheme, PackageHash};
+use crate::hash::{HashScheme, PackageHash, Sha256Digest};
 use crate::lockfile::LockEntry;
 use crate::net::Shared;
 use crate::parallel;
 use crate::platform::Platform;
 use crate::query::PackageKey;
 use crate::query::answer::{PackageFacts, Refusal, Selected};
-use crate::query::question::Query;
+use crate::query::question::{Goal, Query};
 use crate::query::rules::Rules;
 use crate::release::offer::Offer;
-use crate::release::{Release, ReleaseKey, mirrors, naming};
+use crate::release::{Attestation, Release, ReleaseKey, mirrors, naming};
 use crate::settings::SignatureRule;
 use crate::source::oci::OciPackage;
-use crate::source::{Mirror, MirrorArchive, MirrorMiss, MirrorPackage, MirrorPackages};
+use crate::source::{Mirror, MirrorArchive, MirrorPackage, MirrorPackages, Miss};
 use crate::version::Version;
 
 /// Asks one mirror.
 #[derive(Debug)]
-pub(super) struct MirrorGatherer {
+pub(super) struct MirrorSource {
     pub(super) mirror: Mirror,
     pub(super) equipment: Equipment,
     pub(super) downloads: Downloads,
@@ -48,21 +50,11 @@ pub(super) struct MirrorGatherer {
 /// The copies of what was signed, if there are any.
 pub(super) type Signed = Result<Option<Arc<SignedSums>>, Refusal>;
 
-/// The packages of some platforms, or why there is none.
-pub(super) type Hashed = BTreeMap<Platform, Result<PackageFacts, Refusal>>;
-
-impl MirrorGatherer {
+impl MirrorSource {
     /// A gatherer that has asked nothing yet.
     pub(super) fn new(mirror: Mirror, equipment: &Equipment) -> Self {
-        let (cache, events) = (Arc::clone(&equipment.cache), equipment.events.clone());
         Self {
-            downloads: Downloads {
-                client: mirror.client(),
-                cache,
-                events,
-                threads: Arc::clone(&equipment.threads),
-                budget: Arc::clone(&equipment.budget),
-            },
+            downloads: Downloads::new(mirror.client(), equipment),
             mirror,
             equipment: equipment.clone(),
             hashing: Semaphore::new(parallel::cores()),
@@ -77,113 +69,108 @@ impl MirrorGatherer {
     pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
         let ask = async {
             match self.mirror.versions(addr).await {
-                Ok(versions) if versions.is_empty() => Err(Miss::Absent),
-                Ok(versions) => Ok(Arc::new(versions.into_iter().map(Offer::from).collect())),
-                Err(MirrorMiss::Absent(_)) => Err(Miss::Absent),
-                Err(MirrorMiss::Unknown(error)) => Err(Miss::Refused(error.into())),
+                Ok(versions) if versions.is_empty() => Err(Miss::Absent(self.mirror.lacks(addr))),
+                versions => Ok(Arc::new(versions?.into_iter().map(Offer::from).collect())),
             }
         };
         self.offers.answer(addr.clone(), ask).await
     }
 
     /// The packages that the mirror lists of a release.
-    pub(super) async fn listed(&self, addr: &ProviderAddr, version: &Version) -> Result<Arc<MirrorPackages>, Refusal> {
-        let ask = async { self.mirror.packages(addr, version).await.map(Arc::new).map_err(refusal) };
-        self.listed.answer((addr.clone(), version.clone()), ask).await
+    pub(super) async fn listed(&self, key: &ReleaseKey) -> Result<Arc<MirrorPackages>, Refusal> {
+        let ask = async { Ok(self.mirror.packages(&key.0, &key.1).await.map(Arc::new)?) };
+        self.listed.answer(key.clone(), ask).await
     }
 
-    /// What the mirror has of a release for the platforms of a step.
-    pub(super) async fn part(
+    /// What the mirror has of a release, but for platforms that an earlier source has, and of its packages as much as the
+    /// query is about.
+    pub(super) async fn release(
         self: &Arc<Self>,
-        addr: &ProviderAddr,
-        version: &Version,
-        step: &Query,
+        key: &ReleaseKey,
+        query: &Query,
+        (seen, reservation): (&BTreeSet<Platform>, Reservation),
     ) -> Result<Selected, Refusal> {
-        let listed = self.listed(addr, version).await?;
-        let missing = step.platforms.iter().filter(|platform| !listed.contains_key(platform));
-        let mut newest = BTreeMap::new();
-        for platform in missing {
-            newest.insert(platform.clone(), self.newest_with(addr, platform).await);
+        let listed = self.listed(key).await?;
+        let signed = self.signed(key, &query.rules).await?;
+        let unsigned = || Release::new(key.0.clone(), key.1.clone());
+        let mut known = Selected::new(signed.map_or_else(unsigned, |signed| signed.release(key, |_| None)));
+        if query.goal == Goal::Packages {
+            for platform in query.platforms.iter().filter(|platform| !listed.contains_key(platform)) {
+                known.missing.insert(platform.clone(), self.newest_with(&key.0, platform).await);
+            }
+            let wanted: BTreeSet<Platform> = query.platforms.iter().cloned().collect();
+            let packages = self.packages(&known.release, &listed, wanted).await?;
+            known.compute(packages);
+        } else if query.explain().is_some_and(|explain| !explain.depth.recompute) {
+            self.recall(&mut known.release);
         }
-        let mut selected =
-            Selected { missing: newest, ..Selected::new(self.release(addr, version, &step.rules).await?) };
-        let wanted: BTreeSet<Platform> = step.platforms.iter().cloned().collect();
-        let hashed = self.hashed(&selected.release, &listed, wanted).await;
-        selected.compute(
-            hashed.into_iter().map(|(platform, hashed)| Ok((platform, hashed?))).collect::<Result<_, Refusal>>()?,
-        );
-        self.find_witness(step, &mut selected, &listed).await;
-        self.tell(step, &mut selected, &listed);
-        Ok(selected)
+        let is_open = |platform: &&Platform| !seen.contains(*platform) && !known.packages.contains_key(*platform);
+        let mut left: Vec<Platform> = listed.keys().filter(is_open).cloned().collect();
+        let host = Platform::host();
+        left.sort_by_key(|platform| (query.platforms.contains(platform), *platform == host));
+        let passed_over = left.len().saturating_sub(LOOKED_AT);
+        left.drain(..passed_over);
+        let by_list = Arc::new(known.release.clone());
+        let look = |platform: Platform, _| {
+            let (source, listed, release) = (Arc::clone(self), Arc::clone(&listed), Arc::clone(&by_list));
+            async move { source.look(&release, &listed, &platform).await }
+        };
+        let searched = search::search(&mut known, query, left, (&self.downloads.budget, reservation), look).await;
+        let searched = Searched { passed_over, ..searched };
+        if let Some(error) = searched.too_many(&known.release, query) {
+            known.release.inconclusive = Some(error);
+        }
+        if query.goal == Goal::Packages {
+            self.tell(query, &mut known, &listed);
+        }
+        Ok(known)
+    }
+
+    /// What the index knows of archives that are signed.
+    fn recall(&self, release: &mut Release) {
+        let archives: Vec<Sha256Digest> = release.archives().copied().collect();
+        for zh in archives {
+            if let Some((h1, _)) = self.equipment.cache.h1_of(&zh) {
+                let platforms: Vec<Platform> = release.platforms_of(&PackageHash::zh(zh)).cloned().collect();
+                release.attest(h1.clone(), Attestation::new(None, Evidence::Computed));
+                for platform in platforms {
+                    release.look_at(&platform, None, Some(&h1));
+                }
+            }
+        }
     }
 
     /// The newest version with a package for a platform, where looking for it costs no request.
     async fn newest_with(&self, addr: &ProviderAddr, platform: &Platform) -> Option<Version> {
         let Mirror::Directory(_) = &self.mirror else { return None };
         for Offer { version, .. } in self.offers(addr).await.ok()?.iter().rev() {
-            if self.listed(addr, version).await.is_ok_and(|listed| listed.contains_key(platform)) {
+            let key = (addr.clone(), version.clone());
+            if self.listed(&key).await.is_ok_and(|listed| listed.contains_key(platform)) {
                 return Some(version.clone());
             }
         }
         None
     }
 
-    /// A release, with what was signed of it, if the mirror has copies of that.
-    pub(super) async fn release(
-        &self,
-        addr: &ProviderAddr,
-        version: &Version,
-        rules: &Rules,
-    ) -> Result<Release, Refusal> {
-        let release = Release::new(addr.clone(), version.clone());
-        let Some(signed) = self.signed(addr, version, rules).await? else { return Ok(release) };
-        Ok(Release {
-            signer: Some(signed.signer.clone()),
-            subkey: signed.subkey.clone(),
-            signed_at: signed.made,
-            findings: signed.findings.clone(),
-            ..release.listing(&signed.sums, |_| None)
-        })
-    }
-
     /// The mirror's copies of what was signed; where nothing needs to be signed, they are as good as none.
-    pub(super) async fn signed(&self, addr: &ProviderAddr, version: &Version, rules: &Rules) -> Signed {
+    pub(super) async fn signed(&self, key: &ReleaseKey, rules: &Rules) -> Signed {
         if rules.signature == SignatureRule::Never {
             return Ok(None);
         }
         let ask = async {
-            let copies = self.mirror.signed_copies(addr, version).await.map_err(refusal)?;
+            let copies = self.mirror.signed_copies(&key.0, &key.1).await?;
             let Some(copies) = copies.filter(|copies| !copies.keys.is_empty()) else { return Ok(None) };
             let documents = Documents { sums: copies.sums, signature: copies.signature, keys: &copies.keys };
-            signed::check(&self.equipment, (addr, version), rules, &documents).map(Arc::new).map(Some)
+            signed::check(&self.equipment, key, rules, &documents).map(Arc::new).map(Some)
         };
-        let release = (addr.clone(), version.clone());
         let rules = Rules { signature: rules.signature, expiry: rules.expiry, ..Rules::default() };
-        self.signed.answer((release, rules), ask).await
-    }
-
-    /// Looks for a package with a recorded hash among those that were not asked for, the host's first: it shows that the
-    /// mirror has the recorded release. A signed list shows that better.
-    async fn find_witness(self: &Arc<Self>, step: &Query, selected: &mut Selected, listed: &MirrorPackages) {
-        let Some(entry) = step.recorded.as_ref().filter(|entry| entry.version == *selected.version()) else { return };
-        let host = Platform::host();
-        let mut others: Vec<&Platform> =
-            listed.keys().filter(|platform| !selected.packages.contains_key(*platform)).collect();
-        others.sort_by_key(|platform| **platform != host);
-        for platform in others {
-            let is_shown = |hash| selected.release.owns(hash) && entry.hashes.contains(hash);
-            if !mirrors::is_vouched_by_mirror(&selected.release) || entry.hashes.iter().any(is_shown) {
-                return;
-            }
-            let one = self.hashed(&selected.release, listed, BTreeSet::from([platform.clone()])).await;
-            selected.compute(one.into_iter().filter_map(|(platform, hashed)| Some((platform, hashed.ok()?))).collect());
-        }
+        self.signed.answer((key.clone(), rules), ask).await
     }
 
     /// What the mirror says of the packages of all platforms, where its user trusts that and the tool records it.
     ///
     /// Source: opentofu `internal/getproviders/package_authentication.go`: for providers of its default registry only.
-    fn tell(&self, step: &Query, selected: &mut Selected, listed: &MirrorPackages) {
+    fn tell(&self, query: &Query, selected: &mut Selected, listed: &MirrorPackages) {
         let tofu = Dialect::OpenTofu;
         let address = &selected.release.address;
         let of_default_registry = address.host().as_ascii() == tofu.default_registry_host();
@@ -195,7 +182,7 @@ impl MirrorGatherer {
             MirrorPackage::Local(_) | MirrorPackage::Oci(_) | MirrorPackage::Unusable(_) => None,
         });
         selected.told = told.collect();
-        let recorded = step.recorded.as_ref().filter(|entry| entry.version == *selected.version());
+        let recorded = query.recorded_as(selected.version());
         let mut against = Vec::new();
         for (platform, hashes) in &selected.told {
             let known = hashes.iter().find_map(|hash| Some(self.equipment.cache.h1_of(&hash.zh_digest()?)?.0));
@@ -211,34 +198,42 @@ impl MirrorGatherer {
         selected.release.findings.extend(against);
     }
 
-    /// The packages of some platforms, as far as the mirror has them, looked at side by side and held to what was signed.
-    pub(super) async fn hashed(
+    /// The packages of some platforms, as far as the mirror has them, looked at side by side.
+    async fn packages(
         self: &Arc<Self>,
         release: &Release,
-        listed: &MirrorPackages,
+        listed: &Arc<MirrorPackages>,
         platforms: BTreeSet<Platform>,
-    ) -> Hashed {
-        let mut tasks = JoinSet::new();
-        for platform in platforms {
-            let Some(package) = listed.get(&platform).cloned() else { continue };
-            let (address, version) = (release.address.clone(), release.version.clone());
-            let gatherer = Arc::clone(self);
-            let key = PackageKey { address, version, platform: platform.clone() };
-            tasks.spawn(async move { (platform, gatherer.package(key, package).await) });
-        }
-        let mut all: Hashed = tasks.join_all().await.into_iter().collect();
-        for (platform, hashed) in all.iter_mut().filter(|_| !mirrors::is_vouched_by_mirror(release)) {
-            let unlisted = hashed.as_ref().ok().and_then(|facts| unlisted(release, platform, facts));
-            if let Some(finding) = unlisted {
-                *hashed = Err(finding.into());
-            }
-        }
-        all
+    ) -> Result<BTreeMap<Platform, PackageFacts>, Refusal> {
+        let shared = (Arc::new(release.clone()), Arc::clone(listed));
+        let there = platforms.into_iter().filter(|platform| listed.contains_key(platform));
+        let items = there.map(|platform| (platform, shared.clone()));
+        let look = |source: Arc<Self>, platform: Platform, (release, listed): (Arc<Release>, Arc<MirrorPackages>)| async move {
+            source.look(&release, &listed, &platform).await
+        };
+        let looked = each(self, items, look).await;
+        looked.into_iter().map(|(platform, looked)| Ok((platform, looked?))).collect()
     }
 
-    async fn package(&self, key: PackageKey, package: MirrorPackage) -> Result<PackageFacts, Refusal> {
-        let look = self.facts(&key, package, None);
-        self.packages.answer(key.clone(), look).await
+    /// Looks at one package, which what was signed of its release must list.
+    async fn look(
+        &self,
+        release: &Release,
+        listed: &MirrorPackages,
+        platform: &Platform,
+    ) -> Result<PackageFacts, Refusal> {
+        let (address, version) = (release.address.clone(), release.version.clone());
+        let Some(package) = listed.get(platform).cloned() else {
+            let message = format!("{} has no package of {address} {version} for {platform}", self.mirror.shown());
+            return Err(Error::new(ErrorKind::NotFound, message).into());
+        };
+        let key = PackageKey { address, version, platform: platform.clone() };
+        let facts = self.packages.answer(key.clone(), self.facts(&key, package, None)).await?;
+        let signed = Some(release).filter(|release| !mirrors::is_vouched_by_mirror(release));
+        match signed.and_then(|release| unlisted(release, platform, &facts)) {
+            Some(finding) => Err(finding.into()),
+            None => Ok(facts),
+        }
     }
 
     /// Looks at a package; the bytes of one that is downloaded go into the copy too, if there is to be one.
@@ -289,7 +284,8 @@ impl MirrorGatherer {
         }
         Ok(PackageFacts {
             zh: Some(found.zh),
-            h1: Some(found.h1.clone()),
+            h1: Some(found.h1),
+            archive_form: found.archive_form,
             computed: true,
             size: Some(found.size),
             tells_zh: self.equipment.dialect == Dialect::OpenTofu && archive.hashes.contains(&zh),
@@ -298,7 +294,7 @@ impl MirrorGatherer {
     }
 }
 
-impl MirrorGatherer {
+impl MirrorSource {
     /// The archive that an OCI registry has as a blob: its digest is recorded too, as the tool does.
     async fn blob(
         &self,
@@ -310,14 +306,15 @@ impl MirrorGatherer {
             let message = format!("{} has no blobs", self.mirror.shown());
             return Err(Error::new(ErrorKind::Package, message).into());
         };
-        let (url, authorization, zh) = mirror.archive(&package).await.map_err(Error::from)?;
+        let (url, authorization, zh) = mirror.archive(&package).await?;
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
         let wanted = Wanted { url, file_name: file_name.clone(), zh: Some((zh, given)), copy, authorization };
         let found = self.downloads.fetch(key, &wanted).await?;
         Ok(PackageFacts {
             zh: Some(found.zh),
-            h1: Some(found.h1.clone()),
+            h1: Some(found.h1),
+            archive_form: found.archive_form,
             computed: true,
             size: Some(found.size),
             tells_zh: self.equipment.dialect == Dialect::OpenTofu,
@@ -339,9 +336,4 @@ fn is_contradicted(hash: &PackageHash, known: Option<&PackageHash>, recorded: Op
 /// What is wrong with a package of a release whose signed list is known.
 pub(super) fn unlisted(release: &Release, platform: &Platform, facts: &PackageFacts) -> Option<Finding> {
     mirrors::unlisted(release, &[platform], &facts.hashes().collect::<Vec<_>>())
-}
-
-pub(super) fn refusal(miss: MirrorMiss) -> Refusal {
-    let (MirrorMiss::Absent(error) | MirrorMiss::Unknown(error)) = miss;
-    error.into()
 }

@@ -5,81 +5,58 @@
 
 use std::collections::BTreeMap;
 
+use super::search;
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Rule};
 use crate::hash::PackageHash;
 use crate::query::answer::Selected;
-use crate::query::inquiry::Inquiry;
 use crate::query::question::Query;
 use crate::release::{Attestation, Release, mirrors};
 
 /// What was gathered of one release, in the order in which the sources were asked; what the last of them lacks is missing.
-pub(super) fn joined(mut parts: Vec<Selected>, step: &Query) -> Option<Selected> {
+pub(super) fn joined(mut parts: Vec<Selected>, query: &Query) -> Option<Selected> {
     let missing = parts.last()?.missing.clone();
-    let strangers = strangers(&parts, step);
-    let mut whole = parts.remove(signed_or_first(parts.iter().map(|part| &part.release)));
-    for part in parts {
-        if !mirrors::is_vouched_by_mirror(&whole.release) {
-            let own = |package: &crate::query::answer::PackageFacts| package.hashes().collect::<Vec<_>>();
-            let unlisted = part
-                .packages
-                .iter()
-                .filter_map(|(platform, package)| mirrors::unlisted(&whole.release, &[platform], &own(package)));
+    let strangers = strangers(&parts, query);
+    let signed = parts.iter().position(|part| !mirrors::is_vouched_by_mirror(&part.release));
+    let mut whole = parts.remove(signed.unwrap_or(0));
+    for Selected { mut release, packages, told, .. } in parts {
+        let all = &mut whole.release;
+        if signed.is_some() {
+            let unlisted = release.archives().filter_map(|zh| {
+                let zh = PackageHash::zh(*zh);
+                let platforms: Vec<_> = release.platforms_of(&zh).collect();
+                mirrors::unlisted(all, &platforms, std::slice::from_ref(&zh))
+            });
             let unlisted: Vec<Finding> = unlisted.collect();
-            whole.release.findings.extend(unlisted);
+            all.findings.extend(unlisted);
+            let unbound = unbound(&release);
+            release.h1.retain(|hash, _| !unbound.contains_key(hash));
+            for (hash, attestation) in unbound.into_iter().filter(|(hash, _)| !all.h1.contains_key(hash)) {
+                all.findings.push(word_of_mirror(&release, &hash));
+                release.h1.insert(hash, attestation);
+            }
+        } else {
+            all.lines.extend(release.lines);
         }
-        whole.release.findings.extend(part.release.findings);
-        whole.told.extend(part.told);
-        whole.compute(part.packages);
+        for (h1, attestation) in release.h1 {
+            all.attest(h1, attestation);
+        }
+        all.findings.extend(release.findings);
+        all.inconclusive = all.inconclusive.take().or(release.inconclusive);
+        whole.told.extend(told);
+        whole.packages.extend(packages);
     }
     whole.release.findings.extend(strangers);
     Some(Selected { missing, ..whole })
 }
 
 /// The mirrors none of whose packages is recorded, beside one that has the recorded release.
-fn strangers(parts: &[Selected], step: &Query) -> Vec<Finding> {
-    let differs = |part: &Selected| {
-        let entry = step.recorded.as_ref().filter(|entry| entry.version == *part.version())?;
-        mirrors::differs(&part.release, &entry.hashes)
-    };
+fn strangers(parts: &[Selected], query: &Query) -> Vec<Finding> {
+    let differs = |part: &Selected| mirrors::differs(&part.release, &query.recorded_as(part.version())?.hashes);
     let strangers: Vec<Finding> = parts.iter().filter_map(differs).collect();
     // If none has it, that is told of all of them together.
     if strangers.len() < parts.len() { strangers } else { Vec::new() }
-}
-
-/// The same of what is known of a locked release.
-pub(super) fn known(mut parts: Vec<Release>) -> Option<Release> {
-    if parts.is_empty() {
-        return None;
-    }
-    let mut whole = parts.remove(signed_or_first(parts.iter()));
-    for mut part in parts {
-        let is_signed = !mirrors::is_vouched_by_mirror(&whole);
-        if is_signed {
-            let unlisted = part.archives().filter_map(|zh| {
-                let zh = PackageHash::zh(*zh);
-                let platforms: Vec<_> = part.platforms_of(&zh).collect();
-                mirrors::unlisted(&whole, &platforms, std::slice::from_ref(&zh))
-            });
-            let unlisted: Vec<Finding> = unlisted.collect();
-            whole.findings.extend(unlisted);
-            let unbound = unbound(&part);
-            part.h1.retain(|hash, _| !unbound.contains_key(hash));
-            for (hash, vouched) in unbound.into_iter().filter(|(hash, _)| !whole.h1.contains_key(hash)) {
-                whole.findings.push(word_of_mirror(&part, &hash));
-                part.h1.insert(hash, vouched);
-            }
-        } else {
-            whole.lines.extend(part.lines.clone());
-        }
-        for (h1, vouched) in part.h1 {
-            whole.attest(h1, vouched);
-        }
-        whole.findings.extend(part.findings);
-        whole.inconclusive = whole.inconclusive.or(part.inconclusive);
-    }
-    Some(whole)
 }
 
 /// The packages of a mirror of which a signed list says nothing, since they are no archives: they are the mirror's word.
@@ -102,24 +79,23 @@ fn word_of_mirror(part: &Release, hash: &PackageHash) -> Finding {
     Finding::new(Rule::MirrorVouches, message).about(&part.address)
 }
 
-fn signed_or_first<'a>(mut releases: impl Iterator<Item = &'a Release>) -> usize {
-    releases.position(|release| !mirrors::is_vouched_by_mirror(release)).unwrap_or(0)
-}
-
-/// The release with a word on recorded hashes that nothing served explains: what is not known must not pass for proven.
-pub(super) fn explained(release: Release, inquiry: &Inquiry) -> Release {
-    if !inquiry.depth.download || release.complete || release.inconclusive.is_some() {
-        return release;
+/// What is said of recorded hashes that nothing served explains, where it is open whether all was looked at: what is not known
+/// must not pass for proven.
+pub(super) fn unexplained(release: &Release, query: &Query, by_registry: bool) -> Option<Error> {
+    if release.complete || !query.explain()?.depth.download {
+        return None;
     }
-    let zh = inquiry.zh.iter().filter(|_| mirrors::is_vouched_by_mirror(&release));
-    let mut open = inquiry.h1.iter().chain(zh).filter(|hash| !release.owns(hash));
-    let Some(first) = open.next() else { return release };
-    let which = match open.count() {
-        0 => first.to_string(),
-        others => format!("{first} and {others} more recorded hashes"),
+    let mut open = search::open(release, query);
+    let (first, others) = (open.next()?, open.count());
+    let Release { address, version, .. } = release;
+    let (what, why, hint) = if by_registry {
+        let why = "no archive that the registry names has it, and the checksums do not tell which archives there are";
+        ("h1", why, format!("`git log -S {first}` finds who recorded it"))
+    } else {
+        let hint =
+            "a mirror may lack the packages of other platforms: `tflock verify --source origin` asks the registry";
+        ("hashes", "no package that was served has it", hint.to_owned())
     };
-    let message = format!("{which} of {} {}: no package that was served has it", release.address, release.version);
-    let error = Error::new(ErrorKind::Unavailable, message)
-        .hint("a mirror may lack the packages of other platforms: `tflock verify --source origin` asks the registry");
-    Release { inconclusive: Some(error), ..release }
+    let which = if others == 0 { first.to_string() } else { format!("{first} and {others} more recorded {what}") };
+    Some(Error::new(ErrorKind::Unavailable, format!("{which} of {address} {version}: {why}")).hint(hint))
 }

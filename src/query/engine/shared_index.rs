@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use super::Gatherer;
-use crate::addr::ProviderAddr;
+use super::registry::RegistrySource;
 use crate::disk::cache::IndexEntry;
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Level, Rule};
@@ -14,9 +13,8 @@ use crate::platform::Platform;
 use crate::query::Event;
 use crate::query::answer::Selected;
 use crate::query::rules::Rules;
-use crate::release::Attestation;
+use crate::release::{Attestation, ReleaseKey};
 use crate::settings::{Index, IndexTrust};
-use crate::version::Version;
 
 /// What imported entries are reported by.
 const IMPORT: &str = "import";
@@ -34,7 +32,7 @@ pub(super) struct Report {
     pub(super) verified: bool,
 }
 
-impl Gatherer {
+impl RegistrySource {
     /// What others say of an archive, as far as they were asked; none where the rules want none.
     pub(super) fn report(&self, zh: &Sha256Digest, rules: &Rules) -> Option<Report> {
         let imported = || {
@@ -80,8 +78,7 @@ impl Gatherer {
     /// Where what others report of archives is not what was computed here.
     pub(super) fn against_reports(
         &self,
-        addr: &ProviderAddr,
-        version: &Version,
+        (addr, version): &ReleaseKey,
         archives: impl Iterator<Item = (Platform, Sha256Digest)>,
     ) -> Vec<Finding> {
         let contradiction = |(platform, zh): (Platform, Sha256Digest)| {

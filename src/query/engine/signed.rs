@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Equipment, Gatherer, refusal};
+use super::registry::RegistrySource;
+use super::{Equipment, SignedDigests};
 use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::hash::Sha256Digest;
 use crate::hash::sums::Sums;
 use crate::net::Kind;
+use crate::platform::Platform;
 use crate::query::answer::Refusal;
 use crate::query::rules::Rules;
+use crate::release::{Release, ReleaseKey};
 use crate::settings::SignatureRule;
-use crate::source::{Package, SourceError};
+use crate::source::{Miss, Package};
 use crate::trust::Fingerprint;
 use crate::trust::openpgp::{self, SignatureError};
 use crate::trust::pins::Signer;
@@ -33,25 +36,41 @@ pub(super) struct SignedSums {
     pub(super) findings: Vec<Finding>,
 }
 
-impl Gatherer {
+impl SignedSums {
+    /// The release that they list: archives by their conventional names, or by names that their source gives.
+    pub(super) fn release(&self, (addr, version): &ReleaseKey, given: impl Fn(&str) -> Option<Platform>) -> Release {
+        Release {
+            signer: Some(self.signer.clone()),
+            subkey: self.subkey.clone(),
+            signed_at: self.made,
+            findings: self.findings.clone(),
+            ..Release::new(addr.clone(), version.clone()).listing(&self.sums, given)
+        }
+    }
+
+    pub(super) fn digests(&self) -> SignedDigests {
+        SignedDigests { sums: self.sums_digest, signature: Some(self.signature_digest), keys: Some(self.keys_digest) }
+    }
+}
+
+impl RegistrySource {
     /// The checksums of the release that a package belongs to, signed as the rules ask.
     pub(super) async fn signed_sums(
         &self,
-        addr: &ProviderAddr,
-        version: &Version,
+        release: &ReleaseKey,
         package: &Package,
         rules: &Rules,
     ) -> Result<Arc<SignedSums>, Refusal> {
-        let urls = &package.signed;
+        let (urls, (addr, version)) = (&package.signed, release);
         let ask = async {
             let (sums, signature) = tokio::join!(
                 self.registry.signed_document(addr, version, &urls.sums, Kind::Sums),
                 self.registry.signed_document(addr, version, &urls.signature, Kind::Signature),
             );
-            let sums = sums.map_err(refusal)?;
+            let sums = sums?;
             let signature = signature.map_err(|error| missing_signature(addr, version, error))?;
             let documents = Documents { sums, signature, keys: &urls.keys };
-            check(&self.equipment, (addr, version), rules, &documents).map(Arc::new)
+            check(&self.equipment, release, rules, &documents).map(Arc::new)
         };
         let key = (urls.clone(), rules.signature, rules.expiry);
         self.signed.answer(key, ask).await
@@ -61,7 +80,7 @@ impl Gatherer {
 /// The checksums, if they are signed as the rules ask.
 pub(super) fn check(
     equipment: &Equipment,
-    (addr, version): (&ProviderAddr, &Version),
+    (addr, version): &ReleaseKey,
     rules: &Rules,
     documents: &Documents<'_>,
 ) -> Result<SignedSums, Refusal> {
@@ -121,13 +140,13 @@ fn no_signing_key(addr: &ProviderAddr, version: &Version) -> Finding {
     Finding::new(Rule::NoSigningKey, message).about(addr).remedied_by(&remedy)
 }
 
-fn missing_signature(addr: &ProviderAddr, version: &Version, error: SourceError) -> Refusal {
-    match error {
-        SourceError::NoDocument { .. } => {
+fn missing_signature(addr: &ProviderAddr, version: &Version, miss: Miss) -> Refusal {
+    match miss {
+        Miss::Absent(error) => {
             let message = format!("{addr} {version} is not signed: {error}");
             Finding::new(Rule::BadSignature, message).about(addr).into()
         }
-        error => refusal(error),
+        Miss::Unknown(error) => error.into(),
     }
 }
 

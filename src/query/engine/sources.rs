@@ -9,25 +9,24 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Semaphore;
 
-use super::asker::Asker;
 use super::budget::{DownloadBudget, Reservation};
-use super::release::Chosen;
 use super::several;
-use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, Miss, each};
+use super::source::SourceState;
+use super::{CopyAnswer, CopyOrder, Equipment, GatherOptions, each};
 use crate::addr::ProviderAddr;
 use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
 use crate::hash::archive::Threads;
 use crate::net::Shared;
 use crate::parallel;
 use crate::query::answer::{Answer, Refusal, Selected};
-use crate::query::inquiry::Inquiry;
-use crate::query::question::Query;
-use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, lacking, newer};
+use crate::query::question::{Goal, Query, Selection};
+use crate::query::select::{Candidates, Capabilities, Choice, Next, Probed, newer};
 use crate::query::{Event, Events, PackageKey};
 use crate::release::offer::Offer;
-use crate::release::{Lookup, Release, ReleaseKey};
-use crate::source::{Filter, Mirror};
-use crate::version::Version;
+use crate::release::{Lookup, Release, ReleaseKey, Releases};
+use crate::source::{Filter, Miss};
+use crate::version::{Version, newest_allowed};
 
 /// Root modules asked about at once: more questions than any host has permits for, and so few that a thousand root
 /// modules need hardly more memory than fifty. A question in flight takes about 17 KB.
@@ -36,7 +35,7 @@ const ROOTS_AT_ONCE: usize = 32;
 /// All sources of a run.
 #[derive(Debug)]
 pub struct Sources {
-    askers: Vec<(Filter, Asker)>,
+    sources: Vec<(Filter, SourceState)>,
     answers: Shared<(ProviderAddr, Query), Answer>,
     budget: Arc<DownloadBudget>,
     threads: Arc<OnceLock<Threads>>,
@@ -44,102 +43,112 @@ pub struct Sources {
 }
 
 /// The versions that one source has of a provider.
-type OnOffer<'a> = (&'a Asker, Arc<Vec<Offer>>);
+type OnOffer<'a> = (&'a SourceState, Arc<Vec<Offer>>);
 
 impl Sources {
     /// Sources that were asked nothing yet.
     pub(in crate::query) fn new(options: GatherOptions) -> Self {
         let GatherOptions { sources, equipment } = options;
-        let asker = |source| Asker::new(source, &equipment);
-        let askers = sources.into_iter().map(|(filter, source)| (filter, asker(source))).collect();
+        let sources = sources.into_iter().map(|(filter, source)| (filter, SourceState::new(source, &equipment)));
+        let sources = sources.collect();
         let Equipment { budget, threads, events, .. } = equipment;
-        Self { askers, answers: Shared::new(), budget, threads, events }
+        Self { sources, answers: Shared::new(), budget, threads, events }
     }
 
-    /// The answers for the steps of each root module, in the order given.
-    pub async fn of_roots(
+    /// The answers to the queries of each root module, in the order given.
+    pub async fn answers(
         self: &Arc<Self>,
         roots: &[&BTreeMap<ProviderAddr, Query>],
     ) -> Vec<BTreeMap<ProviderAddr, Answer>> {
         self.threads.get_or_init(|| threads(roots));
-        let questions: HashSet<(&ProviderAddr, &Query)> = roots.iter().flat_map(|steps| steps.iter()).collect();
+        let questions: HashSet<(&ProviderAddr, &Query)> = roots.iter().flat_map(|queries| queries.iter()).collect();
         self.events.emit(Event::Questions { count: questions.len() });
         let permits = Arc::new(Semaphore::new(ROOTS_AT_ONCE));
-        let roots = roots.iter().enumerate().map(|(at, steps)| (at, ((*steps).clone(), Arc::clone(&permits))));
-        let answers = each(self, roots, |sources, _, (steps, permits)| async move {
+        let roots = roots.iter().enumerate().map(|(at, queries)| (at, ((*queries).clone(), Arc::clone(&permits))));
+        let answers = each(self, roots, |sources, _, (queries, permits)| async move {
             // The semaphore is never closed.
             let _permit = permits.acquire_owned().await;
-            sources.of_steps(&steps).await
+            each(&sources, queries, |sources, addr, query| async move { sources.shared(addr, query).await }).await
         });
         answers.await.into_values().collect()
     }
 
-    /// Asks what some steps will want to know, but for archives: who foresees it does not know all constraints yet, and the
-    /// version may be another one in the end. What comes of it is told when it is asked for.
-    pub(in crate::query) async fn prefetch(self: &Arc<Self>, steps: BTreeMap<ProviderAddr, Query>) {
-        each(self, steps, |sources, addr, step| async move {
-            let [Asker::Registry(registry)] = sources.taking(&addr)[..] else { return };
-            let Ok(on_offer) = sources.on_offer(&addr).await else { return };
-            if let Ok(choice) = sources.select(&addr, &step, &on_offer).await {
-                registry.documents_of(&addr, &choice.version, &step).await;
+    /// Root modules that want the same of a provider share one answer: it takes 15 KB.
+    async fn shared(self: Arc<Self>, addr: ProviderAddr, query: Query) -> Answer {
+        let answer = async {
+            let answer = Box::pin(self.answer(&addr, &query, self.budget.reservation())).await;
+            self.events.emit(Event::Answered);
+            answer.map(Arc::new)
+        };
+        self.answers.answer((addr.clone(), query.clone()), answer).await
+    }
+
+    /// Asks for the documents that some queries are about, and for no archives: the constraints are not all known yet, and the
+    /// version may be another one in the end. What is wrong is told when it is asked for again.
+    pub(in crate::query) async fn prefetch(self: &Arc<Self>, queries: BTreeMap<ProviderAddr, Query>) {
+        each(self, queries, |sources, addr, query| async move {
+            if let [SourceState::Registry(_)] = sources.taking(&addr)[..] {
+                let query = Query { goal: Goal::Documents, ..query };
+                drop(Box::pin(sources.answer(&addr, &query, sources.budget.reservation())).await);
             }
         })
         .await;
     }
 
-    /// The answers for all steps, asked side by side. Root modules that want the same of a provider share one answer:
-    /// it takes 15 KB.
-    async fn of_steps(self: &Arc<Self>, steps: &BTreeMap<ProviderAddr, Query>) -> BTreeMap<ProviderAddr, Answer> {
-        let steps = steps.iter().map(|(addr, step)| (addr.clone(), step.clone()));
-        let release = |sources: Arc<Self>, addr: ProviderAddr, step: Query| async move {
-            let key = (addr.clone(), step.clone());
-            let answer = sources.answered(Box::pin(sources.release(&addr, &step)));
-            sources.answers.answer(key, answer).await
-        };
-        each(self, steps, release).await
-    }
-
     /// What is known of each release, asked side by side.
-    pub async fn inquire(self: &Arc<Self>, inquiries: BTreeMap<ReleaseKey, Inquiry>) -> BTreeMap<ReleaseKey, Lookup> {
-        if let Some(most) = inquiries.values().map(|inquiry| inquiry.depth.most).max() {
+    pub async fn lookups(self: &Arc<Self>, queries: BTreeMap<ReleaseKey, Query>) -> Releases {
+        if let Some(most) = queries.values().filter_map(|query| Some(query.explain()?.depth.most)).max() {
             self.budget.limit(most);
         }
-        let inquiries: Vec<_> =
-            inquiries.into_iter().map(|(key, inquiry)| (key, (inquiry, self.budget.reservation()))).collect();
-        self.events.emit(Event::Questions { count: inquiries.len() });
-        let inquire = |sources: Arc<Self>, key: ReleaseKey, (inquiry, asking): (Inquiry, Reservation)| async move {
-            let knowledge = sources.answered(Box::pin(sources.knowledge(&key, &inquiry, asking))).await;
-            knowledge.unwrap_or_else(|refusal| match refusal {
-                Refusal::Error(error) => Lookup::Inconclusive(error),
-                Refusal::Finding(finding) => Lookup::Refused(finding),
-                Refusal::Revoked(finding, key) => Lookup::Revoked(finding, key),
-            })
+        let queries: Vec<_> =
+            queries.into_iter().map(|(key, query)| (key, (query, self.budget.reservation()))).collect();
+        self.events.emit(Event::Questions { count: queries.len() });
+        let look = |sources: Arc<Self>, key: ReleaseKey, (query, reservation): (Query, Reservation)| async move {
+            let lookup = match sources.withdrawn(&key).await {
+                Some(message) => Lookup::Withdrawn(message),
+                None => match Box::pin(sources.answer(&key.0, &query, reservation)).await {
+                    Ok(selected) => Lookup::Known(Arc::new(selected.release)),
+                    Err(Refusal::Error(error)) => Lookup::Inconclusive(error),
+                    Err(Refusal::Finding(finding)) => Lookup::Refused(finding),
+                    Err(Refusal::Revoked(finding, key)) => Lookup::Revoked(finding, key),
+                },
+            };
+            sources.events.emit(Event::Answered);
+            lookup
         };
-        each(self, inquiries, inquire).await
+        each(self, queries, look).await
+    }
+
+    /// What the registry affirms where it has no such release, if it alone is asked about the provider.
+    async fn withdrawn(&self, (addr, version): &ReleaseKey) -> Option<String> {
+        let [SourceState::Registry(registry)] = self.taking(addr)[..] else { return None };
+        match registry.offers(addr).await {
+            Ok(offers) if has(&offers, version) => None,
+            Ok(_) => Some(format!("the registry no longer offers {addr} {version}")),
+            Err(Miss::Absent(error)) if error.kind == ErrorKind::UnknownProvider => {
+                Some(format!("the registry of {addr} does not know this provider any more"))
+            }
+            Err(Miss::Absent(_)) => Some(format!("the registry lists no release of provider {addr} any more")),
+            Err(Miss::Unknown(_)) => None,
+        }
     }
 
     /// Copies of packages, each from the first source that has it.
     pub async fn copies(self: &Arc<Self>, orders: BTreeMap<PackageKey, CopyOrder>) -> BTreeMap<PackageKey, CopyAnswer> {
-        each(self, orders, |sources, key, order| async move { sources.copied(&key, &order).await }).await
-    }
-
-    async fn copied(&self, key: &PackageKey, order: &CopyOrder) -> CopyAnswer {
-        for asker in self.taking(&key.address) {
-            let has_version = match asker.offers(&key.address).await {
-                Ok(offers) => has(&offers, &key.version),
-                Err(Miss::Absent) => false,
-                Err(Miss::Refused(refusal)) => return Err(refusal),
-            };
-            let copied = match asker {
-                _ if !has_version => continue,
-                Asker::Registry(registry) => Box::pin(registry.copied(key.clone(), order)).await?,
-                Asker::Mirror(mirror) => Box::pin(mirror.copied(key.clone(), order)).await?,
-            };
-            if copied.is_some() {
-                return Ok(copied);
+        each(self, orders, |sources, key, order| async move {
+            for source in sources.taking(&key.address) {
+                let has_version = match source.offers(&key.address).await {
+                    Ok(offers) => has(&offers, &key.version),
+                    Err(Miss::Absent(_)) => false,
+                    Err(Miss::Unknown(error)) => return Err(error.into()),
+                };
+                if has_version && let Some(copied) = Box::pin(source.copied(key.clone(), &order)).await? {
+                    return Ok(Some(copied));
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
+        .await
     }
 
     /// The versions of some providers, asked side by side.
@@ -150,73 +159,76 @@ impl Sources {
         self.events.emit(Event::Questions { count: providers.len() });
         let items = providers.into_iter().map(|addr| (addr, ()));
         each(self, items, |sources, addr, ()| async move {
-            let on_offer = sources.answered(Box::pin(sources.on_offer(&addr))).await?;
-            Ok(union(&on_offer).iter().map(|offer| offer.version.clone()).collect())
+            let on_offer = Box::pin(sources.on_offer(&addr)).await;
+            sources.events.emit(Event::Answered);
+            Ok(union(&on_offer?).iter().map(|offer| offer.version.clone()).collect())
         })
         .await
-    }
-
-    /// Which versions some steps select, without asking for more than that depends on.
-    pub async fn choices(
-        self: &Arc<Self>,
-        steps: BTreeMap<ProviderAddr, Query>,
-    ) -> BTreeMap<ProviderAddr, Result<Choice, Refusal>> {
-        each(self, steps, |sources, addr, step| async move {
-            let on_offer = sources.on_offer(&addr).await?;
-            Box::pin(sources.select(&addr, &step, &on_offer)).await
-        })
-        .await
-    }
-
-    /// An answer, told as soon as it is there.
-    async fn answered<T>(&self, answer: impl Future<Output = T>) -> T {
-        let answer = answer.await;
-        self.events.emit(Event::Answered);
-        answer
     }
 
     /// The sources that take a provider, in their order.
-    fn taking(&self, addr: &ProviderAddr) -> Vec<&Asker> {
-        self.askers.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, asker)| asker).collect()
+    fn taking(&self, addr: &ProviderAddr) -> Vec<&SourceState> {
+        self.sources.iter().filter(|(filter, _)| filter.takes(addr)).map(|(_, source)| source).collect()
     }
 
-    async fn release(&self, addr: &ProviderAddr, step: &Query) -> Answer {
-        let (on_offer, packages) = match (&self.taking(addr)[..], step.selection.version()) {
+    /// The release that a query selects, and what it wants to know of that: each platform from the first source that has it.
+    async fn answer(&self, addr: &ProviderAddr, query: &Query, reservation: Reservation) -> Result<Selected, Refusal> {
+        let taking = self.taking(addr);
+        let (on_offer, mut packages) = match (&taking[..], query.selection.version(), &query.goal) {
             // The packages of a version that is known are asked about meanwhile.
-            ([Asker::Registry(registry)], Some(version)) => {
-                let packages = registry.packages_of(addr, version, step);
-                let (on_offer, packages) = tokio::join!(self.on_offer(addr), packages);
+            ([SourceState::Registry(registry)], Some(version), Goal::Packages) => {
+                let key = (addr.clone(), version.clone());
+                let (on_offer, packages) = tokio::join!(self.on_offer(addr), registry.packages_of(&key, query));
                 (on_offer, Some(packages))
             }
             _ => (self.on_offer(addr).await, None),
         };
-        let on_offer = on_offer.map_err(|refusal| not_there(refusal, step))?;
-        let choice = self.select(addr, step, &on_offer).await?;
-        let [(Asker::Registry(registry), _)] = on_offer[..] else {
-            return Ok(Arc::new(Box::pin(self.gather_parts(addr, choice, step, &on_offer)).await?));
-        };
-        let packages = match packages {
-            Some(packages) => packages,
-            None => registry.packages_of(addr, &choice.version, step).await,
-        };
-        Box::pin(registry.release(addr, step, Chosen { choice, packages })).await
+        let on_offer = on_offer.map_err(|refusal| not_there(refusal, query))?;
+        let Choice { version, passed_over } = self.select(addr, query, &on_offer).await?;
+        let (key, offers) = ((addr.clone(), version), union(&on_offer));
+        let mut reservation = Some(reservation).filter(|_| taking.len() == 1);
+        let (mut parts, mut seen, mut wanted) = (Vec::new(), BTreeSet::new(), query.clone());
+        for (source, offers) in on_offer.iter().filter(|_| query.goal != Goal::Version) {
+            if !has(offers, &key.1) {
+                source.require_version(&key, query)?;
+                continue;
+            }
+            let reservation = reservation.take().unwrap_or_else(|| self.budget.reservation());
+            let part = source.release(&key, &wanted, (packages.take(), &mut seen), reservation);
+            parts.push(Box::pin(part).await?);
+            if query.goal == Goal::Packages {
+                wanted.platforms = parts.iter().last().into_iter().flat_map(|it| it.missing.keys().cloned()).collect();
+                if wanted.platforms.is_empty() {
+                    break;
+                }
+            }
+        }
+        let nothing = || Selected::new(Release::new(key.0.clone(), key.1.clone()));
+        let mut selected = several::joined(parts, query).unwrap_or_else(nothing);
+        let unexplained = several::unexplained(&selected.release, query, place(&on_offer).is_none());
+        let release = &mut selected.release;
+        release.findings.splice(0..0, ambiguous(&key, query, &offers));
+        release.inconclusive = self.budget.left_out(&key).or(release.inconclusive.take()).or(unexplained);
+        let before = offers.iter().map(|offer| &offer.version).filter(|version| **version < key.1);
+        let older = newest_allowed(before, &query.constraints).cloned();
+        Ok(Selected { newest: newer(&offers, &key.1), older, passed_over, ..selected })
     }
 
     /// The sources that have a provider, with its versions. That one does not have it is passed over; any other failure
     /// leaves open what there is.
     async fn on_offer(&self, addr: &ProviderAddr) -> Result<Vec<OnOffer<'_>>, Refusal> {
         let taking = self.taking(addr);
-        if let [asker @ Asker::Registry(registry)] = taking[..] {
+        if let [source @ SourceState::Registry(registry)] = taking[..] {
             // Its own words say best what it lacks.
-            return Ok(vec![(asker, registry.offers(addr).await.map_err(|none| none.refusal)?)]);
+            return Ok(vec![(source, registry.offers(addr).await?)]);
         }
         let mut on_offer = Vec::new();
-        for asker in &taking {
-            match asker.offers(addr).await {
-                Ok(offers) => on_offer.push((*asker, offers)),
-                Err(Miss::Absent) if asker.is_insistent() => on_offer.push((*asker, Arc::default())),
-                Err(Miss::Absent) => {}
-                Err(Miss::Refused(refusal)) => return Err(refusal),
+        for source in &taking {
+            match source.offers(addr).await {
+                Ok(offers) => on_offer.push((*source, offers)),
+                Err(Miss::Absent(_)) if source.fails_if_absent() => on_offer.push((*source, Arc::default())),
+                Err(Miss::Absent(_)) => {}
+                Err(Miss::Unknown(error)) => return Err(error.into()),
             }
         }
         if on_offer.iter().all(|(_, offers)| offers.is_empty()) {
@@ -226,90 +238,44 @@ impl Sources {
         }
     }
 
-    /// The version that a step asks for, of all that the sources have. Some of them tell only of single versions what it
+    /// The version that a query asks for, of all that the sources have. Some of them tell only of single versions what it
     /// depends on: those are asked about, the newest first.
-    async fn select(&self, addr: &ProviderAddr, step: &Query, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
-        let (offers, place) = (union(on_offer), place(on_offer));
-        let is_registry = |(asker, _): &OnOffer<'_>| matches!(asker, Asker::Registry(_));
-        let tells =
+    async fn select(&self, addr: &ProviderAddr, query: &Query, on_offer: &[OnOffer<'_>]) -> Result<Choice, Refusal> {
+        let (offers, source) = (union(on_offer), place(on_offer));
+        let is_registry = |(source, _): &OnOffer<'_>| matches!(source, SourceState::Registry(_));
+        let capabilities =
             Capabilities { platforms: !on_offer.iter().all(is_registry), age: on_offer.iter().any(is_registry) };
-        let mut seen = BTreeMap::new();
+        let mut probed = BTreeMap::new();
         loop {
-            let there = Candidates { addr, offers: &offers, seen: &seen, tells, place: place.as_deref() };
-            match there.next(step).map_err(|refusal| placed(refusal, on_offer))? {
+            let candidates =
+                Candidates { addr, offers: &offers, probed: &probed, capabilities, source: source.as_deref() };
+            match candidates.next(query).map_err(|refusal| placed(refusal, on_offer))? {
                 Next::Take(choice) => return Ok(choice),
                 Next::Ask(version) => {
                     let mut told = Probed::default();
-                    for (asker, _) in on_offer.iter().filter(|(_, offers)| has(offers, &version)) {
-                        let Probed { platforms, signed } = asker.look(addr, &version, step).await?;
+                    let key = (addr.clone(), version);
+                    for (source, _) in on_offer.iter().filter(|(_, offers)| has(offers, &key.1)) {
+                        let Probed { platforms, signed } = source.probe(&key, query).await?;
                         told.platforms.extend(platforms);
                         told.signed = told.signed.or(signed);
                     }
-                    seen.insert(version, told);
+                    probed.insert(key.1, told);
                 }
             }
         }
     }
+}
 
-    /// What the sources have of a release, each platform from the first that has it.
-    async fn gather_parts(
-        &self,
-        addr: &ProviderAddr,
-        choice: Choice,
-        step: &Query,
-        on_offer: &[OnOffer<'_>],
-    ) -> Result<Selected, Refusal> {
-        let Choice { version, passed_over } = choice;
-        let mut parts = Vec::new();
-        let mut open = step.platforms.clone();
-        for (asker, offers) in on_offer {
-            if !has(offers, &version) {
-                asker.must_have(addr, &version)?;
-                continue;
-            }
-            let wanted = Query { platforms: open.clone(), ..step.clone() };
-            let part = Box::pin(asker.part(addr, &version, wanted)).await?;
-            open = part.missing.keys().cloned().collect();
-            parts.push(part);
-            if open.is_empty() {
-                break;
-            }
-        }
-        let newest = newer(&union(on_offer), &version);
-        let joined = several::joined(parts, step);
-        let nothing = || Selected::new(Release::new(addr.clone(), version));
-        Ok(Selected { newest, passed_over, ..joined.unwrap_or_else(nothing) })
+/// The finding where a newly selected version differs from others in build metadata only.
+fn ambiguous((addr, version): &ReleaseKey, query: &Query, offers: &[Offer]) -> Option<Finding> {
+    let ties = offers.iter().filter(|offer| offer.version.precedence(version).is_eq()).count().saturating_sub(1);
+    if ties == 0 || !matches!(query.selection, Selection::Newest(_)) {
+        return None;
     }
-
-    async fn knowledge(&self, key: &ReleaseKey, inquiry: &Inquiry, asking: Reservation) -> Result<Lookup, Refusal> {
-        let (addr, version) = key;
-        if let [Asker::Registry(registry)] = self.taking(addr)[..] {
-            return registry.knowledge(key, inquiry, asking).await;
-        }
-        // One source after the other is asked and looked at.
-        drop(asking);
-        let on_offer = self.on_offer(addr).await?;
-        let (mut parts, mut seen) = (Vec::new(), BTreeSet::new());
-        for (asker, _) in on_offer.iter().filter(|(_, offers)| has(offers, version)) {
-            match asker {
-                Asker::Mirror(mirror) => {
-                    let listed = mirror.listed(addr, version).await?;
-                    parts.push(mirror.knowledge(key, inquiry, &seen).await?);
-                    seen.extend(listed.keys().cloned());
-                }
-                Asker::Registry(registry) => match registry.knowledge(key, inquiry, self.budget.reservation()).await? {
-                    Lookup::Known(release) => parts.push(Arc::unwrap_or_clone(release)),
-                    other => return Ok(other),
-                },
-            }
-        }
-        if let Some(release) = several::known(parts) {
-            return Ok(Lookup::Known(Arc::new(several::explained(release, inquiry))));
-        }
-        let place = place(&on_offer).unwrap_or_else(|| "the registry".to_owned());
-        let error = lacking(addr, version, &union(&on_offer), &place);
-        Err(placed(error.into(), &on_offer))
-    }
+    let others = if ties == 1 { "another version".to_owned() } else { format!("{ties} other versions") };
+    let verb = if ties == 1 { "differs" } else { "differ" };
+    let message = format!("{others} of {addr} {verb} from {version} in build metadata only");
+    Some(Finding::new(Rule::AmbiguousVersion, message).about(addr))
 }
 
 /// With fewer packages than cores one archive gets two threads; else each core has an archive of its own.
@@ -335,8 +301,8 @@ fn union<'a>(on_offer: &'a [OnOffer<'_>]) -> Cow<'a, [Offer]> {
 /// Where the versions are, in words; none for the origin registry.
 fn place(on_offer: &[OnOffer<'_>]) -> Option<String> {
     match on_offer {
-        [(Asker::Registry(_), _)] => None,
-        [(asker, _)] => Some(asker.shown()),
+        [(SourceState::Registry(_), _)] => None,
+        [(source, _)] => Some(source.shown()),
         _ => Some("any of the installation methods".to_owned()),
     }
 }
@@ -344,14 +310,14 @@ fn place(on_offer: &[OnOffer<'_>]) -> Option<String> {
 /// A refusal with the place of the only source that was asked.
 fn placed(refusal: Refusal, on_offer: &[OnOffer<'_>]) -> Refusal {
     match (refusal, on_offer) {
-        (Refusal::Error(error), [(Asker::Mirror(mirror), _)]) => Refusal::Error(mirror.mirror.placed(error)),
+        (Refusal::Error(error), [(source, _)]) => Refusal::Error(source.placed(error)),
         (refusal, _) => refusal,
     }
 }
 
 /// The refusal, with what to do about a provider that does not exist where it is to go.
-fn not_there(refusal: Refusal, step: &Query) -> Refusal {
-    match (refusal, &step.moved) {
+fn not_there(refusal: Refusal, query: &Query) -> Refusal {
+    match (refusal, &query.moved) {
         (Refusal::Error(error), Some(moved)) if error.kind == ErrorKind::UnknownProvider => Refusal::Error(
             error.hint(format!("to leave the provider where it is, name its host in its source: {}", moved.from)),
         ),
@@ -360,7 +326,7 @@ fn not_there(refusal: Refusal, step: &Query) -> Refusal {
 }
 
 /// No source has the provider, or none is asked about it.
-fn not_found(addr: &ProviderAddr, taking: &[&Asker]) -> Error {
+fn not_found(addr: &ProviderAddr, taking: &[&SourceState]) -> Error {
     match taking {
         [] => {
             let message =
@@ -368,23 +334,119 @@ fn not_found(addr: &ProviderAddr, taking: &[&Asker]) -> Error {
             Error::new(ErrorKind::NotFound, message)
                 .hint("include it in a method of provider_installation, or leave out --source configured")
         }
-        [asker] => {
-            let error = Error::new(ErrorKind::NotFound, format!("{} has no release of provider {addr}", asker.shown()));
-            match asker {
-                Asker::Mirror(mirror) => {
-                    let error = mirror.mirror.placed(error);
-                    let is_directory = matches!(mirror.mirror, Mirror::Directory(_));
-                    let hint = "check the directory: HOST/NAMESPACE/TYPE is looked for below it";
-                    if is_directory { error.hint(hint) } else { error }
-                }
-                Asker::Registry(_) => error,
-            }
+        [SourceState::Mirror(mirror)] => mirror.mirror.lacks(addr),
+        [SourceState::Registry(_)] => {
+            Error::new(ErrorKind::NotFound, format!("the origin registry has no release of provider {addr}"))
         }
         several => {
             let message = format!("provider {addr} was not found in any of the installation methods that take it");
-            several.iter().fold(Error::new(ErrorKind::NotFound, message), |error, asker| {
-                error.hint(format!("{} was asked", asker.shown()))
+            several.iter().fold(Error::new(ErrorKind::NotFound, message), |error, source| {
+                error.hint(format!("{} was asked", source.shown()))
             })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::addr::AddrPattern;
+    use crate::dialect::Dialect;
+    use crate::disk::cache::{Cache, CacheOptions};
+    use crate::query::criteria::Criteria;
+    use crate::query::question::{Depth, Explain};
+    use crate::query::rules::Rules;
+    use crate::source::{DirectoryMirror, Mirror, Source};
+
+    fn addr() -> ProviderAddr {
+        ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap()
+    }
+
+    /// A mirror with packages that are no archives: whoever opens one finds that out.
+    fn mirror(top: &Path, name: &str, packages: &[&str]) -> Source {
+        let directory = top.join(name).join("registry.terraform.io/acme/widget");
+        std::fs::create_dir_all(&directory).unwrap();
+        for package in packages {
+            std::fs::write(directory.join(format!("terraform-provider-widget_{package}.zip")), "none").unwrap();
+        }
+        Source::Mirror(Mirror::Directory(DirectoryMirror::new(top.join(name))))
+    }
+
+    fn sources(sources: Vec<(Filter, Source)>) -> Arc<Sources> {
+        let equipment = Equipment {
+            cache: Arc::new(Cache::open(CacheOptions { disabled: true, ..CacheOptions::default() })),
+            events: Events::ignored(),
+            budget: Arc::default(),
+            threads: Arc::default(),
+            now: SystemTime::UNIX_EPOCH,
+            dialect: Dialect::Terraform,
+        };
+        Arc::new(Sources::new(GatherOptions { sources, equipment }))
+    }
+
+    fn query(goal: Goal, selection: Selection) -> Query {
+        let explain = Explain { depth: Depth::DOCUMENTS, ..Explain::default() };
+        let locked = Query::locked(Version::new(1, 0, 0), &["linux_amd64".parse().unwrap()], Rules::default(), explain);
+        Query { goal, selection, ..locked }
+    }
+
+    fn newest(goal: Goal) -> Query {
+        query(goal, Selection::Newest(Criteria::default()))
+    }
+
+    async fn answer(sources: &Arc<Sources>, query: Query) -> Answer {
+        sources.answers(&[&[(addr(), query)].into()]).await.remove(0).remove(&addr()).unwrap()
+    }
+
+    async fn lookup(sources: &Arc<Sources>, version: Version) -> Lookup {
+        let key = (addr(), version.clone());
+        let explain = Explain { depth: Depth::DOCUMENTS, ..Explain::default() };
+        let queries = [(key.clone(), Query::locked(version, &[], Rules::default(), explain))];
+        sources.lookups(queries.into()).await.remove(&key).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_version_is_selected_of_all_sources_without_opening_a_package() {
+        let top = tempfile::tempdir().unwrap();
+        let first = mirror(top.path(), "a", &["1.0.0_linux_amd64", "1.1.0_darwin_arm64"]);
+        let second = mirror(top.path(), "b", &["1.2.0_linux_amd64"]);
+        let all = sources(vec![(Filter::default(), first), (Filter::default(), second)]);
+        assert_eq!(*answer(&all, newest(Goal::Version)).await.unwrap().version(), Version::new(1, 2, 0));
+        let Err(Refusal::Error(opened)) = answer(&all, newest(Goal::Packages)).await else { panic!("it was opened") };
+        assert!(opened.file.is_some_and(|file| file.ends_with("terraform-provider-widget_1.2.0_linux_amd64.zip")));
+        let versions = all.versions([addr()].into()).await.remove(&addr()).unwrap().unwrap();
+        assert_eq!(versions.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_source_is_asked_about_what_its_method_takes_only() {
+        let top = tempfile::tempdir().unwrap();
+        let exclude = vec![AddrPattern::from(addr())];
+        let not_ours = Filter { exclude, ..Filter::default() };
+        let newer = mirror(top.path(), "a", &["2.0.0_linux_amd64"]);
+        let older = mirror(top.path(), "b", &["1.0.0_linux_amd64"]);
+        let all = sources(vec![(not_ours.clone(), newer), (Filter::default(), older)]);
+        assert_eq!(*answer(&all, newest(Goal::Version)).await.unwrap().version(), Version::new(1, 0, 0));
+        let none = sources(vec![(not_ours, mirror(top.path(), "a", &[]))]);
+        let Err(Refusal::Error(error)) = answer(&none, newest(Goal::Version)).await else { panic!("it was asked") };
+        assert!(error.message.ends_with("no installation method of the CLI configuration takes it"), "{error:?}");
+    }
+
+    #[tokio::test]
+    async fn what_a_mirror_has_is_known_and_what_it_lacks_is_not() {
+        let top = tempfile::tempdir().unwrap();
+        let all = sources(vec![(Filter::default(), mirror(top.path(), "a", &["1.0.0_linux_amd64"]))]);
+        let known = lookup(&all, Version::new(1, 0, 0)).await;
+        let release = known.release().expect("it is there");
+        assert!(release.signer.is_none() && release.h1.is_empty() && !release.complete, "{release:?}");
+        // Only a registry can say that a release is withdrawn.
+        let Lookup::Inconclusive(error) = lookup(&all, Version::new(9, 0, 0)).await else { panic!("it is not there") };
+        assert!(error.message.contains("the locked version 9.0.0") && error.message.contains("is not in"), "{error:?}");
+        let empty = sources(vec![(Filter::default(), mirror(top.path(), "b", &[]))]);
+        let Lookup::Inconclusive(error) = lookup(&empty, Version::new(1, 0, 0)).await else { panic!("it is empty") };
+        assert!(error.message.ends_with("has no release of provider registry.terraform.io/acme/widget"), "{error:?}");
     }
 }

@@ -21,11 +21,11 @@ pub struct Candidates<'a> {
     /// The versions, ascending.
     pub offers: &'a [Offer],
     /// What was told about single versions.
-    pub seen: &'a BTreeMap<Version, Probed>,
+    pub probed: &'a BTreeMap<Version, Probed>,
     /// What a question about a single version tells.
-    pub tells: Capabilities,
+    pub capabilities: Capabilities,
     /// Where they are, in words; none for the origin registry.
-    pub place: Option<&'a str>,
+    pub source: Option<&'a str>,
 }
 
 /// What a source tells about a single version, if it is asked.
@@ -86,9 +86,9 @@ impl Candidates<'_> {
     ///
     /// [`ErrorKind::NotFound`] if there is none, without the place of the mirror; [`Rule::TooYoung`] and [`Rule::Banned`]
     /// if only that keeps a version from being selected.
-    pub fn next(&self, step: &Query) -> Result<Next, Refusal> {
-        let criteria = match &step.selection {
-            Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, step),
+    pub fn next(&self, query: &Query) -> Result<Next, Refusal> {
+        let criteria = match &query.selection {
+            Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, query),
             Selection::Newest(criteria) => criteria,
         };
         if let Some(same) = &criteria.same {
@@ -98,7 +98,7 @@ impl Candidates<'_> {
                 Looked::Nothing(_) => {}
             }
         }
-        match self.newest(&|version| criteria.allows(version), &step.release_criteria(criteria.complete)) {
+        match self.newest(&|version| criteria.allows(version), &query.release_criteria(criteria.complete)) {
             Looked::Found(choice) => Ok(Next::Take(choice)),
             Looked::Open(version) => Ok(Next::Ask(version)),
             Looked::Nothing(passed_over) => Err(self
@@ -108,13 +108,13 @@ impl Candidates<'_> {
     }
 
     /// A version that is wanted by its number. The recorded one does at any age.
-    fn named(&self, version: &Version, step: &Query) -> Result<Next, Refusal> {
+    fn named(&self, version: &Version, query: &Query) -> Result<Next, Refusal> {
         if !self.has(version) {
-            return Err(self.not_offered(version, step).into());
+            return Err(self.not_offered(version, query).into());
         }
-        let is_recorded = step.recorded.as_ref().is_some_and(|entry| entry.version == *version);
-        let limit = step.rules.exclusions.limit(version);
-        let is_new = matches!(step.selection, Selection::Exactly(_)) && !is_recorded;
+        let is_recorded = query.recorded.as_ref().is_some_and(|entry| entry.version == *version);
+        let limit = query.rules.exclusions.limit(version);
+        let is_new = matches!(query.selection, Selection::Exactly(_)) && !is_recorded;
         if let Some(limit) = limit.filter(|_| is_new) {
             match self.age(version, limit) {
                 Age::Open => return Ok(Next::Ask(version.clone())),
@@ -164,16 +164,16 @@ impl Candidates<'_> {
     fn lacking_platforms(&self, offer: &Offer, wanted: &[Platform]) -> Option<Vec<Platform>> {
         let lacking =
             |has: &dyn Fn(&Platform) -> bool| wanted.iter().filter(|platform| !has(platform)).cloned().collect();
-        if !self.tells.platforms || wanted.is_empty() {
+        if !self.capabilities.platforms || wanted.is_empty() {
             return Some(lacking(&|platform| offer.platforms.is_empty() || offer.platforms.contains(platform)));
         }
-        self.seen.get(&offer.version).map(|seen| lacking(&|platform| seen.platforms.contains(platform)))
+        self.probed.get(&offer.version).map(|seen| lacking(&|platform| seen.platforms.contains(platform)))
     }
 
     /// Whether a version was signed too late. So it was if that cannot be known.
     fn age(&self, version: &Version, limit: SystemTime) -> Age {
-        match self.seen.get(version) {
-            None if self.tells.age => Age::Open,
+        match self.probed.get(version) {
+            None if self.capabilities.age => Age::Open,
             Some(Probed { signed: Some(signed), .. }) if *signed <= limit => Age::Enough,
             seen => Age::TooYoung(PassedOver::TooYoung(seen.and_then(|seen| seen.signed))),
         }
@@ -184,10 +184,10 @@ impl Candidates<'_> {
     }
 
     /// A version that is gone, or that never was.
-    fn not_offered(&self, version: &Version, step: &Query) -> Error {
+    fn not_offered(&self, version: &Version, query: &Query) -> Error {
         let addr = self.addr;
         let error = |message: String| Error::new(ErrorKind::NotFound, message);
-        if let Some(moved) = &step.moved {
+        if let Some(moved) = &query.moved {
             let from = &moved.from;
             let message = format!("provider {addr} has no release {version}, the locked version of {from}");
             let newest = newest_release(self.offers).map(|newest| format!("the newest there is {newest}"));
@@ -195,13 +195,13 @@ impl Candidates<'_> {
             return error
                 .hint(format!("first select a version that both have: `tflock upgrade --precise VERSION {from}`"));
         }
-        if let Some(place) = self.place {
-            return match &step.selection {
+        if let Some(place) = self.source {
+            return match &query.selection {
                 Selection::Keep(_) => lacking(addr, version, self.offers, place),
                 _ => newest_there(self.offers, error(format!("version {version} of {addr} is not in {place}"))),
             };
         }
-        if step.recorded.as_ref().is_some_and(|entry| entry.version != *version) {
+        if query.recorded.as_ref().is_some_and(|entry| entry.version != *version) {
             return error(format!("provider {addr} has no release {version}"))
                 .hint(format!("`tflock outdated` shows the newest of {addr}"));
         }
@@ -228,11 +228,11 @@ impl Candidates<'_> {
 
     fn nothing_allowed(&self, criteria: &Criteria, passed_over: &[(Version, PassedOver)]) -> Error {
         let addr = self.addr;
-        let there = self.place.map(|place| format!(" in {place}")).unwrap_or_default();
+        let there = self.source.map(|place| format!(" in {place}")).unwrap_or_default();
         let constrained = format!("matches the version constraint \"{}\"", criteria.constraints);
         let is_age = |why: &PassedOver| matches!(why, PassedOver::TooYoung(None));
         let message = match (&criteria.within, criteria.constraints.is_empty(), passed_over.is_empty()) {
-            _ if !self.tells.age && passed_over.iter().any(|(_, why)| is_age(why)) => {
+            _ if !self.capabilities.age && passed_over.iter().any(|(_, why)| is_age(why)) => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
             (_, _, false) => format!("no release of provider {addr} may be selected now"),
@@ -243,7 +243,7 @@ impl Candidates<'_> {
                 format!("no release of provider {addr}{there} within a {within} step of {from} {constrained}")
             }
             (None, true, _) => format!("provider {addr} has no release{there} that may be selected"),
-            (None, false, _) => match self.place {
+            (None, false, _) => match self.source {
                 None => format!("no available release of provider {addr} {constrained}"),
                 Some(place) => format!("no release of provider {addr} in {place} {constrained}"),
             },
@@ -252,7 +252,7 @@ impl Candidates<'_> {
         for (version, why) in passed_over {
             error = error.hint(format!("{version} is skipped: {why}"));
         }
-        error = match (passed_over.is_empty(), self.place) {
+        error = match (passed_over.is_empty(), self.source) {
             (true, Some(_)) => newest_there(self.offers, error),
             (true, None) => newest_release(self.offers)
                 .into_iter()

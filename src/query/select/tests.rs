@@ -2,6 +2,7 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::hash::PackageHashes;
 use crate::lockfile::LockEntry;
+use crate::query::question::Goal;
 use crate::query::rules::Rules;
 use crate::query::same_version::SameVersion;
 use crate::settings::{Ban, ProviderScope};
@@ -31,6 +32,7 @@ fn step(selection: Selection) -> Query {
         moved: None,
         accept_republished: false,
         rules: Rules::default(),
+        goal: Goal::default(),
     }
 }
 
@@ -62,17 +64,17 @@ fn banning(versions: &str, mut step: Query) -> Query {
 /// A source of 1.0.0, 1.1.0, 2.0.0-rc1 and 2.0.0, signed on the days 0, 1, 2 and 3, of which the last has no package for
 /// linux.
 struct Source {
-    tells: Capabilities,
+    capabilities: Capabilities,
     place: Option<&'static str>,
 }
 
 /// Its offers name platforms, and each version can be asked for its age.
-const REGISTRY: Source = Source { tells: Capabilities { platforms: false, age: true }, place: None };
+const REGISTRY: Source = Source { capabilities: Capabilities { platforms: false, age: true }, place: None };
 /// Each version can be asked for its platforms.
-const MIRROR: Source = Source { tells: Capabilities { platforms: true, age: false }, place: Some("the mirror") };
+const MIRROR: Source = Source { capabilities: Capabilities { platforms: true, age: false }, place: Some("the mirror") };
 /// Both in a row.
 const SEVERAL: Source =
-    Source { tells: Capabilities { platforms: true, age: true }, place: Some("any of the methods") };
+    Source { capabilities: Capabilities { platforms: true, age: true }, place: Some("any of the methods") };
 
 /// What is selected, what was passed over, and which versions had to be asked about.
 #[derive(Debug, PartialEq)]
@@ -89,17 +91,23 @@ impl Source {
             |text: &str| if text == "2.0.0" { vec!["darwin_arm64".parse().unwrap()] } else { vec![linux()] };
         let offers = OFFERED.map(|text| {
             let offer = Offer::from(version(text));
-            if self.tells.platforms { offer } else { Offer { platforms: platforms(text), ..offer } }
+            if self.capabilities.platforms { offer } else { Offer { platforms: platforms(text), ..offer } }
         });
         let (mut seen, mut asked) = (BTreeMap::new(), Vec::new());
         loop {
-            let there = Candidates { addr: &addr, offers: &offers, seen: &seen, tells: self.tells, place: self.place };
+            let there = Candidates {
+                addr: &addr,
+                offers: &offers,
+                probed: &seen,
+                capabilities: self.capabilities,
+                source: self.place,
+            };
             let (end, passed_over) = match there.next(step) {
                 Ok(Next::Ask(version)) => {
                     let at = OFFERED.iter().position(|text| *text == version.to_string()).unwrap();
                     let told = Probed {
                         platforms: platforms(OFFERED[at]).into_iter().collect(),
-                        signed: self.tells.age.then(|| day(at as u64)),
+                        signed: self.capabilities.age.then(|| day(at as u64)),
                     };
                     asked.push(version.to_string());
                     assert!(seen.insert(version, told).is_none(), "no version is asked about twice");

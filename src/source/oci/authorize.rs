@@ -10,8 +10,9 @@ use serde::Deserialize;
 use url::Url;
 use url::form_urlencoded::Serializer;
 
-use super::{OciClient, OciError, Repository};
+use super::{OciClient, Repository, about, unanswered, unauthorized, unusable};
 use crate::disk::oci_credentials::OciCredential;
+use crate::error::{Error, ErrorKind};
 use crate::net::{Ask, Authorization, Kind};
 use crate::settings::Secret;
 
@@ -35,7 +36,7 @@ impl OciClient {
         repository: &Repository,
         challenge: &str,
         used: Option<Authorization>,
-    ) -> Result<Option<Authorization>, OciError> {
+    ) -> Result<Option<Authorization>, Error> {
         let mut granted = self.granted.lock().await;
         let known = granted.get(repository);
         if known.is_some() && known != used.as_ref() {
@@ -62,10 +63,13 @@ impl OciClient {
         Ok(authorization)
     }
 
-    async fn credential(&self, repository: &Repository) -> Result<Option<OciCredential>, OciError> {
+    async fn credential(&self, repository: &Repository) -> Result<Option<OciCredential>, Error> {
         let (credentials, asked) = (Arc::clone(&self.credentials), repository.clone());
         let found = tokio::task::spawn_blocking(move || credentials.of(asked.registry(), asked.name())).await;
-        let failed = |reason: String| OciError::Credentials { repository: repository.clone(), reason };
+        let failed = |reason: String| {
+            let message = format!("the credentials for {repository} cannot be used: {reason}");
+            about(repository, ErrorKind::Unauthorized, message)
+        };
         found.map_err(|problem| failed(problem.to_string()))?.map_err(failed)
     }
 
@@ -75,8 +79,8 @@ impl OciClient {
         repository: &Repository,
         (realm, fields): (&str, &[(&str, String)]),
         credential: Option<OciCredential>,
-    ) -> Result<Authorization, OciError> {
-        let wrong = |reason: String| OciError::Answer { repository: repository.clone(), what: String::new(), reason };
+    ) -> Result<Authorization, Error> {
+        let wrong = |reason: String| unusable(repository, "", &reason);
         let mut url = Url::parse(realm).ok().filter(|url| url.scheme() == "https" && url.has_host());
         let url = url.as_mut().ok_or_else(|| wrong("its token service is not reached over https".to_owned()))?;
         let sent = credential.is_some();
@@ -97,8 +101,8 @@ impl OciClient {
             }
         };
         let document = self.client.document(&ask).await.map_err(|error| match error.status() {
-            Some(400 | 401 | 403) => OciError::Unauthorized { repository: repository.clone(), sent },
-            _ => OciError::Net { repository: repository.clone(), source: error },
+            Some(400 | 401 | 403) => unauthorized(repository, sent),
+            _ => unanswered(repository, error),
         })?;
         let granted: Result<Granted, _> = serde_json::from_slice(&document.body);
         // What is in the answer is not shown: it may be a token.

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::{Descriptor, OciClient, OciError, Repository};
+use super::super::error::Miss;
+use super::{Descriptor, OciClient, Repository, unusable};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -136,8 +137,8 @@ impl OciMirror {
     ///
     /// # Errors
     ///
-    /// [`OciError::NotFound`] if there is no such repository.
-    pub async fn versions(&self, repository: &Repository) -> Result<Vec<Version>, OciError> {
+    /// [`Miss::Absent`] if there is no such repository.
+    pub async fn versions(&self, repository: &Repository) -> Result<Vec<Version>, Miss> {
         let tags = self.client.tags(repository).await?;
         let mut versions: Vec<Version> = tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect();
         versions.sort();
@@ -149,15 +150,16 @@ impl OciMirror {
     ///
     /// # Errors
     ///
-    /// [`OciError`].
+    /// [`Miss`].
     pub async fn packages(
         &self,
         repository: &Repository,
         version: &Version,
-    ) -> Result<BTreeMap<Platform, OciPackage>, OciError> {
+    ) -> Result<BTreeMap<Platform, OciPackage>, Miss> {
         let tag = version.to_string().replace('+', "_");
         let index = self.client.tagged(repository, &tag).await?;
-        let packages = index.packages().map_err(|reason| answer(repository, &tag, reason))?.into_iter();
+        let packages =
+            index.packages().map_err(|reason| unusable(repository, &format!(":{tag}"), &reason))?.into_iter();
         let package = |descriptors| OciPackage { repository: repository.clone(), tag: tag.clone(), descriptors };
         Ok(packages.map(|(platform, descriptors)| (platform, package(descriptors))).collect())
     }
@@ -166,22 +168,18 @@ impl OciMirror {
     ///
     /// # Errors
     ///
-    /// [`OciError`]; also where the index has several packages for one platform.
-    pub async fn archive(&self, package: &OciPackage) -> Result<(Url, Option<Authorization>, Sha256Digest), OciError> {
+    /// [`Miss`]; also where the index has several packages for one platform.
+    pub async fn archive(&self, package: &OciPackage) -> Result<(Url, Option<Authorization>, Sha256Digest), Miss> {
         let OciPackage { repository, tag, descriptors } = package;
         let [descriptor] = &descriptors[..] else {
-            let reason = "ambiguous manifest: its index has several packages for one platform".to_owned();
-            return Err(answer(repository, tag, reason));
+            let reason = "ambiguous manifest: its index has several packages for one platform";
+            return Err(unusable(repository, &format!(":{tag}"), reason).into());
         };
         let image = self.client.manifest(repository, descriptor).await?;
-        let digest = image.package().map_err(|reason| answer(repository, tag, reason))?;
+        let digest = image.package().map_err(|reason| unusable(repository, &format!(":{tag}"), &reason))?;
         let (url, authorization) = self.client.blob(repository, &digest).await;
         Ok((url, authorization, digest))
     }
-}
-
-fn answer(repository: &Repository, tag: &str, reason: String) -> OciError {
-    OciError::Answer { repository: repository.clone(), what: format!(":{tag}"), reason }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use url::Url;
 
+use super::error::Miss;
 use crate::disk::oci_credentials::OciCredentials;
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -32,63 +33,6 @@ pub use repository::Repository;
 
 /// The most pages of a list of tags: with a hundred tags a page more than any provider has.
 const MAX_PAGES: usize = 200;
-
-/// Why a registry gave no usable answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OciError {
-    /// 404.
-    #[error("{repository}{what}: not found")]
-    NotFound {
-        /// Where.
-        repository: Repository,
-        /// `:TAG` or `@DIGEST`; empty for the repository itself.
-        what: String,
-    },
-    /// 401 or 403, also from where tokens are given out.
-    #[error("the OCI registry of {repository} {}", if *.sent { "rejected the credentials" } else { "requires credentials" })]
-    Unauthorized {
-        /// What was asked for.
-        repository: Repository,
-        /// Whether credentials were sent.
-        sent: bool,
-    },
-    /// The credentials cannot be had.
-    #[error("the credentials for {repository} cannot be used: {reason}")]
-    Credentials {
-        /// What they are for.
-        repository: Repository,
-        /// Why not.
-        reason: String,
-    },
-    /// Not reachable, or another error.
-    #[error("asking the OCI registry about {repository} failed: {source}")]
-    Net {
-        /// What was asked about.
-        repository: Repository,
-        /// What happened.
-        source: NetError,
-    },
-    /// An answer that means nothing.
-    #[error("the OCI registry's response about {repository}{what} cannot be used: {reason}")]
-    Answer {
-        /// Where.
-        repository: Repository,
-        /// `:TAG` or `@DIGEST`.
-        what: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Other bytes than those of the digest that was asked for.
-    #[error("{repository}@{wanted} has the checksum sha256:{got}")]
-    Digest {
-        /// Where.
-        repository: Repository,
-        /// What was asked for.
-        wanted: String,
-        /// What came.
-        got: Sha256Digest,
-    },
-}
 
 /// Asks registries, with the credentials of its user. Cheap to clone; all clones share what they were granted.
 #[derive(Debug, Clone)]
@@ -113,9 +57,9 @@ impl OciClient {
     ///
     /// # Errors
     ///
-    /// [`OciError::NotFound`] if there is no such repository.
-    pub async fn tags(&self, repository: &Repository) -> Result<Vec<String>, OciError> {
-        let wrong = |reason: String| OciError::Answer { repository: repository.clone(), what: String::new(), reason };
+    /// [`Miss::Absent`] if there is no such repository.
+    pub async fn tags(&self, repository: &Repository) -> Result<Vec<String>, Miss> {
+        let wrong = |reason: String| unusable(repository, "", &reason);
         let mut tags = Vec::new();
         let mut url = repository.url("tags/list");
         for _ in 0..MAX_PAGES {
@@ -126,28 +70,28 @@ impl OciClient {
                 Some(next) => {
                     let next = url.join(next).map_err(|problem| wrong(format!("its next page is {problem}")))?;
                     if next.host() != url.host() || next.port() != url.port() || next.scheme() != url.scheme() {
-                        return Err(wrong("its next page is on another host".to_owned()));
+                        return Err(wrong("its next page is on another host".to_owned()).into());
                     }
                     url = next;
                 }
             }
         }
-        Err(wrong(format!("its list of tags has more than {MAX_PAGES} pages")))
+        Err(wrong(format!("its list of tags has more than {MAX_PAGES} pages")).into())
     }
 
     /// A manifest by its tag.
     ///
     /// # Errors
     ///
-    /// [`OciError`].
-    pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, OciError> {
+    /// [`Miss`].
+    pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, Miss> {
         let ask = Ask::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
         let what = format!(":{tag}");
         let document = self.document(repository, &what, ask).await?;
         let digest = Sha256Digest::of(&document.body);
         let announced = document.header("docker-content-digest").map(str::to_owned);
         if let Some(wanted) = announced.filter(|wanted| wanted.starts_with("sha256:") && *wanted != written(&digest)) {
-            return Err(OciError::Digest { repository: repository.clone(), wanted, got: digest });
+            return Err(altered(repository, &wanted, &digest).into());
         }
         Self::read(repository, &what, &document)
     }
@@ -156,22 +100,22 @@ impl OciClient {
     ///
     /// # Errors
     ///
-    /// [`OciError`].
-    pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, OciError> {
+    /// [`Miss`].
+    pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, Miss> {
         let wanted = &descriptor.digest;
         let ask = Ask::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
         let what = format!("@{wanted}");
         let document = self.document(repository, &what, ask).await?;
         let got = Sha256Digest::of(&document.body);
         if *wanted != written(&got) {
-            return Err(OciError::Digest { repository: repository.clone(), wanted: wanted.clone(), got });
+            return Err(altered(repository, wanted, &got).into());
         }
         Self::read(repository, &what, &document)
     }
 
-    fn read(repository: &Repository, what: &str, document: &Document) -> Result<Manifest, OciError> {
+    fn read(repository: &Repository, what: &str, document: &Document) -> Result<Manifest, Miss> {
         let read = Manifest::read(&document.body, document.media_type().as_deref());
-        read.map_err(|reason| OciError::Answer { repository: repository.clone(), what: what.to_owned(), reason })
+        Ok(read.map_err(|reason| unusable(repository, what, &reason))?)
     }
 
     /// Where a blob is, and what it takes to download it.
@@ -181,7 +125,7 @@ impl OciClient {
     }
 
     /// Asks as what was granted so far; where the registry wants more, for that.
-    async fn document(&self, repository: &Repository, what: &str, ask: Ask) -> Result<Document, OciError> {
+    async fn document(&self, repository: &Repository, what: &str, ask: Ask) -> Result<Document, Miss> {
         let ask = manifest::MEDIA_TYPES.iter().fold(ask, |ask, media| ask.header("Accept", *media));
         let first = self.granted.lock().await.get(repository).cloned();
         let error = match self.client.document(&ask.clone().authorized(first.clone())).await {
@@ -198,12 +142,11 @@ impl OciClient {
     }
 }
 
-fn refused(repository: &Repository, what: &str, sent: bool, error: NetError) -> OciError {
-    let repository = repository.clone();
+fn refused(repository: &Repository, what: &str, sent: bool, error: NetError) -> Miss {
     match error.status() {
-        Some(404) => OciError::NotFound { repository, what: what.to_owned() },
-        Some(401 | 403) => OciError::Unauthorized { repository, sent },
-        _ => OciError::Net { repository, source: error },
+        Some(404) => Miss::Absent(about(repository, ErrorKind::NotFound, format!("{repository}{what}: not found"))),
+        Some(401 | 403) => unauthorized(repository, sent).into(),
+        _ => unanswered(repository, error).into(),
     }
 }
 
@@ -218,24 +161,34 @@ fn written(digest: &Sha256Digest) -> String {
     format!("sha256:{digest}")
 }
 
-impl From<OciError> for Error {
-    fn from(error: OciError) -> Self {
-        let message = error.to_string();
-        let at = |kind: ErrorKind, repository: &Repository| {
-            let url = ShownUrl::new(&repository.url(""));
-            Error::new(kind, message.clone()).about_url(url.as_str())
-        };
-        match &error {
-            OciError::NotFound { repository, .. } => at(ErrorKind::NotFound, repository),
-            OciError::Unauthorized { repository, .. } => at(ErrorKind::Unauthorized, repository)
-                .hint(format!("`docker login {}` stores credentials that are found", repository.registry()))
-                .hint("or write an oci_credentials block into the CLI configuration of OpenTofu"),
-            OciError::Credentials { repository, .. } => at(ErrorKind::Unauthorized, repository),
-            OciError::Net { source, .. } => Error { message, ..Error::from(source.clone()) },
-            OciError::Answer { repository, .. } => at(ErrorKind::Unavailable, repository),
-            OciError::Digest { repository, .. } => at(ErrorKind::Trust, repository),
-        }
-    }
+/// An error about a repository.
+fn about(repository: &Repository, kind: ErrorKind, message: String) -> Error {
+    Error::new(kind, message).about_url(ShownUrl::new(&repository.url("")).as_str())
+}
+
+/// An answer that means nothing, about `:TAG`, `@DIGEST`, or the repository itself.
+pub(crate) fn unusable(repository: &Repository, what: &str, reason: &str) -> Error {
+    let message = format!("the OCI registry's response about {repository}{what} cannot be used: {reason}");
+    about(repository, ErrorKind::Unavailable, message)
+}
+
+/// Other bytes than those of the digest that was asked for.
+fn altered(repository: &Repository, wanted: &str, got: &Sha256Digest) -> Error {
+    about(repository, ErrorKind::Trust, format!("{repository}@{wanted} has the checksum {}", written(got)))
+}
+
+/// 401 or 403, also from where tokens are given out.
+fn unauthorized(repository: &Repository, sent: bool) -> Error {
+    let refused = if sent { "rejected the credentials" } else { "requires credentials" };
+    about(repository, ErrorKind::Unauthorized, format!("the OCI registry of {repository} {refused}"))
+        .hint(format!("`docker login {}` stores credentials that are found", repository.registry()))
+        .hint("or write an oci_credentials block into the CLI configuration of OpenTofu")
+}
+
+/// Not reachable, or another error.
+fn unanswered(repository: &Repository, problem: NetError) -> Error {
+    let message = format!("asking the OCI registry about {repository} failed: {problem}");
+    Error { message, ..Error::from(problem) }
 }
 
 #[cfg(test)]

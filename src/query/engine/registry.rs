@@ -1,0 +1,295 @@
+//! Asks the origin registries; each document and each archive once in a run.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use super::archives::{BY_SUMS, Downloads, Wanted};
+use super::budget::Reservation;
+use super::signed::SignedSums;
+use super::{Equipment, LOOKED_AT, each};
+use crate::addr::ProviderAddr;
+use crate::disk::cache::{Cache, IndexEntry};
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, Rule};
+use crate::hash::sums::Sums;
+use crate::hash::{PackageHash, Sha256Digest};
+use crate::net::Shared;
+use crate::platform::Platform;
+use crate::query::PackageKey;
+use crate::query::answer::{PackageFacts, Refusal};
+use crate::query::cached;
+use crate::query::question::{Goal, Query};
+use crate::query::rules::ReportedRule;
+use crate::release::ReleaseKey;
+use crate::release::expiry::ExpiryRules;
+use crate::release::offer::Offer;
+use crate::release::reported::Reported;
+use crate::settings::{Index, SignatureRule};
+use crate::source::{Miss, Package, Registry, SharedIndexes, SignedUrls};
+use crate::version::Version;
+
+/// Platforms that lock files are most often for; asked first.
+const COMMON: [&str; 5] = ["linux_amd64", "darwin_arm64", "darwin_amd64", "linux_arm64", "windows_amd64"];
+
+/// The origin registries, with what they were asked already.
+#[derive(Debug)]
+pub(super) struct RegistrySource {
+    pub(super) registry: Registry,
+    pub(super) equipment: Equipment,
+    pub(super) cache: Arc<Cache>,
+    pub(super) downloads: Downloads,
+    offers: Shared<ProviderAddr, Result<Arc<Vec<Offer>>, Miss>>,
+    packages: Shared<(ProviderAddr, Version, Platform), Result<Arc<Package>, Miss>>,
+    pub(super) signed: Shared<(SignedUrls, SignatureRule, ExpiryRules), Result<Arc<SignedSums>, Refusal>>,
+    archives: Shared<Sha256Digest, Result<Hashed, Refusal>>,
+    pub(super) indexes: SharedIndexes,
+    /// What shared indexes said in this run.
+    pub(super) shared: Mutex<HashMap<Sha256Digest, (Index, IndexEntry)>>,
+}
+
+/// What the registry said about the packages of one release.
+pub(super) type Packages = BTreeMap<Platform, Result<Arc<Package>, Miss>>;
+
+/// The hashes over the files of an archive.
+#[derive(Debug, Clone)]
+pub(super) struct Hashed {
+    /// As lock files record it.
+    pub(super) h1: PackageHash,
+    /// The other form of the archive, where it differs.
+    pub(super) archive_form: Option<PackageHash>,
+    /// The size of the archive in bytes.
+    pub(super) size: u64,
+}
+
+/// The line of one archive in the checksums.
+pub(super) struct Line {
+    pub(super) file_name: String,
+    pub(super) zh: Sha256Digest,
+    /// What the registry says of this very package, where it was asked.
+    pub(super) package: Option<Arc<Package>>,
+    /// The `h1:` that the registry reports of it, beside another package or with its own.
+    pub(super) reported: Option<PackageHash>,
+}
+
+impl Line {
+    /// The line of a package, whose digest must be the announced one.
+    pub(super) fn of((addr, version): &ReleaseKey, package: Arc<Package>, sums: &Sums) -> Result<Self, Refusal> {
+        let file_name = package.file_name.clone();
+        let zh = listed(addr, version, &package, sums)?;
+        let reported = package.reported.get(&package.platform).and_then(|reported| reported.h1().next().cloned());
+        Ok(Self { file_name, zh, package: Some(package), reported })
+    }
+
+    /// The package, of whose contents nothing is known.
+    pub(super) fn unknown(&self) -> PackageFacts {
+        PackageFacts::unread(Some(self.zh), self.file_name.clone())
+    }
+
+    /// The package as it was computed here.
+    pub(super) fn computed(&self, hashed: Hashed) -> PackageFacts {
+        let Hashed { h1, archive_form, size } = hashed;
+        PackageFacts { h1: Some(h1), archive_form, computed: true, size: Some(size), ..self.unknown() }
+    }
+}
+
+/// The digest of a package by the signed list, which must be the announced one: it ties the package to that list.
+pub(super) fn listed(
+    addr: &ProviderAddr,
+    version: &Version,
+    package: &Package,
+    sums: &Sums,
+) -> Result<Sha256Digest, Refusal> {
+    let refuse = |message: String| Refusal::Finding(Finding::new(Rule::WrongChecksum, message).about(addr));
+    let name = &package.file_name;
+    let digest = sums
+        .digest_of(name)
+        .map_err(|error| refuse(format!("the checksums of {addr} {version} do not vouch for {name:?}: {error}")))?;
+    if digest != package.shasum {
+        return Err(refuse(format!(
+            "the checksum of {name:?} of {addr} {version} is {digest}, but the registry announces {}",
+            package.shasum,
+        )));
+    }
+    Ok(digest)
+}
+
+impl RegistrySource {
+    /// Registries that were asked nothing yet.
+    pub(super) fn new(registry: Registry, equipment: &Equipment) -> Self {
+        Self {
+            downloads: Downloads::new(registry.client().clone(), equipment),
+            indexes: SharedIndexes::new(registry.client().options(), Arc::clone(registry.credentials())),
+            shared: Mutex::default(),
+            registry,
+            cache: Arc::clone(&equipment.cache),
+            equipment: equipment.clone(),
+            offers: Shared::new(),
+            packages: Shared::new(),
+            signed: Shared::new(),
+            archives: Shared::new(),
+        }
+    }
+
+    /// The versions of a provider, ascending.
+    pub(super) async fn offers(&self, addr: &ProviderAddr) -> Result<Arc<Vec<Offer>>, Miss> {
+        let ask = async { self.registry.versions(addr).await.map(Arc::new) };
+        self.offers.answer(addr.clone(), ask).await
+    }
+
+    pub(super) async fn package(
+        &self,
+        (addr, version): &ReleaseKey,
+        platform: &Platform,
+    ) -> Result<Arc<Package>, Miss> {
+        let ask = async { self.registry.package(addr, version, platform).await.map(Arc::new) };
+        self.packages.answer((addr.clone(), version.clone(), platform.clone()), ask).await
+    }
+
+    /// When a release was signed; none if that cannot be known.
+    pub(super) async fn signed_on(&self, key: &ReleaseKey, query: &Query) -> Result<Option<SystemTime>, Refusal> {
+        for platform in &query.platforms {
+            match self.package(key, platform).await {
+                Ok(package) => return Ok(self.signed_sums(key, &package, &query.rules).await?.made),
+                Err(Miss::Absent(_)) => {}
+                Err(Miss::Unknown(error)) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the registry says of the packages that the query is about: of the wanted ones, or of any, since each of them names
+    /// the checksums.
+    pub(super) async fn packages_of(self: &Arc<Self>, key: &ReleaseKey, query: &Query) -> Packages {
+        if let Goal::Hashes(_) = query.goal {
+            return self.first_package(key, query).await;
+        }
+        let query = Arc::new(query.clone());
+        let item = |platform: &Platform| (platform.clone(), (key.clone(), Arc::clone(&query)));
+        let ask = |source: Arc<Self>, platform: Platform, (key, query): (ReleaseKey, Arc<Query>)| async move {
+            let package = source.package(&key, &platform).await;
+            if let Ok(package) = &package {
+                source.prefetch(&key, package, &query);
+            }
+            package
+        };
+        let mut packages = each(self, self.asked_about(key, &query).iter().map(item), ask).await;
+        if query.goal == Goal::Packages && !self.knows_archives(key, &query.platforms) {
+            // One document may report all packages; it is asked about those that it does not report.
+            let told =
+                |platform: &&Platform| packages.contains_key(*platform) || reported(&packages, platform).is_some();
+            let others: Vec<_> = query.platforms.iter().filter(|platform| !told(platform)).map(item).collect();
+            packages.extend(each(self, others, ask).await);
+        }
+        packages
+    }
+
+    /// The platforms whose packages are asked about first; one only where everything else is known from an earlier run, or
+    /// where what the registry reports of all packages with each is written.
+    fn asked_about<'q>(&self, key: &ReleaseKey, query: &'q Query) -> &'q [Platform] {
+        let wanted = &query.platforms;
+        let one_suffices = query.rules.reported == ReportedRule::Write || self.knows_archives(key, wanted);
+        if one_suffices { &wanted[..wanted.len().min(1)] } else { wanted }
+    }
+
+    /// True if an earlier run hashed the archives of all these platforms.
+    fn knows_archives(&self, (addr, version): &ReleaseKey, platforms: &[Platform]) -> bool {
+        let known = cached::unchecked(&self.cache, addr, version);
+        known.is_some_and(|release| {
+            platforms.iter().all(|platform| release.computed().any(|(_, of)| of == Some(platform)))
+        })
+    }
+
+    /// The first package that there is, the likeliest platforms asked first.
+    async fn first_package(&self, key: &ReleaseKey, query: &Query) -> Packages {
+        let mut packages = Packages::new();
+        for platform in self.platforms(key, query).await.into_iter().take(LOOKED_AT) {
+            let answer = self.package(key, &platform).await;
+            let is_absent = matches!(answer, Err(Miss::Absent(_)));
+            packages.insert(platform, answer);
+            if !is_absent {
+                break;
+            }
+        }
+        packages
+    }
+
+    /// The platforms of a release, the likeliest first.
+    pub(super) async fn platforms(&self, (addr, version): &ReleaseKey, query: &Query) -> Vec<Platform> {
+        let offers = self.offers(addr).await.unwrap_or_default();
+        let offer = offers.iter().find(|offer| offer.version == *version);
+        let offered: &[Platform] = offer.map_or(&[], |offer| &offer.platforms);
+        let common = COMMON.iter().filter_map(|text| text.parse::<Platform>().ok());
+        let likely = [Platform::host()].into_iter().chain(query.platforms.iter().cloned()).chain(common);
+        let likely = likely.filter(|platform| offered.is_empty() || offered.contains(platform));
+        let mut seen = BTreeSet::new();
+        likely.chain(offered.iter().cloned()).filter(|platform| seen.insert(platform.clone())).collect()
+    }
+
+    /// Starts a download that will be needed if the signature verifies, while that is being asked: the bytes count for
+    /// nothing before.
+    fn prefetch(self: &Arc<Self>, key: &ReleaseKey, package: &Arc<Package>, query: &Query) {
+        let recorded = query.recorded.as_ref().filter(|entry| entry.version == key.1);
+        let likely = recorded.is_none_or(|entry| entry.hashes.contains(&PackageHash::zh(package.shasum)));
+        let known = self.cache.h1_of(&package.shasum).is_some();
+        let reports = query.rules.reported == ReportedRule::Write;
+        if query.goal == Goal::Packages && likely && !known && !reports {
+            let (source, package, rules) = (Arc::clone(self), Arc::clone(package), query.rules.clone());
+            let key = key.clone();
+            tokio::spawn(async move {
+                source.ask_indexes(package.shasum, &rules).await;
+                if source.report(&package.shasum, &rules).is_none() {
+                    drop(source.hashed_archive(&key, &package).await);
+                }
+            });
+        }
+    }
+
+    /// Looks at one archive of a release, which its checksums must list.
+    pub(super) async fn look(
+        self: Arc<Self>,
+        key: ReleaseKey,
+        platform: Platform,
+        (sums, reservation): (Arc<Sums>, Arc<Reservation>),
+    ) -> Result<PackageFacts, Refusal> {
+        let package = match self.package(&key, &platform).await {
+            Ok(package) => package,
+            Err(Miss::Unknown(error)) => return Err(error.into()),
+            Err(Miss::Absent(_)) => {
+                let message = format!("provider {} {} has no package for {platform} to look at", key.0, key.1);
+                return Err(Error::new(ErrorKind::NotFound, message).into());
+            }
+        };
+        let line = Line::of(&key, Arc::clone(&package), &sums)?;
+        self.downloads.budget.reserve(package.shasum);
+        drop(reservation);
+        Ok(line.computed(self.hashed_archive(&key, &package).await?))
+    }
+
+    /// All hashes over the files of a package, computed from an archive with the announced digest.
+    pub(super) async fn hashed_archive(
+        &self,
+        (address, version): &ReleaseKey,
+        package: &Package,
+    ) -> Result<Hashed, Refusal> {
+        let (address, version, platform) = (address.clone(), version.clone(), package.platform.clone());
+        let wanted = Wanted {
+            url: package.url.clone(),
+            file_name: package.file_name.clone(),
+            zh: Some((package.shasum, BY_SUMS)),
+            authorization: None,
+            copy: None,
+        };
+        let hashed = async {
+            let found = self.downloads.fetch(PackageKey { address, version, platform }, &wanted).await?;
+            Ok(Hashed { h1: found.h1, archive_form: found.archive_form, size: found.size })
+        };
+        self.archives.answer(package.shasum, hashed).await
+    }
+}
+
+/// The `h1:` that a registry reports of a package beside others that it was asked about.
+pub(super) fn reported(packages: &Packages, platform: &Platform) -> Option<PackageHash> {
+    let reports = packages.values().flatten().filter_map(|package| package.reported.get(platform));
+    reports.flat_map(Reported::h1).next().cloned()
+}

@@ -1,0 +1,328 @@
+//! The search for the packages that recorded hashes belong to, the same for every source.
+//!
+//! As many packages are looked at as there are hashes left to explain, the likeliest first; or one after the other, until one
+//! shows that the release is the recorded one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use super::LOOKED_AT;
+use super::budget::{DownloadBudget, Reservation};
+use crate::error::{Error, ErrorKind};
+use crate::evidence::Evidence;
+use crate::hash::{HashScheme, PackageHash};
+use crate::lockfile::LockEntry;
+use crate::platform::Platform;
+use crate::query::answer::{PackageFacts, Refusal, Selected};
+use crate::query::question::{Goal, Query};
+use crate::release::{Release, mirrors};
+
+/// How a search ended.
+#[derive(Debug, Default)]
+pub(super) struct Searched {
+    /// How many packages were not looked at, since no real release has so many.
+    pub(super) passed_over: usize,
+    /// What went wrong first, where packages are looked at to be recorded.
+    pub(super) problem: Option<Refusal>,
+}
+
+/// Looks at packages for these platforms, the likeliest last, until the query has what it wants.
+pub(super) async fn search<F>(
+    known: &mut Selected,
+    query: &Query,
+    mut left: Vec<Platform>,
+    (budget, mut reservation): (&Arc<DownloadBudget>, Reservation),
+    look: impl Fn(Platform, Arc<Reservation>) -> F,
+) -> Searched
+where
+    F: Future<Output = Result<PackageFacts, Refusal>> + Send + 'static,
+{
+    let mut searched = Searched::default();
+    loop {
+        let batch = next_batch(&mut left, &known.release, query);
+        if batch.is_empty() {
+            return searched;
+        }
+        let held = Arc::new(reservation);
+        let mut tasks = JoinSet::new();
+        for platform in batch {
+            let looked = look(platform.clone(), Arc::clone(&held));
+            tasks.spawn(async move { (platform, looked.await) });
+        }
+        drop(held);
+        let looked: BTreeMap<Platform, Result<PackageFacts, Refusal>> = tasks.join_all().await.into_iter().collect();
+        for (platform, looked) in looked {
+            searched.take_in(known, query, (platform, looked));
+        }
+        reservation = budget.reservation();
+    }
+}
+
+/// The next packages to look at.
+///
+/// Those of which nothing is known come first; then those of which there is only a report, which must not refute a
+/// recorded hash as long as the archive itself can be asked.
+fn next_batch(left: &mut Vec<Platform>, release: &Release, query: &Query) -> Vec<Platform> {
+    let all = query.explain().is_some_and(|explain| explain.depth.download && explain.depth.all_platforms);
+    let computed: BTreeSet<&Platform> = release.computed().filter_map(|(_, platform)| platform).collect();
+    let attested: BTreeSet<&Platform> = release.h1.values().flat_map(|it| it.platforms.keys()).collect();
+    left.retain(|platform| all || !computed.contains(platform));
+    left.sort_by_key(|platform| !attested.contains(platform));
+    let count = if all { left.len() } else { wanted(release, query).min(left.len()) };
+    left.split_off(left.len() - count)
+}
+
+/// How many packages are worth a look at once.
+fn wanted(release: &Release, query: &Query) -> usize {
+    match &query.goal {
+        Goal::Hashes(explain) if explain.depth.download => open(release, query).count(),
+        Goal::Packages => usize::from(to_show(release, query).is_some_and(|entry| !is_shown(release, entry))),
+        _ => 0,
+    }
+}
+
+/// The recorded hashes that nothing explains yet.
+pub(super) fn open<'a>(release: &'a Release, query: &'a Query) -> impl Iterator<Item = &'a PackageHash> {
+    let unsigned = mirrors::is_vouched_by_mirror(release);
+    let recorded =
+        query.explain().into_iter().flat_map(move |it| it.h1.iter().chain(it.zh.iter().filter(move |_| unsigned)));
+    recorded.filter(|hash| !release.owns(hash))
+}
+
+/// The entry of which one hash has to be reproduced before anything is added to it: a signed list shows more than packages,
+/// unless only `h1:` is recorded.
+fn to_show<'q>(release: &Release, query: &'q Query) -> Option<&'q LockEntry> {
+    let entry = query.recorded_as(&release.version)?;
+    let has = |scheme| entry.hashes.of(scheme).next().is_some();
+    let needed = if mirrors::is_vouched_by_mirror(release) {
+        has(HashScheme::H1) || has(HashScheme::Zh)
+    } else {
+        has(HashScheme::H1) && !has(HashScheme::Zh)
+    };
+    needed.then_some(entry)
+}
+
+fn is_shown(release: &Release, entry: &LockEntry) -> bool {
+    let is_computed = |hash| release.h1.get(hash).is_some_and(|it| it.evidence == Evidence::Computed);
+    entry.hashes.iter().any(|hash| is_computed(hash) || hash.scheme() == HashScheme::Zh && release.owns(hash))
+}
+
+impl Searched {
+    fn take_in(
+        &mut self,
+        known: &mut Selected,
+        query: &Query,
+        (platform, looked): (Platform, Result<PackageFacts, Refusal>),
+    ) {
+        match looked {
+            Ok(facts) => {
+                if let Some(h1) = &facts.h1 {
+                    // What was only reported of a package counts no more once it was looked at.
+                    known.release.retract(|hash, of| *of == platform && hash != h1);
+                }
+                known.compute([(platform, facts)].into());
+            }
+            Err(refusal) if query.goal == Goal::Packages => drop(self.problem.get_or_insert(refusal)),
+            Err(Refusal::Finding(finding)) => known.release.findings.push(finding),
+            Err(Refusal::Revoked(finding, _)) => known.release.findings.push(*finding),
+            Err(Refusal::Error(error)) => drop(known.release.inconclusive.get_or_insert(error)),
+        }
+    }
+
+    /// Why nothing may be recorded: a package that is none of the release, or one that could not be had while no other one
+    /// shows which release is recorded.
+    pub(super) fn refused(&self, release: &Release, query: &Query) -> Option<Refusal> {
+        match self.problem.clone()? {
+            Refusal::Error(error) => {
+                let is_open = to_show(release, query).is_some_and(|entry| !is_shown(release, entry));
+                (is_open && error.kind != ErrorKind::NotFound).then(|| error.into())
+            }
+            bad => Some(bad),
+        }
+    }
+
+    /// What is said where a release has more platforms than are looked at, and that matters.
+    pub(super) fn too_many(&self, release: &Release, query: &Query) -> Option<Error> {
+        let depth = query.explain()?.depth;
+        let matters = depth.all_platforms || open(release, query).next().is_some();
+        let message = format!(
+            "{} {} has {} platforms, more than any real release; {LOOKED_AT} of them were looked at",
+            release.address,
+            release.version,
+            self.passed_over + LOOKED_AT
+        );
+        let is_cut = self.passed_over > 0 && depth.download && !release.complete;
+        (is_cut && matters).then(|| Error::new(ErrorKind::Unavailable, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::addr::ProviderAddr;
+    use crate::dialect::Dialect;
+    use crate::finding::{Finding, Rule};
+    use crate::hash::Sha256Digest;
+    use crate::query::question::{Depth, Explain};
+    use crate::query::rules::Rules;
+    use crate::release::{Attestation, Line};
+    use crate::trust::pins::Signer;
+    use crate::version::{Constraints, Version};
+
+    /// The platforms of the release; the archive and the contents of each have its number.
+    const PLATFORMS: [(&str, u8); 3] = [("linux_amd64", 1), ("darwin_arm64", 2), ("windows_amd64", 3)];
+
+    fn digest(byte: u8) -> Sha256Digest {
+        Sha256Digest::from_bytes([byte; 32])
+    }
+
+    fn zh(byte: u8) -> PackageHash {
+        PackageHash::zh(digest(byte))
+    }
+
+    fn h1(byte: u8) -> PackageHash {
+        PackageHash::h1(digest(byte))
+    }
+
+    fn version() -> Version {
+        Version::new(1, 0, 0)
+    }
+
+    /// A release that a key signed.
+    fn signed() -> Selected {
+        let line = |(platform, number): (&str, u8)| (digest(number), Line::archive([platform.parse().unwrap()]));
+        let unsigned = unsigned().release;
+        Selected::new(Release {
+            signer: Some(Signer::Key("A".repeat(40).parse().unwrap())),
+            lines: PLATFORMS.into_iter().map(line).collect(),
+            ..unsigned
+        })
+    }
+
+    /// The same from a mirror that has no copy of the signature.
+    fn unsigned() -> Selected {
+        Selected::new(Release::new(ProviderAddr::parse("acme/widget", Dialect::Terraform).unwrap(), version()))
+    }
+
+    fn verify(hashes: &[PackageHash], depth: Depth) -> Query {
+        let of = |scheme| hashes.iter().filter(|hash| hash.scheme() == scheme).cloned().collect();
+        let explain = Explain { h1: of(HashScheme::H1), zh: of(HashScheme::Zh), depth, ..Explain::default() };
+        Query::locked(version(), &[], Rules::default(), explain)
+    }
+
+    const DOWNLOAD: Depth = Depth { download: true, ..Depth::DOCUMENTS };
+
+    fn lock(recorded: &[PackageHash]) -> Query {
+        let (constraints, hashes) = (Constraints::default(), recorded.iter().cloned().collect());
+        let recorded = Some(LockEntry { version: version(), constraints, hashes });
+        Query { recorded, goal: Goal::Packages, ..verify(&[], DOWNLOAD) }
+    }
+
+    fn package(platform: &Platform) -> PackageFacts {
+        let number = PLATFORMS.iter().find(|(name, _)| *name == platform.as_str()).unwrap().1;
+        let unread = PackageFacts::unread(Some(digest(number)), String::new());
+        PackageFacts { h1: Some(h1(number)), computed: true, ..unread }
+    }
+
+    /// The platforms that were looked at, batch by batch sorted, and how the search ended; those of `failing` cannot be had.
+    async fn looked(known: &mut Selected, query: &Query, failing: &[(&str, Refusal)]) -> (Vec<String>, Searched) {
+        let left = PLATFORMS.iter().rev().map(|(platform, _)| platform.parse().unwrap()).collect();
+        let (budget, asked) = (Arc::new(DownloadBudget::default()), Mutex::new(Vec::new()));
+        let look = |platform: Platform, _| {
+            asked.lock().unwrap().push(platform.to_string());
+            let failure = failing.iter().find(|(name, _)| *name == platform.as_str());
+            std::future::ready(failure.map_or_else(|| Ok(package(&platform)), |(_, why)| Err(why.clone())))
+        };
+        let searched = search(known, query, left, (&budget, budget.reservation()), look).await;
+        (asked.into_inner().unwrap(), searched)
+    }
+
+    async fn asked(mut known: Selected, query: &Query) -> Vec<String> {
+        looked(&mut known, query, &[]).await.0
+    }
+
+    #[tokio::test]
+    async fn as_many_packages_as_there_are_hashes_to_explain() {
+        for (recorded, wanted) in [
+            (&[][..], &[][..]),
+            (&[h1(1)], &["linux_amd64"]),
+            (&[h1(2)], &["linux_amd64", "darwin_arm64"]),
+            // A batch is taken from the end of what is left.
+            (&[h1(1), h1(2)], &["darwin_arm64", "linux_amd64"]),
+            (&[h1(9)], &["linux_amd64", "darwin_arm64", "windows_amd64"]),
+            (&[zh(9)], &[]),
+        ] {
+            assert_eq!(asked(signed(), &verify(recorded, DOWNLOAD)).await, wanted, "{recorded:?}");
+        }
+        assert_eq!(asked(signed(), &verify(&[h1(9)], Depth::DOCUMENTS)).await, [""; 0]);
+        let all = Depth { all_platforms: true, ..DOWNLOAD };
+        assert_eq!(asked(signed(), &verify(&[], all)).await.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_mirror_has_to_show_recorded_archives_too() {
+        assert_eq!(asked(unsigned(), &verify(&[zh(2)], DOWNLOAD)).await, ["linux_amd64", "darwin_arm64"]);
+    }
+
+    #[tokio::test]
+    async fn what_is_only_reported_is_looked_at_last_and_corrected() {
+        let mut known = signed();
+        let reported = Attestation::new(Some("linux_amd64".parse().unwrap()), Evidence::ReportedByOrigin);
+        known.release.attest(h1(7), reported);
+        let (asked, _) = looked(&mut known, &verify(&[h1(1)], DOWNLOAD), &[]).await;
+        assert_eq!(asked, ["darwin_arm64", "windows_amd64", "linux_amd64"]);
+        assert!(known.release.owns(&h1(1)) && !known.release.owns(&h1(7)));
+    }
+
+    #[tokio::test]
+    async fn one_recorded_package_shows_which_release_is_recorded() {
+        for (known, recorded, wanted) in [
+            (signed(), &[][..], &[][..]),
+            (signed(), &[zh(1), h1(9)], &[]),
+            (signed(), &[h1(2)], &["linux_amd64", "darwin_arm64"]),
+            (unsigned(), &[zh(1), zh(2)], &["linux_amd64"]),
+            (unsigned(), &[zh(9)], &["linux_amd64", "darwin_arm64", "windows_amd64"]),
+        ] {
+            assert_eq!(asked(known, &lock(recorded)).await, wanted, "{recorded:?}");
+        }
+        let other_version = Query { recorded: None, ..lock(&[]) };
+        assert_eq!(asked(signed(), &other_version).await, [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_had_counts_unless_another_package_shows_the_release() {
+        let error = |kind| Refusal::Error(Error::new(kind, "x"));
+        let bad = Refusal::Finding(Finding::new(Rule::WrongChecksum, "x"));
+        for (recorded, failing, is_refused) in [
+            (h1(2), error(ErrorKind::Unavailable), false),
+            (h1(9), error(ErrorKind::Unavailable), true),
+            (h1(9), error(ErrorKind::NotFound), false),
+            (h1(2), bad.clone(), true),
+        ] {
+            let (mut known, query) = (signed(), lock(&[recorded]));
+            let (_, searched) = looked(&mut known, &query, &[("linux_amd64", failing.clone())]).await;
+            assert_eq!(searched.refused(&known.release, &query).is_some(), is_refused, "{failing:?}");
+        }
+        // A verification says what is wrong beside what it found out.
+        let mut known = signed();
+        let failing = [("linux_amd64", bad), ("windows_amd64", error(ErrorKind::Unavailable))];
+        looked(&mut known, &verify(&[h1(2), h1(9)], DOWNLOAD), &failing).await;
+        assert!(known.release.owns(&h1(2)) && known.release.inconclusive.is_some());
+        assert_eq!(known.release.findings[0].rule, Rule::WrongChecksum);
+    }
+
+    #[test]
+    fn more_platforms_than_are_looked_at_leave_it_open() {
+        let searched = Searched { passed_over: 1, problem: None };
+        let mut release = signed().release;
+        assert!(searched.too_many(&release, &verify(&[h1(9)], DOWNLOAD)).unwrap().message.contains("65 platforms"));
+        assert_eq!(searched.too_many(&release, &verify(&[], DOWNLOAD)), None);
+        assert_eq!(searched.too_many(&release, &lock(&[h1(9)])), None);
+        release.complete = true;
+        assert_eq!(searched.too_many(&release, &verify(&[h1(9)], DOWNLOAD)), None);
+    }
+}
