@@ -297,6 +297,38 @@ fn leads_to(url: &'static str, with_hashes: bool) -> impl Fn(&Path) {
 }
 
 #[test]
+fn check_refuses_documents_that_lead_out_of_the_mirror() {
+    let registry = widget();
+    let workspace = locked(&registry);
+    mirror(&workspace, &registry, &BOTH).ended_with(0);
+    let document = workspace.path(&format!("{}/1.4.0.json", shelf(&registry)));
+    let honest = std::fs::read_to_string(&document).unwrap();
+    let leading = |to: &str| honest.replace("\"url\": \"", &format!("\"url\": \"{to}"));
+    std::fs::write(&document, leading("./")).unwrap();
+    check(&workspace, &[]).ended_with(0);
+    // The hashes are those of the packages: only where they come from is wrong.
+    for to in [
+        "https://elsewhere.example/",
+        "file:///tmp/",
+        "//elsewhere.example/",
+        "/",
+        "../",
+        "./../",
+        "below/",
+        "..\\\\",
+        "%2e%2e%2f",
+        "c:",
+        ".",
+        "?",
+        "#",
+    ] {
+        std::fs::write(&document, leading(to)).unwrap();
+        let run = check(&workspace, &[]).ended_with(3);
+        assert_eq!(rules(&run), ["mirror-altered"], "{to}: {run}");
+    }
+}
+
+#[test]
 fn check_tells_an_unpacked_package_beside_the_packed_one() {
     let registry = widget();
     let workspace = locked(&registry);

@@ -126,12 +126,12 @@ impl Contents {
     fn against_document(&self, key: &PackageKey, listed: &ListedArchive) -> Option<Finding> {
         let PackageKey { address, version, platform } = key;
         let file = listed.url.strip_prefix("./").unwrap_or(&listed.url);
-        let is_elsewhere = file.contains('/');
+        if !is_plain_name(file) {
+            let message =
+                format!("{version}.json leads to {:?} for {platform}, and not to a file beside it", listed.url);
+            return Some(self.found(Rule::MirrorAltered, message, address, &format!("{version}.json")));
+        }
         let Some(hashes) = self.hashes.get(key) else {
-            // A package elsewhere is for others to check, unless one is here too.
-            if is_elsewhere {
-                return None;
-            }
             let message = format!("the package of {address} {version} for {platform} is not there");
             return Some(self.found(Rule::MirrorIncomplete, message, address, &listed.url));
         };
@@ -189,6 +189,12 @@ fn archives<'a>(
     release.archives.iter().map(move |(platform, path): (&Platform, &PathBuf)| {
         (PackageKey { address: address.clone(), version: version.clone(), platform: platform.clone() }, path)
     })
+}
+
+/// True if a URL is the name of a file and nothing else: no server, no way up or down, nothing that a server would decode.
+fn is_plain_name(url: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+~".contains(&byte);
+    !url.is_empty() && !url.starts_with('.') && url.bytes().all(is_plain)
 }
 
 /// True if one of its hashes is this one.
