@@ -30,7 +30,7 @@ pub use background::{Background, Shutdown};
 pub use budget::{Cost, RunBudget};
 pub use client::Client;
 pub use credentials::{Credentials, token_variable_shown};
-pub use discovery::{Discovery, DiscoveryError, Service};
+pub use discovery::{Discovery, Service};
 pub use document::{Ask, Authorization, Document, Kind};
 pub use download::{Body, Download};
 #[cfg(test)]

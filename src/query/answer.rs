@@ -34,7 +34,6 @@ impl From<Error> for Refusal {
     }
 }
 
-#[cfg(feature = "online")]
 impl From<crate::source::Miss> for Refusal {
     fn from(miss: crate::source::Miss) -> Self {
         Self::Error(miss.into())
