@@ -138,10 +138,6 @@ impl<'a> Sources<'a> {
     }
 
     /// The sources that a root module asks about some providers, with a note where that may surprise.
-    ///
-    /// # Errors
-    ///
-    /// CLI configuration that cannot be read or understood, where it is needed.
     fn of<'p>(&self, source: &RootSource, providers: impl Iterator<Item = &'p ProviderAddr>) -> Result<Asked, Error> {
         if source.choice == SourceChoice::Configured {
             let config = self.config(source.dialect)?;
@@ -244,10 +240,6 @@ impl<'a> Sources<'a> {
     }
 
     /// The sources, opened; none where --offline forbids asking them.
-    ///
-    /// # Errors
-    ///
-    /// A mirror that is none, or CLI configuration that cannot be read.
     fn open(&self, asked: &Asked) -> Opened {
         let is_directory = |method: &Method| matches!(method.place, Place::Directory(_));
         if self.scope.offline && !asked.methods.iter().all(is_directory) {
@@ -297,10 +289,6 @@ impl<'a> Sources<'a> {
     }
 
     /// What writes shared indexes, as the user of a tool.
-    ///
-    /// # Errors
-    ///
-    /// CLI configuration that cannot be read.
     pub(super) fn index_stores(&self, dialect: Dialect) -> Result<IndexStores, Error> {
         let (access, client) = self.online(dialect, None)?;
         Ok(IndexStores::new(client.options(), Arc::clone(&access.credentials), client.options().timeout))

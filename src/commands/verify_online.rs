@@ -76,10 +76,6 @@ impl Questions {
     }
 
     /// The answers; no server is asked if there is no question.
-    ///
-    /// # Errors
-    ///
-    /// As [`Session::ask`].
     pub fn ask(self, session: &Session) -> Result<Releases, Error> {
         if self.queries.is_empty() {
             return Ok(Releases::new());

@@ -63,10 +63,6 @@ pub fn providers(base: &Path) -> Vec<ProviderAddr> {
 }
 
 /// What a mirror holds of each release of a provider.
-///
-/// # Errors
-///
-/// That something cannot be read, or is no document of a mirror.
 pub fn releases(base: &Path, addr: &ProviderAddr) -> Result<BTreeMap<Version, ReleaseContents>, Error> {
     let directory = directory_in(base, addr);
     let mut releases: BTreeMap<Version, ReleaseContents> = BTreeMap::new();

@@ -81,10 +81,6 @@ pub fn directory_in(base: &Path, addr: &ProviderAddr) -> PathBuf {
 
 impl MirrorWriter {
     /// The mirror in a directory, which is made if there is none. Other runs that write it are waited for.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] if there can be no such directory, or another run writes it for longer than a minute.
     pub fn open(base: &Path) -> Result<Self, MirrorWriteError> {
         if base.metadata().is_ok_and(|found| !found.is_dir()) {
             return Err(failed("write into", base)(std::io::ErrorKind::NotADirectory.into()).into());
@@ -94,11 +90,8 @@ impl MirrorWriter {
         Ok(Self { base: base.to_owned(), _lock: lock })
     }
 
-    /// The directory of a provider, made if need be and cleared of what a killed run left.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; also where a symbolic link leads out of the mirror: the tools follow none there.
+    /// The directory of a provider, made if need be and cleared of what a killed run left. A symbolic link that leads out of
+    /// the mirror is refused: the tools follow none there.
     pub fn directory(&self, addr: &ProviderAddr) -> Result<PathBuf, MirrorWriteError> {
         let directory = directory_in(&self.base, addr);
         std::fs::create_dir_all(&directory).map_err(failed("create", &directory))?;
@@ -113,10 +106,6 @@ impl MirrorWriter {
 
     /// Writes what is known of a release whose packages are there: signed documents, then the document of the version,
     /// then the index.
-    ///
-    /// # Errors
-    ///
-    /// [`MirrorWriteError::Document`] for documents of other makers that are none; nothing of the release is written then.
     pub fn publish(
         &self,
         addr: &ProviderAddr,
@@ -150,10 +139,6 @@ impl MirrorWriter {
 }
 
 /// The object of a document, by the name of its one member; none if there is no such file.
-///
-/// # Errors
-///
-/// [`MirrorWriteError::Document`] if it is not JSON of that shape.
 pub fn members(path: &Path, member: &str) -> Result<Option<Map<String, Value>>, MirrorWriteError> {
     let wrong = |reason: String| MirrorWriteError::Document { path: path.to_owned(), reason };
     let Some(text) = files::read(path).map_err(|problem| wrong(problem.to_string()))? else { return Ok(None) };
@@ -191,10 +176,6 @@ impl ArchiveCopy {
     }
 
     /// Begins, or starts again.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] if there can be no file.
     pub fn begin(&self) -> Result<(), StoreError> {
         let file = atomic::beside(&self.directory, self.name.as_ref())
             .map_err(failed("create a file beside", &self.path()))?;
@@ -203,10 +184,6 @@ impl ArchiveCopy {
     }
 
     /// Adds bytes of the archive.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] if they cannot be written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), StoreError> {
         match &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(file) => file.write_all(bytes).map_err(failed("write", &self.path())),
@@ -215,10 +192,6 @@ impl ArchiveCopy {
     }
 
     /// Takes the bytes of a file, from the beginning; gives the digest and the number of what was written.
-    ///
-    /// # Errors
-    ///
-    /// What keeps the file from being read, or the copy from being written.
     pub fn fill(&self, from: &Path) -> Result<(Sha256Digest, u64), Error> {
         self.begin()?;
         let mut source = std::fs::File::open(from).map_err(failed("read", from))?;
@@ -229,10 +202,6 @@ impl ArchiveCopy {
     }
 
     /// Puts the file in its place. Without it, all that was written is gone.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] if that fails; what stood there is as it was.
     pub fn keep(&self) -> Result<(), StoreError> {
         let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
         file.as_file().sync_all().map_err(failed("write", &self.path()))?;

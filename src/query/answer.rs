@@ -49,7 +49,6 @@ impl From<Finding> for Refusal {
 /// The release that was selected for a step, and what else its source told on the way.
 #[derive(Debug, Clone)]
 pub struct Selected {
-    /// The release.
     pub release: Release,
     /// The packages that were looked at.
     pub packages: BTreeMap<Platform, PackageFacts>,
@@ -88,7 +87,6 @@ impl Selected {
         }
     }
 
-    /// The version.
     pub fn version(&self) -> &Version {
         &self.release.version
     }

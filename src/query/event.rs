@@ -17,7 +17,6 @@ pub struct PackageKey {
     pub address: ProviderAddr,
     /// The release.
     pub version: Version,
-    /// The platform.
     pub platform: Platform,
 }
 

@@ -83,7 +83,6 @@ impl Depth {
 pub struct Moved {
     /// The address that it has.
     pub from: ProviderAddr,
-    /// The entry.
     pub entry: LockEntry,
 }
 

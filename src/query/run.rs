@@ -26,11 +26,6 @@ impl Session {
     }
 
     /// What some questions come to; each of them is put once for all who ask it.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Interrupted`](crate::error::ErrorKind::Interrupted) on Ctrl-C, and when the system has no threads for a
-    /// runtime. What was written by then stays.
     pub fn ask<T>(&self, questions: impl AsyncFnOnce(Arc<Sources>) -> T) -> Result<T, Error> {
         self.background.run(questions(Arc::clone(&self.sources)))
     }
@@ -44,10 +39,6 @@ impl Session {
 }
 
 /// Writes entries into a shared index, where they are not there.
-///
-/// # Errors
-///
-/// As [`Session::ask`], and the first entry that could not be read or written.
 pub fn publish(
     background: &Background,
     stores: IndexStores,

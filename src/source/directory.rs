@@ -30,20 +30,12 @@ impl DirectoryMirror {
     }
 
     /// The versions of a provider, ascending; none if the mirror does not have it.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss::Unknown`] if the directory cannot be read, or is not there.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
         let addr = addr.clone();
         self.aside(move |mirror| mirror.versions(&addr)).await
     }
 
     /// The packages of a release.
-    ///
-    /// # Errors
-    ///
-    /// As [`DirectoryMirror::versions`].
     pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let packages = self.aside(move |mirror| {
@@ -56,10 +48,6 @@ impl DirectoryMirror {
     }
 
     /// The copies of what was signed that stand beside the packed packages.
-    ///
-    /// # Errors
-    ///
-    /// As [`DirectoryMirror::versions`].
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let folder = self.aside(move |mirror| {

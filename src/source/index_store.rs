@@ -54,10 +54,6 @@ impl IndexStores {
     }
 
     /// The entry about an archive, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// Why it is not known; and that what is there is not an entry about it.
     pub async fn read(&self, place: &IndexPlace, zh: &Sha256Digest) -> Result<Option<IndexEntry>, Error> {
         let text = match place {
             IndexPlace::Directory(base) => {
@@ -81,10 +77,6 @@ impl IndexStores {
     }
 
     /// Writes an entry whole, or not at all, where there was none.
-    ///
-    /// # Errors
-    ///
-    /// Why it could not be written.
     pub async fn write(&self, place: &IndexPlace, entry: &IndexEntry) -> Result<(), Error> {
         let line = exchange::encode_line(entry);
         match place {
@@ -108,10 +100,6 @@ impl IndexStores {
     }
 
     /// Writes the entries that are not there. What is there stays, right or wrong.
-    ///
-    /// # Errors
-    ///
-    /// The first entry that could not be read or written; others may have been written by then.
     pub async fn publish(self: Arc<Self>, place: IndexPlace, entries: Vec<IndexEntry>) -> Result<Published, Error> {
         let (mut published, mut tasks) = (Published::default(), JoinSet::new());
         let mut entries = entries.into_iter();

@@ -79,10 +79,6 @@ impl Method {
 
     /// The methods that a source of packages stands for, in the order in which they are asked. A relative path in the
     /// CLI configuration starts from `root`, the directory that the tools would run in.
-    ///
-    /// # Errors
-    ///
-    /// A pattern that is none, or a directory of plugins that cannot be searched.
     pub fn of(
         choice: &SourceChoice,
         config: &CliConfig,

@@ -16,7 +16,6 @@ use crate::version::Version;
 /// A mirror. It says what it has and judges nothing.
 #[derive(Debug)]
 pub enum Mirror {
-    /// A directory.
     Directory(DirectoryMirror),
     /// A server with the network mirror protocol.
     Network(Box<NetworkMirror>),
@@ -86,10 +85,6 @@ impl Mirror {
     }
 
     /// The versions of a provider, ascending.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
         match self {
             Self::Directory(mirror) => mirror.versions(addr).await,
@@ -99,10 +94,6 @@ impl Mirror {
     }
 
     /// The packages of a release that the mirror lists.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss::Unknown`].
     pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, Miss> {
         match self {
             Self::Directory(mirror) => mirror.packages(addr, version).await,
@@ -128,10 +119,6 @@ impl Mirror {
     }
 
     /// The mirror's own copies of the signed checksums of a release, if it has all of them.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss::Unknown`].
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         match self {
             Self::Directory(mirror) => mirror.signed_copies(addr, version).await,

@@ -31,7 +31,6 @@ pub use registry::{Package, Registry, SignedUrls};
 pub enum Source {
     /// The registry at each address's own host.
     Registry(Box<Registry>),
-    /// A mirror.
     Mirror(Mirror),
 }
 

@@ -51,10 +51,6 @@ const MIRROR: &str = "the network mirror";
 
 impl NetworkMirror {
     /// The mirror at a URL.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Usage`] if it is none, or not `https`.
     pub fn new(client: Client, credentials: Arc<Credentials>, base: &str) -> Result<Self, Error> {
         let shown = ShownUrl::from_text(base).to_string();
         let wrong = |reason: String| no_url(&shown, &reason);
@@ -92,10 +88,6 @@ impl NetworkMirror {
     }
 
     /// The versions of a provider, ascending. Keys of the index that are no version are passed over, as in the tools.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, Miss> {
         let absent = |_: &Url| {
             let mirror = self.shown();
@@ -116,10 +108,6 @@ impl NetworkMirror {
     /// The archives of a release, by platform, or why one cannot be used: a hash without a scheme, hashes of unknown schemes
     /// only. The tools look at the archive that they install, whatever is said of the others. Keys that are no platform are
     /// passed over.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn archives(
         &self,
         addr: &ProviderAddr,
@@ -142,10 +130,6 @@ impl NetworkMirror {
 
     /// The mirror's copies of what was signed, beside the packages, if it has all of them. That a file is not served, for
     /// whatever reason but that the server fails, says that there is no copy.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn signed_copies(&self, addr: &ProviderAddr, version: &Version) -> Result<Option<SignedCopies>, Miss> {
         let [sums, signature, keys] = copy_names(addr, version);
         let Some(sums) = self.copy(addr, &sums, Kind::Sums).await? else { return Ok(None) };

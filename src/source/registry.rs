@@ -32,7 +32,6 @@ pub struct Registry {
 /// Where the package of one platform is, and what vouches for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
-    /// The platform.
     pub platform: Platform,
     /// The plugin protocols of the release.
     pub protocols: Vec<String>,
@@ -76,10 +75,6 @@ impl Registry {
     }
 
     /// All versions of a provider, ascending.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`]: of kind [`ErrorKind::UnknownProvider`] where the registry does not know the provider.
     pub async fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Offer>, Miss> {
         let url = self.endpoint(addr, &format!("{}/{}/versions", addr.namespace(), addr.type_name())).await?;
         let absent = || {
@@ -99,10 +94,6 @@ impl Registry {
     }
 
     /// Where the package for a platform is.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn package(&self, addr: &ProviderAddr, version: &Version, platform: &Platform) -> Result<Package, Miss> {
         let (namespace, kind) = (addr.namespace(), addr.type_name());
         let path = format!("{namespace}/{kind}/{version}/download/{}/{}", platform.os(), platform.arch());
@@ -134,10 +125,6 @@ impl Registry {
     }
 
     /// The checksums of a release, or their signature.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss::Absent`] for 404.
     pub async fn signed_document(
         &self,
         addr: &ProviderAddr,

@@ -24,10 +24,6 @@ use crate::release::{Release, Releases, naming};
 use crate::settings::SourceChoice;
 
 /// Checks a mirror for all root modules.
-///
-/// # Errors
-///
-/// That there is no mirror, or that its documents cannot be read.
 pub(super) fn check(
     request: &Request,
     roots: Roots,

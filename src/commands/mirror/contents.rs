@@ -31,10 +31,6 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Reads every document of the mirror, and hashes every package.
-    ///
-    /// # Errors
-    ///
-    /// That a document cannot be read or is none.
     pub(super) fn read(base: &Path) -> Result<Self, Error> {
         let mut found = BTreeMap::new();
         for addr in providers(base) {

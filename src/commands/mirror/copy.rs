@@ -40,10 +40,6 @@ enum Begun {
 type Answers = BTreeMap<PackageKey, CopyAnswer>;
 
 /// Copies the packages of all root modules, each once, and writes the documents of the mirror.
-///
-/// # Errors
-///
-/// That there can be no mirror, or that the run was interrupted.
 pub(super) fn copy(
     request: &Request,
     roots: Roots,

@@ -33,10 +33,6 @@ pub struct Request {
 }
 
 /// Makes a mirror of the locked packages, or checks one.
-///
-/// # Errors
-///
-/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
 pub fn mirror(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     let targets = Targets::of(scope, request.recursive, Unlocked::Opened)?.or_none()?;

@@ -58,10 +58,6 @@ type Signers = BTreeMap<ProviderAddr, BTreeMap<Version, Signer>>;
 /// The signer of the newest version that is locked is accepted for any version; another signer of an older one counts
 /// for that version only. A release that is not the recorded one pins no signer. What the settings forbid asking about is
 /// not asked about.
-///
-/// # Errors
-///
-/// What is wrong with lock files and trust files, and what keeps all questions from being asked.
 pub(super) fn init(roots: &[RunSettings], groups: Vec<Group>, cache: &Cache) -> Result<Outcome, Error> {
     let mut trees: BTreeMap<TrustPlace, Tree<'_>> = BTreeMap::new();
     let (mut asking, mut unread, mut failed) = (Vec::new(), Vec::new(), 0);

@@ -63,10 +63,6 @@ pub enum MirrorError {
 
 impl FilesystemMirror {
     /// The mirror in a directory, which may be a symbolic link.
-    ///
-    /// # Errors
-    ///
-    /// [`MirrorError`] if there is no directory.
     pub fn open(base: impl Into<PathBuf>) -> Result<Self, MirrorError> {
         let base = base.into();
         match std::fs::metadata(&base) {
@@ -78,10 +74,6 @@ impl FilesystemMirror {
     }
 
     /// All packages of a provider, in one reading. None at all if the mirror does not have it.
-    ///
-    /// # Errors
-    ///
-    /// [`MirrorError::Unreadable`] if a directory on the way cannot be listed.
     pub fn packages(&self, addr: &ProviderAddr) -> Result<LocalPackages, MirrorError> {
         let mut packages = LocalPackages::default();
         for host in named(&self.base, |name| Hostname::parse(name).is_ok_and(|host| host == *addr.host()))? {
@@ -95,10 +87,6 @@ impl FilesystemMirror {
     }
 
     /// The providers of which there is a package, of whatever version and platform.
-    ///
-    /// # Errors
-    ///
-    /// As [`FilesystemMirror::packages`].
     pub fn providers(&self) -> Result<BTreeSet<ProviderAddr>, MirrorError> {
         let mut found = BTreeSet::new();
         for host in named(&self.base, |name| Hostname::parse(name).is_ok())? {
@@ -119,19 +107,11 @@ impl FilesystemMirror {
     }
 
     /// The versions of a provider, for whatever platform, in ascending order.
-    ///
-    /// # Errors
-    ///
-    /// As [`FilesystemMirror::packages`].
     pub fn versions(&self, addr: &ProviderAddr) -> Result<Vec<Version>, MirrorError> {
         Ok(self.packages(addr)?.versions().cloned().collect())
     }
 
     /// The package of a version for a platform.
-    ///
-    /// # Errors
-    ///
-    /// As [`FilesystemMirror::packages`].
     #[cfg(test)]
     pub fn package(
         &self,
@@ -143,10 +123,6 @@ impl FilesystemMirror {
     }
 
     /// The platforms of a version, in the order of their text.
-    ///
-    /// # Errors
-    ///
-    /// As [`FilesystemMirror::packages`].
     #[cfg(test)]
     pub fn platforms(&self, addr: &ProviderAddr, version: &Version) -> Result<Vec<Platform>, MirrorError> {
         Ok(self.packages(addr)?.platforms(version).cloned().collect())

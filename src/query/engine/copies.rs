@@ -239,7 +239,6 @@ enum There {
     Package(PackageFacts),
     /// Something else.
     Other,
-    /// Nothing.
     Nothing,
 }
 

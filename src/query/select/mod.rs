@@ -49,7 +49,6 @@ pub struct Probed {
 /// The version that is taken, and newer ones that were not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The version.
     pub version: Version,
     /// Newer versions that the constraints allow, and why they were not taken.
     pub passed_over: Vec<(Version, PassedOver)>,
@@ -81,11 +80,6 @@ enum Age {
 
 impl Candidates<'_> {
     /// The version that a step asks for, or the one to ask about before that can be said.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NotFound`] if there is none, without the place of the mirror; [`Rule::TooYoung`] and [`Rule::Banned`]
-    /// if only that keeps a version from being selected.
     pub fn next(&self, query: &Query) -> Result<Next, Refusal> {
         let criteria = match &query.selection {
             Selection::Keep(version) | Selection::Exactly(version) => return self.named(version, query),

@@ -108,10 +108,6 @@ impl Manifest {
     }
 
     /// The digest of the only layer of an image that is a package.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong, in words.
     pub fn archive(&self, artifact_type: &str) -> Result<Sha256Digest, String> {
         self.is(IMAGE, artifact_type)?;
         let mut archives = self.layers.iter().filter(|layer| layer.media_type == ZIP);
@@ -140,10 +136,6 @@ impl Descriptor {
     }
 
     /// Its digest.
-    ///
-    /// # Errors
-    ///
-    /// Another algorithm than sha256.
     pub fn sha256(&self) -> Result<Sha256Digest, String> {
         let digest = self.digest.strip_prefix("sha256:").and_then(Sha256Digest::from_hex);
         digest.ok_or_else(|| format!("its digest {:?} is not of sha256", self.digest))

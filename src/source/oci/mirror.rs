@@ -46,10 +46,6 @@ pub struct OciPackage {
 
 impl Template {
     /// Parses a template. What it does not mention must be fixed by what the mirror includes.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`].
     pub fn parse(text: &str, include: &[AddrPattern]) -> Result<Self, Error> {
         let refused = |reason: String| {
             let message = format!("{text:?} is not the template of an OCI mirror: {reason}");
@@ -90,10 +86,6 @@ impl Template {
     }
 
     /// The repository of a provider.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, in words.
     pub fn repository(&self, addr: &ProviderAddr) -> Result<Repository, String> {
         let text = self.0.iter().map(|part| match part {
             Part::Text(text) => text,
@@ -122,10 +114,6 @@ impl OciMirror {
     }
 
     /// The repository of a provider.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] for an address that no repository can have.
     pub fn repository(&self, addr: &ProviderAddr) -> Result<Repository, Error> {
         self.template.repository(addr).map_err(|reason| {
             let message = format!("the OCI mirror {} has no repository for {addr}: {reason}", self.shown);
@@ -134,10 +122,6 @@ impl OciMirror {
     }
 
     /// The versions of a provider, ascending: tags in which `_` stands for `+`; others are passed over.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss::Absent`] if there is no such repository.
     pub async fn versions(&self, repository: &Repository) -> Result<Vec<Version>, Miss> {
         let tags = self.client.tags(repository).await?;
         let mut versions: Vec<Version> = tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect();
@@ -147,10 +131,6 @@ impl OciMirror {
     }
 
     /// The packages of a release. Its tag is asked for in the canonical form of its version, as the tool does.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn packages(
         &self,
         repository: &Repository,
@@ -165,10 +145,6 @@ impl OciMirror {
     }
 
     /// Where the archive of a package is, what it takes to download it, and its digest.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`]; also where the index has several packages for one platform.
     pub async fn archive(&self, package: &OciPackage) -> Result<(Url, Option<Authorization>, Sha256Digest), Miss> {
         let OciPackage { repository, tag, descriptors } = package;
         let [descriptor] = &descriptors[..] else {

@@ -54,10 +54,6 @@ impl OciClient {
     }
 
     /// All tags of a repository.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss::Absent`] if there is no such repository.
     pub async fn tags(&self, repository: &Repository) -> Result<Vec<String>, Miss> {
         let wrong = |reason: String| unusable(repository, "", &reason);
         let mut tags = Vec::new();
@@ -80,10 +76,6 @@ impl OciClient {
     }
 
     /// A manifest by its tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, Miss> {
         let ask = Ask::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
         let what = format!(":{tag}");
@@ -97,10 +89,6 @@ impl OciClient {
     }
 
     /// A manifest by its digest.
-    ///
-    /// # Errors
-    ///
-    /// [`Miss`].
     pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, Miss> {
         let wanted = &descriptor.digest;
         let ask = Ask::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);

@@ -14,10 +14,6 @@ pub struct Repository {
 
 impl Repository {
     /// Parses `REGISTRY/NAME`, without tag and digest.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (registry, name) =
             text.split_once('/').ok_or("expected a registry and a repository with a slash between them")?;
