@@ -51,7 +51,7 @@ pub(super) fn of_roots(
                 Ok(root) if choose => queries(root, &asked[*at]),
                 _ => BTreeMap::new(),
             };
-            Ok((Arc::clone(&offered), choices(session.as_ref(), queries)?))
+            Ok((Arc::clone(&offered), choices(session.as_ref(), &queries)?))
         };
         members.iter().map(of_member).collect()
     });
@@ -74,9 +74,9 @@ fn queries(root: &Root, asked: &BTreeSet<ProviderAddr>) -> BTreeMap<ProviderAddr
 }
 
 /// The versions that are selected; what was asked of the source before is not asked again.
-fn choices(session: Option<&Session>, queries: BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
+fn choices(session: Option<&Session>, queries: &BTreeMap<ProviderAddr, Query>) -> Result<Choices, Error> {
     match session.filter(|_| !queries.is_empty()) {
-        Some(session) => session.ask(async |sources| sources.answers(&[&queries]).await.pop().unwrap_or_default()),
+        Some(session) => session.ask(async |sources| sources.answers(&[queries]).await.pop().unwrap_or_default()),
         None => Ok(Choices::new()),
     }
 }

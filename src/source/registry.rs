@@ -85,7 +85,7 @@ impl Registry {
         };
         let document = self.metadata(addr, url, absent).await?;
         let offers = wire::read::<wire::Versions>(&document.body).and_then(wire::Versions::offers);
-        let offers = offers.map_err(|reason| answer(addr, &document.final_url, reason))?;
+        let offers = offers.map_err(|reason| answer(addr, &document.final_url, &reason))?;
         if offers.is_empty() {
             let message = format!("provider registry {} lists no release of provider {addr}", addr.host());
             return Err(Miss::Absent(Error::new(ErrorKind::NotFound, message)));
@@ -104,7 +104,7 @@ impl Registry {
         };
         let document = self.metadata(addr, url, absent).await?;
         let download: wire::Download =
-            wire::read(&document.body).map_err(|reason| answer(addr, &document.final_url, reason))?;
+            wire::read(&document.body).map_err(|reason| answer(addr, &document.final_url, &reason))?;
         Ok(package_of(addr, platform, &document.final_url, download)?)
     }
 
@@ -149,7 +149,7 @@ impl Registry {
             first => first.is_some_and(|first| first & 0x80 != 0),
         };
         if !sound && document.is_page() {
-            return Err(answer(addr, &document.final_url, WireError::Page(what)).into());
+            return Err(answer(addr, &document.final_url, &WireError::Page(what)).into());
         }
         Ok(document.body)
     }
@@ -172,8 +172,8 @@ impl Registry {
 }
 
 /// An answer that means nothing.
-fn answer(addr: &ProviderAddr, url: &Url, reason: WireError) -> Error {
-    let error = error::unusable(REGISTRY, addr, url, &reason);
+fn answer(addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {
+    let error = error::unusable(REGISTRY, addr, url, reason);
     match reason {
         WireError::Json(_) | WireError::Missing(_) | WireError::Page(_) => {
             error.hint("a proxy or login page may have answered in place of the registry")
@@ -194,7 +194,7 @@ fn package_of(
     base: &Url,
     download: wire::Download,
 ) -> Result<Package, Error> {
-    let wrong = |reason| answer(addr, base, reason);
+    let wrong = |reason| answer(addr, base, &reason);
     if download.os.is_empty() && download.arch.is_empty() {
         return Err(wrong(WireError::Missing("os")));
     }

@@ -97,7 +97,7 @@ impl SourceState {
             There::Package(facts) if is_recorded(&facts) && unlisted(&facts).is_none() => (facts, Fate::Present),
             there => {
                 let copy = Arc::new(ArchiveCopy::new(order.directory.clone(), file_name.clone()));
-                let facts = self.fetched(&key, place, &copy).await?;
+                let facts = Box::pin(self.fetched(&key, place, &copy)).await?;
                 if let Some(finding) = unlisted(&facts) {
                     return Err(finding.into());
                 }

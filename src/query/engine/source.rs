@@ -87,7 +87,7 @@ impl SourceState {
     ) -> Result<Selected, Refusal> {
         match self {
             Self::Mirror(mirror) => {
-                let release = mirror.release(key, query, (seen, reservation)).await?;
+                let release = Box::pin(mirror.release(key, query, (seen, reservation))).await?;
                 seen.extend(mirror.listed(key).await?.keys().cloned());
                 Ok(release)
             }
@@ -96,7 +96,7 @@ impl SourceState {
                     Some(packages) => packages,
                     None => registry.packages_of(key, query).await,
                 };
-                registry.release(key, query, (packages, reservation)).await
+                Box::pin(registry.release(key, query, (packages, reservation))).await
             }
         }
     }

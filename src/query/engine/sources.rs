@@ -370,7 +370,12 @@ mod tests {
         let directory = top.join(name).join("registry.terraform.io/acme/widget");
         std::fs::create_dir_all(&directory).unwrap();
         for package in packages {
-            std::fs::write(directory.join(format!("terraform-provider-widget_{package}.zip")), "none").unwrap();
+            let path = directory.join(format!("terraform-provider-widget_{package}.zip"));
+            std::io::Write::write_all(
+                &mut tempfile::NamedTempFile::new_in(&directory).unwrap().persist(path).unwrap(),
+                b"none",
+            )
+            .unwrap();
         }
         Source::Mirror(Mirror::Directory(DirectoryMirror::new(top.join(name))))
     }
@@ -390,7 +395,7 @@ mod tests {
     fn query(goal: Goal, selection: Selection) -> Query {
         let explain = Explain { depth: Depth::DOCUMENTS, ..Explain::default() };
         let locked = Query::locked(Version::new(1, 0, 0), &["linux_amd64".parse().unwrap()], Rules::default(), explain);
-        Query { goal, selection, ..locked }
+        Query { selection, goal, ..locked }
     }
 
     fn newest(goal: Goal) -> Query {
