@@ -79,6 +79,10 @@ fn near(directory: &Path) -> Option<String> {
 pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
     let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     if root.is_dir() {
+        links::resolve(&root).map_err(|reason| {
+            let message = format!("cannot work in {}: {reason}", root.display());
+            Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")
+        })?;
         return Ok(root);
     }
     let message = format!("cannot work in {}: it is not a directory", root.display());
@@ -89,10 +93,6 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     // `./a/` and `a` are one root module.
     let path: PathBuf = directory.components().filter(|part| *part != Component::CurDir).collect();
     let root = existing_directory(&path)?;
-    links::resolve(&root).map_err(|reason| {
-        let message = format!("cannot work in {}: {reason}", root.display());
-        Error::new(ErrorKind::Disk, message).hint("name the directory that it is in")
-    })?;
     // Reports are read far from where the command ran, as annotations of files in a repository.
     let place = Place::of(&root);
     let path = place.way().map_or(path, Path::to_owned);

@@ -13,7 +13,7 @@ use crate::disk::text;
 use crate::finding::{Finding, Level, Rule};
 use crate::git::{Changes, Tree};
 use crate::lockfile::{self, FILE_NAME, LockEntry, LockFile};
-use crate::path::RepoPath;
+use crate::path::{RepoPath, worktree};
 use crate::verify::Compared;
 use crate::version::Version;
 use crate::workspace::discover::may_require;
@@ -194,7 +194,8 @@ impl Base {
         }
         // A lock file that git ignores is not there for whoever checks the change out.
         let callers = judged.iter().filter(|root| self.changes.knows(&self.lock_path(root)));
-        let reached: BTreeSet<RepoPath> = callers.flat_map(|root| root.read().1).map(|it| self.way_to(&it)).collect();
+        let directories = callers.flat_map(|root| root.read().1);
+        let reached: BTreeSet<RepoPath> = directories.map(|it| self.way_to(&worktree::absolute(&it))).collect();
         // A root module tells itself that its lock file is missing.
         let judged: BTreeSet<RepoPath> =
             judged.iter().filter(|root| root.has(Rule::LockFileMissing)).map(|root| self.way_of(root)).collect();
