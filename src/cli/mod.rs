@@ -10,8 +10,6 @@ mod dispatch;
 mod environment;
 mod generated;
 mod manual;
-#[cfg(unix)]
-mod narrow;
 mod progress;
 mod reports;
 mod usage;

@@ -83,7 +83,7 @@ struct Fetched {
 impl Progress {
     /// Shows events on `lines`, and bars on the terminal behind standard error.
     pub(super) fn new(mode: Mode, detail: Detail, lines: Box<dyn Write + Send>) -> Self {
-        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(terminal()));
+        let bars = (mode == Mode::Bars).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
         Self((mode != Mode::Silent).then(|| {
             let verbose = detail == Detail::Verbose;
             let (packages, fetched, status) = (Mutex::default(), Mutex::default(), Mutex::default());
@@ -102,17 +102,6 @@ impl Progress {
             None => Events::ignored(),
         }
     }
-}
-
-/// Where bars are drawn: 20 times a second at most.
-#[cfg(unix)]
-fn terminal() -> ProgressDrawTarget {
-    ProgressDrawTarget::term_like_with_hz(Box::new(super::narrow::Narrow::default()), 20)
-}
-
-#[cfg(not(unix))]
-fn terminal() -> ProgressDrawTarget {
-    ProgressDrawTarget::stderr()
 }
 
 impl Drop for Progress {

@@ -12,7 +12,6 @@ pub mod run;
 #[path = "../../../src/report/schema_check.rs"]
 pub mod schema;
 #[cfg(unix)]
-pub mod terminal;
 pub mod tools;
 pub mod workspace;
 pub mod worlds;

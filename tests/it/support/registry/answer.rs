@@ -47,7 +47,6 @@ pub(super) enum Effect {
     RedirectToOtherHost,
     Text { content_type: &'static str, body: String },
     Truncated,
-    KeptBack,
     Slow(Duration),
     Reset,
     Redirects,
@@ -104,11 +103,6 @@ impl Answer {
     /// Half of the body that was announced, then the connection breaks.
     pub fn truncated() -> Self {
         Self::new(Effect::Truncated)
-    }
-
-    /// The first half of the true body; the rest is never sent.
-    pub fn kept_back() -> Self {
-        Self::new(Effect::KeptBack)
     }
 
     /// The true body in four pieces, with a pause before each.

@@ -40,8 +40,6 @@ enum End {
     /// The connection is to break, once what was said before is on its way.
     Broken,
     BreakingNow,
-    /// It does not come: whoever reads waits for more.
-    Never,
 }
 
 /// A piece of a body without end.
@@ -60,10 +58,6 @@ impl Pieces {
     /// Ends in an error, upon which the server drops the connection.
     pub fn first_half(bytes: &[u8]) -> Self {
         Self { end: End::Broken, ..Self::whole(&bytes[..bytes.len() / 2]) }
-    }
-
-    pub fn kept_back(bytes: &[u8]) -> Self {
-        Self { end: End::Never, ..Self::first_half(bytes) }
     }
 
     pub fn together(bytes: &[u8], waiting: Arc<AtomicUsize>, wanted: usize) -> Self {
@@ -107,7 +101,6 @@ impl Body for Pieces {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            None if self.end == End::Never => return Poll::Pending,
             None if self.end == End::BreakingNow => Some(Err(io::Error::other("broken off on purpose"))),
             None => None,
         })

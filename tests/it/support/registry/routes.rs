@@ -20,13 +20,9 @@ pub struct Reply {
 pub enum Manner {
     Plainly,
     Half,
-    /// Half of it, and no end.
-    Unfinished,
     Slowly(std::time::Duration),
     NotAtAll,
-    Endlessly {
-        announced: Option<u64>,
-    },
+    Endlessly { announced: Option<u64> },
     Together(usize),
 }
 
@@ -125,7 +121,6 @@ pub fn answer(world: &mut World, request: &Request) -> Reply {
             Reply { manner: Manner::Endlessly { announced }, ..Reply::new(200, "application/octet-stream", "") }
         }
         Some(Effect::Text { content_type, body }) => Reply::new(200, content_type, body),
-        Some(Effect::KeptBack) => Reply { manner: Manner::Unfinished, ..truth(world, request) },
         Some(Effect::Truncated) => Reply { manner: Manner::Half, ..truth(world, request) },
         Some(Effect::Slow(pause)) => Reply { manner: Manner::Slowly(pause), ..truth(world, request) },
         Some(Effect::Together(count)) => Reply { manner: Manner::Together(count), ..truth(world, request) },

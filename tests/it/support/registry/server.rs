@@ -122,7 +122,6 @@ fn handle(world: &Mutex<World>, request: &Parts, file: &[u8]) -> io::Result<hype
     let body = match reply.manner {
         Manner::Plainly => Pieces::whole(&reply.body),
         Manner::Half => Pieces::first_half(&reply.body),
-        Manner::Unfinished => Pieces::kept_back(&reply.body),
         Manner::Slowly(pause) => Pieces::slow(&reply.body, pause),
         Manner::Together(count) => Pieces::together(&reply.body, waiting, count),
         Manner::Endlessly { .. } => Pieces::endless(endless),
