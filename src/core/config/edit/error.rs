@@ -96,6 +96,14 @@ pub enum EditError {
         /// Each use, in the order of the files; never empty.
         uses: Vec<Use>,
     },
+    /// What would be edited is JSON.
+    #[error("tflock does not edit JSON configuration")]
+    Json {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What to write there by hand.
+        what: String,
+    },
     /// The edited text would not mean what it should.
     #[error("cannot edit {}: it is laid out in a way that tflock does not know", .file.display())]
     Layout {
@@ -160,6 +168,9 @@ impl From<EditError> for Error {
             }))
             .unwrap_or_else(|| told(ErrorKind::Configuration))
             .hint("remove what uses the provider first, or pass --force"),
+            EditError::Json { file, what } => {
+                told(ErrorKind::Configuration).in_file(file).hint(format!("{what}, then run `tflock lock`"))
+            }
             EditError::Layout { file } => {
                 told(ErrorKind::Configuration).in_file(file).hint("write the entry of required_providers by hand")
             }

@@ -61,10 +61,6 @@ mod tests {
     fn only_the_named_host_changes() {
         let wanted = MAIN.replace("Registry.Terraform.io", "registry.opentofu.org");
         assert_eq!(edited(&[("main.tf", MAIN)]), [("main.tf".to_owned(), wanted)]);
-        let json =
-            r#"{"terraform":{"required_providers":{"a":{"source":"registry.terraform.io/x/a"},"b":{"source":"x/b"}}}}"#;
-        let wanted = json.replace("terraform.io", "opentofu.org");
-        assert_eq!(edited(&[("main.tf.json", json)]), [("main.tf.json".to_owned(), wanted)]);
         assert_eq!(edited(&[("main.tf", "provider \"aws\" {\n}\n")]), []);
     }
 

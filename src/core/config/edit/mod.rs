@@ -1,7 +1,7 @@
 //! Writing a requirement into configuration, and taking one out: texts in, edits out.
 //!
 //! Texts are spliced by span: whatever is not part of the requirement keeps its bytes, comments, line breaks and layout
-//! included. The one exception is the white space that `terraform fmt` aligns, next to what was put in or taken out, and
+//! included; a JSON file is not edited. The one exception is the white space that `terraform fmt` aligns, next to what was put in or taken out, and
 //! only where it was aligned before. Before an edit is handed out, the new texts are read again: they must mean what the
 //! old ones did, but for the one requirement. The folder knows neither disk nor versions that exist.
 
@@ -9,7 +9,6 @@ mod align;
 mod cells;
 mod error;
 mod host;
-mod json;
 mod lines;
 mod native;
 mod place;
@@ -71,6 +70,12 @@ impl Entry {
     /// The constraint as an expression of native syntax.
     fn constraint_value(&self) -> Option<String> {
         self.constraint.as_deref().map(lines::quoted)
+    }
+
+    /// The entry as a member of a JSON object.
+    fn json(&self) -> String {
+        let version = self.constraint.iter().map(|constraint| format!(", \"version\": {constraint:?}"));
+        format!("{:?}: {{\"source\": {:?}{}}}", self.name, self.source, version.collect::<String>())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Change, EditError, Entry, FileEdit, Meaning, apply, json, meaning, native};
+use super::{Change, EditError, Entry, FileEdit, Meaning, apply, meaning, native};
 use crate::config::{ConfigFiles, Module, SourceFile, Syntax};
 use crate::dialect::Dialect;
 
@@ -17,10 +17,6 @@ pub(super) struct Files<'a> {
 
 fn name(file: &SourceFile) -> String {
     file.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn syntax(file: &SourceFile) -> Syntax {
-    Syntax::of(&name(file))
 }
 
 impl<'a> Files<'a> {
@@ -56,20 +52,34 @@ impl<'a> Files<'a> {
 
     /// Puts in a new entry.
     pub(super) fn insert(&self, entry: &Entry) -> Result<Vec<FileEdit>, EditError> {
+        if let Some(file) = self.json_for_new() {
+            let what = format!("write {} into terraform.required_providers there", entry.json());
+            return Err(EditError::Json { file: file.path.clone(), what });
+        }
         let in_block = self.primary.iter().find_map(|file| Some((*file, with_entry(file, entry)?)));
-        let found = in_block.or_else(|| self.in_terraform(entry)).or_else(|| self.in_target(entry));
+        let found = in_block.or_else(|| self.in_terraform(entry));
         if let Some((file, new)) = found {
             return Ok(vec![edit(file, new)]);
         }
-        let (path, syntax) = self.target();
-        if self.all().iter().any(|file| file.path == path) {
-            return Err(EditError::Layout { file: path });
+        let path = self.target();
+        match self.primary.iter().find(|file| file.path == path) {
+            Some(file) => Ok(vec![edit(file, native::append(&file.text, entry))]),
+            None if self.overrides.iter().any(|file| file.path == path) => Err(EditError::Layout { file: path }),
+            None => Ok(vec![FileEdit { path, old: None, new: native::append("", entry) }]),
         }
-        let new = match syntax {
-            Syntax::Native => native::append("", entry),
-            Syntax::Json => json::create(entry),
-        };
-        Ok(vec![FileEdit { path, old: None, new }])
+    }
+
+    /// The JSON file that a new entry belongs into: one with entries, or the first where all files are JSON.
+    fn json_for_new(&self) -> Option<&'a SourceFile> {
+        let with_entries = self.primary.iter().find(|file| self.has_json_entry(file, |_| true));
+        let all_are_json = self.all().into_iter().all(is_json);
+        with_entries.or_else(|| self.primary.first().filter(|_| all_are_json)).copied()
+    }
+
+    /// True if this is a JSON file with an entry whose name is meant.
+    fn has_json_entry(&self, file: &SourceFile, is_meant: impl Fn(&str) -> bool) -> bool {
+        let decoded = is_json(file).then(|| Module::decode(std::slice::from_ref(file), &[], self.dialect));
+        decoded.and_then(Result::ok).is_some_and(|module| module.required.keys().any(|name| is_meant(name)))
     }
 
     /// Into the first `terraform` block with `required_version`, else the first one.
@@ -78,43 +88,45 @@ impl<'a> Files<'a> {
         with(true).or_else(|| with(false))
     }
 
-    /// Into the file that would be created, if it is there already.
-    fn in_target(&self, entry: &Entry) -> Option<(&'a SourceFile, String)> {
-        let (path, _) = self.target();
-        let file = self.primary.iter().find(|file| file.path == path)?;
-        let new = match syntax(file) {
-            Syntax::Native => native::append(&file.text, entry),
-            Syntax::Json => json::Document::read(&file.text)?.insert_block(entry)?,
-        };
-        Some((file, new))
-    }
-
-    /// `versions.tf`, or its like in the language that all files of the module are in.
-    fn target(&self) -> (PathBuf, Syntax) {
+    /// `versions.tf`, or `versions.tofu` where all native files are OpenTofu's own.
+    fn target(&self) -> PathBuf {
         let all = self.all();
-        let names: Vec<String> = all.iter().map(|file| name(file)).collect();
-        let is_json = !names.is_empty() && names.iter().all(|name| Syntax::of(name) == Syntax::Json);
-        let of_syntax = |name: &&String| (Syntax::of(name) == Syntax::Json) == is_json;
-        let is_tofu = |name: &String| name.trim_end_matches(".json").rsplit('.').next() == Some("tofu");
-        let suffix = if is_json { ".json" } else { "" };
+        let names: Vec<String> = all.iter().filter(|file| !is_json(file)).map(|file| name(file)).collect();
         // A `versions.tf` beside `versions.tofu` would not be read.
-        let shadowed = names.iter().any(|name| *name == format!("versions.tofu{suffix}"));
-        let only_tofu = !names.is_empty() && names.iter().filter(of_syntax).all(is_tofu);
-        let stem = if shadowed || only_tofu { "versions.tofu" } else { "versions.tf" };
+        let shadowed = names.iter().any(|name| name == "versions.tofu");
+        let only_tofu = !names.is_empty() && names.iter().all(|name| name.ends_with(".tofu"));
         let directory = all.first().and_then(|file| file.path.parent()).unwrap_or(Path::new(""));
-        (directory.join(format!("{stem}{suffix}")), if is_json { Syntax::Json } else { Syntax::Native })
+        directory.join(if shadowed || only_tofu { "versions.tofu" } else { "versions.tf" })
     }
 
     /// Changes the entry with a name that counts: the last one.
     pub(super) fn replace(&self, name: &str, change: &Change) -> Result<Vec<FileEdit>, EditError> {
-        let changed = self.all().into_iter().rev().find_map(|file| Some(edit(file, replaced(file, name, change)?)));
-        changed.map(|edit| vec![edit]).ok_or_else(|| EditError::Layout { file: PathBuf::new() })
+        for file in self.all().into_iter().rev() {
+            if self.has_json_entry(file, |entry| entry == name) {
+                let values = [("source", &change.source), ("version", &change.constraint)];
+                let changes: Vec<String> = values
+                    .iter()
+                    .filter_map(|(key, value)| Some(format!("{key:?} of {name:?} to {:?}", value.as_ref()?)))
+                    .collect();
+                let what = format!("change {} there", changes.join(" and "));
+                return Err(EditError::Json { file: file.path.clone(), what });
+            }
+            if let Some(new) = replaced(file, name, change) {
+                return Ok(vec![edit(file, new)]);
+            }
+        }
+        Err(EditError::Layout { file: PathBuf::new() })
     }
 
     /// Takes out all entries with one of the names.
     pub(super) fn remove(&self, names: &BTreeSet<String>) -> Result<Vec<FileEdit>, EditError> {
         let mut edits = Vec::new();
         for file in self.all() {
+            if self.has_json_entry(file, |name| names.contains(name)) {
+                let listed: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+                let what = format!("remove {} from terraform.required_providers there", listed.join(" and "));
+                return Err(EditError::Json { file: file.path.clone(), what });
+            }
             let mut now = file.clone();
             while let Some(text) = removed(&now, names) {
                 if text == now.text {
@@ -128,74 +140,47 @@ impl<'a> Files<'a> {
     }
 }
 
+fn is_json(file: &SourceFile) -> bool {
+    Syntax::of(&name(file)) == Syntax::Json
+}
+
 fn edit(file: &SourceFile, new: String) -> FileEdit {
     FileEdit { path: file.path.clone(), old: Some(file.text.clone()), new }
 }
 
+/// The places of a native file; a JSON file has none.
+fn sites(file: &SourceFile) -> Vec<native::Site<'_>> {
+    if is_json(file) { Vec::new() } else { native::sites(&file.text) }
+}
+
 /// The text with an entry in its `required_providers` block, if it has one.
 fn with_entry(file: &SourceFile, entry: &Entry) -> Option<String> {
-    match syntax(file) {
-        Syntax::Native => native::sites(&file.text)
-            .iter()
-            .find_map(|site| Some(native::insert_entry(site, site.required.first()?, entry))),
-        Syntax::Json => {
-            let document = json::Document::read(&file.text)?;
-            let required = document.required().into_iter().next()?;
-            Some(document.insert_entry(required, entry))
-        }
-    }
+    sites(file).iter().find_map(|site| Some(native::insert_entry(site, site.required.first()?, entry)))
 }
 
 /// The text with a block in its `terraform` block, if it has one; perhaps only one with `required_version`.
 fn with_block(file: &SourceFile, entry: &Entry, with_version: bool) -> Option<String> {
-    match syntax(file) {
-        Syntax::Native => {
-            let sites = native::sites(&file.text);
-            let site = sites.iter().find(|site| site.has_version || !with_version)?;
-            Some(native::insert_block(site, entry))
-        }
-        Syntax::Json => {
-            let document = json::Document::read(&file.text)?;
-            let (exists, has_version) = document.terraform();
-            if exists && (has_version || !with_version) { document.insert_block(entry) } else { None }
-        }
-    }
+    let sites = sites(file);
+    let site = sites.iter().find(|site| site.has_version || !with_version)?;
+    Some(native::insert_block(site, entry))
 }
 
 /// The text with the last entry of a name changed, if it has one.
 fn replaced(file: &SourceFile, name: &str, change: &Change) -> Option<String> {
-    match syntax(file) {
-        Syntax::Native => native::sites(&file.text).iter().rev().find_map(|site| {
-            site.required.iter().rev().find_map(|required| {
-                let index = required.entries.iter().position(|entry| entry.name == name)?;
-                Some(native::replace_entry(site, required, index, change))
-            })
-        }),
-        Syntax::Json => {
-            let document = json::Document::read(&file.text)?;
-            document.required().into_iter().rev().find_map(|required| {
-                let index = required.entries().iter().position(|entry| entry == name)?;
-                Some(document.replace_entry(required, index, change))
-            })
-        }
-    }
+    sites(file).iter().rev().find_map(|site| {
+        site.required.iter().rev().find_map(|required| {
+            let index = required.entries.iter().position(|entry| entry.name == name)?;
+            Some(native::replace_entry(site, required, index, change))
+        })
+    })
 }
 
 /// The text without the first entry that has one of the names, if it has one.
 fn removed(file: &SourceFile, names: &BTreeSet<String>) -> Option<String> {
-    match syntax(file) {
-        Syntax::Native => native::sites(&file.text).iter().find_map(|site| {
-            site.required.iter().find_map(|required| {
-                let index = required.entries.iter().position(|entry| names.contains(entry.name))?;
-                Some(native::remove_entry(site, required, index))
-            })
-        }),
-        Syntax::Json => {
-            let document = json::Document::read(&file.text)?;
-            document.required().into_iter().find_map(|required| {
-                let index = required.entries().iter().position(|entry| names.contains(entry))?;
-                Some(document.remove_entry(required, index))
-            })
-        }
-    }
+    sites(file).iter().find_map(|site| {
+        site.required.iter().find_map(|required| {
+            let index = required.entries.iter().position(|entry| names.contains(entry.name))?;
+            Some(native::remove_entry(site, required, index))
+        })
+    })
 }

@@ -126,30 +126,6 @@ proptest! {
     }
 
     #[test]
-    fn removing_undoes_adding_in_json(
-        names in prop::sample::subsequence(&NAMES[..], 0..5).prop_shuffle(),
-        new in prop::sample::select(&NEW[..]),
-        pretty in any::<bool>(),
-        constraint in prop::option::of(Just("~> 1.2")),
-    ) {
-        let mut required = serde_json::Map::new();
-        for (index, name) in names.iter().enumerate() {
-            let legacy = serde_json::json!("~> 1.0");
-            let object = serde_json::json!({"source": format!("acme/{name}"), "version": "1.0"});
-            required.insert((*name).to_owned(), if index % 3 == 2 { legacy } else { object });
-        }
-        let value = serde_json::json!({"//": "é", "terraform": [{"required_providers": required}], "locals": {"a": 1}});
-        let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
-        let between = there_and_back("main.tf.json", &text, new, constraint)?;
-        // Nothing but the new entry: the library lays the same value out in the same way.
-        let mut value: serde_json::Value = serde_json::from_str(&between).unwrap();
-        let again = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
-        prop_assert_eq!(&between, &again);
-        value["terraform"][0]["required_providers"].as_object_mut().unwrap().shift_remove(new);
-        prop_assert_eq!(value, serde_json::from_str::<serde_json::Value>(&text).unwrap());
-    }
-
-    #[test]
     fn replacing_changes_the_entry_only(text in configuration(), constraint in prop::option::of(Just("= 7.0.0"))) {
         let files = file("main.tf", &text);
         let module = Module::decode(&files, &[], Dialect::Terraform).unwrap();
@@ -216,21 +192,7 @@ fn unusual_layouts() {
             }
         }
     }
-    for text in [
-        "[{\"terraform\": {\"required_providers\" : [{\"aws\" : \"1.0\"}]}}, {\"terraform\": null}]",
-        "{\"terraform\": {\"required_providers\":\n{\"//\": \"x\",\"aws\"\n:{}\n,\"zebra\": {  }, \"b\": \"1\"}}}",
-        "{\"terraform\": [{}, {\"required_providers\": {}}], \"terraform\": {}}",
-    ] {
-        for new in NEW {
-            there_and_back("main.tf.json", text, new, Some("~> 1.2")).unwrap();
-        }
-    }
     for (name, text) in [
-        ("main.tf.json", "{}"),
-        ("main.tf.json", "{\"terraform\": []}"),
-        ("main.tf.json", "[{\"terraform\": {}}]"),
-        ("versions.tf.json", "[{}]\n"),
-        ("versions.tf.json", "{\"locals\": {}}"),
         ("versions.tf", "\u{feff}"),
         ("versions.tf", "# only a comment"),
         ("versions.tf", "locals {}\r\n\r\n"),
