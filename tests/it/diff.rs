@@ -189,12 +189,12 @@ fn texts_that_are_refused_are_exit_code_two() {
     workspace.tflock(None, ["diff", "old.hcl", "nonsense"]).ended_with(2);
     workspace.tflock(None, ["diff", "old.hcl", "missing.hcl"]).ended_with(2);
     workspace.tflock(None, ["diff"]).ended_with(2);
-    workspace.tflock(None, ["diff", "-"]).ended_with(2);
     let run = workspace.tflock(None, ["diff", "old.hcl", "/dev/null", "--format", "json"]).ended_with(0);
     assert_eq!(kinds(&run), ["removed widget"]);
-    // Standard input is empty here.
-    let run = workspace.tflock(None, ["diff", "old.hcl", "-", "--format", "json"]).ended_with(0);
-    assert_eq!(kinds(&run), ["removed widget"]);
+    for words in [&["diff", "-"][..], &["diff", "old.hcl", "-"]] {
+        let run = workspace.tflock(None, words).ended_with(2);
+        assert!(run.stderr.contains("diff does not read standard input"), "{run}");
+    }
 }
 
 #[test]

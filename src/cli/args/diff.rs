@@ -14,10 +14,10 @@ use crate::commands::diff::{Asked, Request};
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock diff main\n  tflock diff v1.2..v1.3 -- envs/prod\n  tflock diff -r origin/main --online --format markdown\n  git show HEAD~3:./.terraform.lock.hcl | tflock diff - .terraform.lock.hcl"
+    after_help = "Examples:\n  tflock diff main\n  tflock diff v1.2..v1.3 -- envs/prod\n  tflock diff -r origin/main --online --format markdown\n  tflock diff old.lock.hcl .terraform.lock.hcl"
 )]
 pub(in crate::cli) struct DiffArgs {
-    /// A revision, A..B, A...B, or two files; - is standard input.
+    /// A revision, A..B, A...B, or two files.
     #[arg(value_name = "REV | OLD NEW")]
     names: Vec<OsString>,
     /// A lock file or root module; what stands after -- is never a revision.

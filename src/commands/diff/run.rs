@@ -56,7 +56,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
     let mut compared = Vec::new();
     for directory in &directories {
         let opened = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory.clone() };
-        let found = compare(&request.asked, &opened, services.scope.dialect(), &mut || services.read_stdin());
+        let found = compare(&request.asked, &opened, services.scope.dialect());
         compared.push((directory.clone(), found));
     }
     let cache = Arc::new(services.open_cache(&directories));

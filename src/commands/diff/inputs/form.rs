@@ -12,7 +12,7 @@ use crate::path::worktree;
 /// A name by what it can mean.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// A file or directory that is there, or standard input.
+    /// A file or directory that is there.
     File(PathBuf),
     /// A revision, or two with dots between them.
     Revision(String),
@@ -28,45 +28,38 @@ pub(super) enum Form {
 }
 
 pub(super) fn form(asked: &Asked, directory: &Path) -> Result<Form, Error> {
-    let files: Option<Vec<PathBuf>> = asked.files.as_ref().map(|files| files.iter().map(PathBuf::from).collect());
-    let names = match &files {
+    let files = asked.files.as_deref();
+    if asked.names.iter().chain(files.unwrap_or_default()).any(|name| name == "-") {
+        return Err(usage("diff does not read standard input").hint("save the text to a file, and name the file"));
+    }
+    let mut names = match files {
         // Behind `--` there are files only, so before it there are revisions only.
         Some(_) => asked.names.iter().map(|name| Ok(Named::Revision(utf8(name)?))).collect::<Result<_, Error>>()?,
         None => named(&asked.names, directory)?,
     };
-    let names: Vec<Named> = names.into_iter().chain(files.into_iter().flatten().map(Named::File)).collect();
-    let names: [Option<Named>; 4] = {
-        let mut names = names.into_iter();
-        std::array::from_fn(|_| names.next())
-    };
-    match names {
-        [None, ..] => Ok(Form::Revision { name: None, path: None }),
-        [Some(Named::Revision(name)), None, ..] => Ok(Form::Revision { name: Some(name), path: None }),
-        [Some(Named::File(path)), None, ..] if path != Path::new("-") => {
-            Ok(Form::Revision { name: None, path: Some(path) })
+    names.extend(files.unwrap_or_default().iter().map(|file| Named::File(PathBuf::from(file))));
+    let (mut revisions, mut paths) = (Vec::new(), Vec::new());
+    for name in names {
+        match name {
+            Named::File(path) => paths.push(path),
+            Named::Revision(name) if paths.is_empty() => revisions.push(name),
+            Named::Revision(_) => return Err(unfit()),
         }
-        [Some(Named::File(old)), Some(Named::File(new)), None, _] if old != Path::new("-") || new != old => {
-            Ok(Form::Files(old, new))
-        }
-        [Some(Named::Revision(name)), Some(Named::File(path)), None, _] if path != Path::new("-") => {
-            Ok(Form::Revision { name: Some(name), path: Some(path) })
-        }
-        [Some(Named::Revision(old)), Some(Named::Revision(new)), path, None]
-            if !old.contains("..") && !new.contains("..") =>
-        {
-            let path = match path {
-                None => None,
-                Some(Named::File(path)) if path != Path::new("-") => Some(path),
-                Some(_) => return Err(unfit()),
-            };
-            Ok(Form::Revision { name: Some(format!("{old}..{new}")), path })
+    }
+    match (revisions.as_slice(), paths.as_slice()) {
+        ([], [old, new]) => Ok(Form::Files(old.clone(), new.clone())),
+        (_, [_, _, ..]) => Err(unfit()),
+        ([], path) => Ok(Form::Revision { name: None, path: path.first().cloned() }),
+        ([name], path) => Ok(Form::Revision { name: Some(name.clone()), path: path.first().cloned() }),
+        ([old, new], path) if !old.contains("..") && !new.contains("..") => {
+            Ok(Form::Revision { name: Some(format!("{old}..{new}")), path: path.first().cloned() })
         }
         _ => Err(unfit()),
     }
 }
 
 fn unfit() -> Error {
-    usage("expected a revision, two revisions or two files; standard input is one side of two files")
+    usage("expected a revision, two revisions or two files")
 }
 
 fn utf8(name: &OsStr) -> Result<String, Error> {
@@ -91,7 +84,7 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
     let mut meant = Vec::new();
     for name in names {
         let path = Path::new(name);
-        let is_file = name == "-" || directory.join(path).exists();
+        let is_file = directory.join(path).exists();
         meant.push(match (is_file, is_revision(name)?) {
             (true, true) => {
                 let shown = name.to_string_lossy();
@@ -111,9 +104,6 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
 ///
 /// Source: `git help check-ref-format`, `git help revisions`.
 fn is_only_file(name: &OsStr, directory: &Path) -> bool {
-    if name == "-" {
-        return true;
-    }
     let Some(text) = name.to_str() else { return directory.join(name).exists() };
     let refused = |end: &str| {
         let syntax = end.contains([':', '@', '^', '~', '{']);
@@ -163,7 +153,7 @@ mod tests {
     fn names_that_can_only_be_files() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let only = |name: &str| is_only_file(OsStr::new(name), here);
-        assert!(only("-") && only(".gitignore") && only("./src/lib.rs") && only("src/../Cargo.toml"));
+        assert!(only(".gitignore") && only("./src/lib.rs") && only("src/../Cargo.toml"));
         assert!(!only("./no/such/file") && !only("HEAD") && !only("..main") && !only("HEAD:.gitignore"));
         if worktree::top(here).is_some() {
             assert!(!only("src") && !only("src/lib.rs"));
@@ -184,9 +174,8 @@ mod tests {
         assert_eq!(asked(&["main"], &["main"]), Ok(revision(Some("main"), Some("main"))));
         assert_eq!(asked(&[], &["main"]), Ok(revision(None, Some("main"))));
         assert_eq!(asked(&["a", "b"], &["x"]), Ok(revision(Some("a..b"), Some("x"))));
-        assert_eq!(asked(&[], &["a", "-"]), Ok(Form::Files("a".into(), "-".into())));
-        for (names, files) in
-            [(&[][..], &["-"][..]), (&[], &["-", "-"]), (&["a", "b", "c"], &[]), (&["a..b", "c"], &[])]
+        assert_eq!(asked(&[], &["a", "b"]), Ok(Form::Files("a".into(), "b".into())));
+        for (names, files) in [(&[][..], &["-"][..]), (&["a"], &["-"]), (&["a", "b", "c"], &[]), (&["a..b", "c"], &[])]
         {
             assert!(asked(names, files).is_err(), "{names:?} {files:?}");
         }

@@ -50,26 +50,20 @@ pub struct Comparison {
     history: Option<History>,
 }
 
-/// Reads the two sides of what was asked for in a directory. `stdin` reads standard input to its end.
+/// Reads the two sides of what was asked for in a directory.
 ///
 /// # Errors
 ///
 /// Names that mean nothing, or two things; whatever git or the disk refuses.
-pub fn compare(
-    asked: &Asked,
-    directory: &Path,
-    dialect: Option<Dialect>,
-    stdin: &mut dyn FnMut() -> Result<Vec<u8>, Error>,
-) -> Result<Comparison, Error> {
+pub fn compare(asked: &Asked, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
     match form(asked, directory)? {
         Form::Files(old, new) => {
             if asked.tip || asked.recursive {
                 let option = if asked.tip { "--tip" } else { "--recursive" };
                 return Err(usage(format!("{option} is for revisions, not for two files")));
             }
-            let shown = if new == Path::new("-") { old.clone() } else { new.clone() };
-            let [old, new] = [file(directory, &old, stdin)?, file(directory, &new, stdin)?];
-            let pair = Pair { path: shown, old, new, dialect, ..Pair::default() };
+            let [before, after] = [file(directory, &old)?, file(directory, &new)?];
+            let pair = Pair { path: new, old: before, new: after, dialect, ..Pair::default() };
             let pair = if is_module_lock(&pair.path) { Pair::of_modules(pair) } else { pair };
             let pins = || trust::text(directory, asked.trust_file.as_deref());
             Ok(Comparison::new(vec![pair], [pins(), pins()], directory, None))
@@ -101,10 +95,7 @@ fn usage(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Usage, message).hint("run `tflock diff --help`")
 }
 
-fn file(directory: &Path, path: &Path, stdin: &mut dyn FnMut() -> Result<Vec<u8>, Error>) -> Result<Side, Error> {
-    if path == Path::new("-") {
-        return Ok(Side { name: "standard input".to_owned(), text: Some(stdin()?) });
-    }
+fn file(directory: &Path, path: &Path) -> Result<Side, Error> {
     let place = directory.join(path);
     let place = if place.is_dir() { place.join(FILE_NAME) } else { place };
     let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
