@@ -32,7 +32,6 @@ mod publish;
 pub mod remove;
 pub mod resolve;
 mod roots;
-pub mod rotation;
 mod services;
 mod sources;
 mod suggest_provider;

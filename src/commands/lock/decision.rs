@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::root::Edit;
 use super::{Root, is_denied};
 use crate::addr::ProviderAddr;
-use crate::commands::rotation::explained;
 use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::error::Error;
@@ -108,14 +107,6 @@ impl Deciding<'_> {
                 self.decision.entries.insert(addr.clone(), settled);
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(addr, refusal)),
-        }
-    }
-
-    /// Tells of a signer that was refused whether remembered ones certify it.
-    pub(super) fn explain_signer(&mut self, addr: &ProviderAddr, answer: &Answer) {
-        let signer = answer.as_ref().ok().and_then(|facts| facts.release.signer.as_ref());
-        for finding in self.decision.findings.iter_mut().filter(|finding| finding.address.as_ref() == Some(addr)) {
-            *finding = explained(finding.clone(), signer, &self.pins, self.cache);
         }
     }
 

@@ -1,6 +1,5 @@
 //! One root module whose plan is made: what is still to be asked for it, and its end.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -78,16 +77,12 @@ impl Job {
         shared: &Shared,
     ) -> Result<Self, Error> {
         shared.stores.load(&root.settings.trust)?;
-        let mut lock = Cow::Borrowed(&root.lock);
-        for (addr, earlier) in root.earlier.iter().filter(|(_, earlier)| earlier.is_wanted) {
-            lock.to_mut().insert(addr.clone(), earlier.entry.clone());
-        }
         let wanted = |addr: &ProviderAddr| {
             // If this very version is selected, it is not a first use.
             let earlier = root.earlier.get(addr).map(|earlier| earlier.entry.clone());
             (root.rules_of(addr), root.platforms_of(addr, root.locked_for.as_ref()), earlier)
         };
-        let plan = plan::plan((&root.requirements, &lock), &root.intent, root.rules.dialect(), &wanted)
+        let plan = plan::plan((&root.requirements, &root.lock), &root.intent, root.rules.dialect(), &wanted)
             .map_err(|errors| Error::all(errors).unwrap_or_else(|| Error::new(ErrorKind::Usage, "nothing to lock")))?;
         let release = |addr: &ProviderAddr, step: &Query| {
             step.recorded_release().and_then(|entry| cached::unchecked(run.cache, addr, &entry.version))
@@ -148,7 +143,6 @@ impl Job {
                 continue;
             };
             deciding.take(addr, step, answer);
-            deciding.explain_signer(addr, answer);
             if let (Some(_), Ok(facts)) = (&self.root.intent.upgrade, answer) {
                 let decision = &mut deciding.decision;
                 let requirement = self.root.requirements.get(addr).map(|it| self.root.shown(it));

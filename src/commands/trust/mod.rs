@@ -8,8 +8,8 @@ use std::path::Path;
 
 pub use run::{Request, trust};
 
+use super::key_names;
 use super::trust_store::TrustStore;
-use super::{key_names, rotation};
 use crate::addr::{AddrPattern, ProviderAddr};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
@@ -59,7 +59,7 @@ pub enum Action {
     },
 }
 
-/// Does one action on the trust file of a root module's work tree. `cache` has the keys that explain a rotation.
+/// Does one action on the trust file of a root module's work tree. `cache` has the keys that registries listed.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
         Action::Add { providers, signer } => {
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
-            notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
+            notes.extend(unlisted(&pattern, signer, &names));
             let changed = store.change(&names, |pins| {
                 let mut pin = pins.counting(&pattern).cloned().unwrap_or_default();
                 pin.signers.insert(signer.clone());
@@ -94,7 +94,7 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
             let pattern = named(providers, settings, store.pins())?;
             undenied(store.pins(), signer)?;
             let versions = locked_versions(&settings.boundary, &pattern, (store.pins(), &mut notes))?;
-            notes.extend(introduction(store.pins(), &pattern, signer, cache)?);
+            notes.extend(unlisted(&pattern, signer, &names));
             let changed =
                 store.change(&names, |pins| rotate(pins, &pattern, signer, (&versions, reason.as_deref())))?;
             (Some(changed), only(store.pins(), &[pattern]))
@@ -241,10 +241,13 @@ fn rotate(
     Ok(())
 }
 
-/// What people should know of a signer before it is remembered.
-fn introduction(pins: &Pins, pattern: &AddrPattern, to: &Signer, cache: &Cache) -> Result<Option<String>, Error> {
-    let remembered = pins.counting(pattern).map(|pin| pin.signers.clone()).unwrap_or_default();
-    to.key().map_or(Ok(None), |key| rotation::introduced(cache, pattern, key, &remembered))
+/// A note on a key that no registry listed as a primary key so far: it may be a typing error, or a subkey.
+fn unlisted(pattern: &AddrPattern, signer: &Signer, listed: &Identities) -> Option<String> {
+    let key = signer.key().filter(|key| !listed.contains_key(key))?;
+    Some(format!(
+        "no registry has listed the primary key {key} for {pattern} so far: compare each digit with what the publisher \
+         announces"
+    ))
 }
 
 fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {

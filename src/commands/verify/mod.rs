@@ -16,7 +16,6 @@ mod root;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::rotation::explained;
 use super::witnesses::Witnesses;
 use crate::addr::ProviderAddr;
 use crate::disk::cache::Cache;
@@ -147,11 +146,7 @@ impl Judging<'_> {
 }
 
 fn judge(root: &Root, by: &Judging<'_>) -> Judgment {
-    let (verified, mut findings) = of_root(root, by);
-    if let Some(pins) = root.pins() {
-        let signer = |finding: &Finding| signer(finding, root, by.known);
-        findings = findings.into_iter().map(|it| explained(it.clone(), signer(&it), pins, by.cache)).collect();
-    }
+    let (verified, findings) = of_root(root, by);
     let findings = proposed::approvable(findings, root, by.known);
     // Where a release is in doubt, the history of each lock file is asked.
     let in_doubt = root.lock().iter().any(|(addr, entry)| by.doubtful(addr, entry).is_some());

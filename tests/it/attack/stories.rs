@@ -1,7 +1,7 @@
 //! Attacks of more than one act: what one run has seen counts for the next.
 
 use crate::support::keys;
-use crate::support::locked::{honest, locked, pinned, rules, verify};
+use crate::support::locked::{honest, locked, rules, verify};
 use crate::support::registry::Registry;
 use crate::support::run::Run;
 use crate::support::workspace::Workspace;
@@ -62,49 +62,6 @@ fn an_extended_expiry_is_no_alarm() {
     let run = lock(&workspace, &registry).ended_with(0);
     assert_eq!(run.touched(), [".terraform.lock.hcl"], "{run}");
     assert!(run.json()["findings"].as_array().unwrap().is_empty(), "{run}");
-}
-
-/// Whether a planned rotation or somebody else: both are refused, and told apart.
-#[test]
-fn a_rotation_that_the_old_key_certifies_is_explained() {
-    let certified = |text: &str| text.contains("the remembered key <key GOOD> certifies the new one");
-    for (key, planned) in [(keys::HEIR, true), (keys::OTHER, false)] {
-        let registry = widget().signed_by(keys::GOOD);
-        let workspace = Workspace::from("modules/one-root");
-        lock(&workspace, &registry).ended_with(0);
-        let registry = registry.release("acme/widget", "1.4.1", &["linux_amd64"]).signed_by(key);
-        std::fs::remove_file(workspace.path(".terraform.lock.hcl")).unwrap();
-        // The old key is known from the run before; the registry lists the new one only.
-        let run = lock(&workspace, &registry).ended_with(3);
-        denied(&run, "signer-changed");
-        assert_eq!(certified(&run.filtered(&run.stdout)), planned, "{run}");
-
-        let elsewhere = Workspace::from("modules/one-root");
-        lock(&elsewhere, &registry).ended_with(0);
-        workspace.write(".terraform.lock.hcl", &elsewhere.lock_file());
-        let run = verify(&workspace, &registry, &[]).ended_with(3);
-        denied(&run, "signer-changed");
-        assert_eq!(certified(&run.filtered(&run.stdout)), planned, "{run}");
-
-        let address = format!("{}/acme/widget", registry.host());
-        let rotate = ["trust", "rotate", &address, &key.fingerprint(), "--reason", "they said so"];
-        let run = workspace.tflock(&registry, rotate).ended_with(0);
-        assert_eq!(certified(&run.filtered(&run.stderr)), planned, "{run}");
-        assert_eq!(run.stderr.contains("no remembered key is known here to certify"), !planned, "{run}");
-        verify(&workspace, &registry, &[]).ended_with(0);
-    }
-}
-
-/// Where a registry lists old and new key, nothing need be known from before.
-#[test]
-fn certifications_are_told_from_listed_keys_too() {
-    let registry = honest();
-    let workspace = locked(&registry);
-    workspace.write(TRUST, &pinned(&registry));
-    let registry = registry.of("acme/widget", "1.4.0").signed_by(keys::HEIR).listing(&[keys::HEIR, keys::GOOD]);
-    let run = verify(&workspace, &registry, &["--no-cache"]).ended_with(3);
-    denied(&run, "signer-changed");
-    assert!(run.stdout.contains("certifies the new one"), "{run}");
 }
 
 #[test]

@@ -29,20 +29,17 @@ pub const EXPIRED: Key = Key(3);
 /// Revoked in September 2024 as compromised.
 pub const REVOKED: Key = Key(4);
 
-/// A new key of [`GOOD`]'s owner, which [`GOOD`] certifies.
-pub const HEIR: Key = Key(5);
 /// A copy of [`EXPIRED`] with a later end.
-pub const RENEWED: Key = Key(6);
+pub const RENEWED: Key = Key(5);
 /// A copy of [`REVOKED`] without its revocation.
-pub const PARDONED: Key = Key(7);
+pub const PARDONED: Key = Key(6);
 /// A copy of [`SUBKEY`] whose subkey is revoked.
-pub const SUBKEY_REVOKED: Key = Key(8);
+pub const SUBKEY_REVOKED: Key = Key(7);
 
 /// All keys; copies stand behind what they are copies of.
-pub const ALL: [Key; 9] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED, HEIR, RENEWED, PARDONED, SUBKEY_REVOKED];
+pub const ALL: [Key; 8] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED, RENEWED, PARDONED, SUBKEY_REVOKED];
 
-const NAMES: [&str; 9] =
-    ["GOOD", "OTHER", "SUBKEY", "EXPIRED", "REVOKED", "HEIR", "RENEWED", "PARDONED", "SUBKEY_REVOKED"];
+const NAMES: [&str; 8] = ["GOOD", "OTHER", "SUBKEY", "EXPIRED", "REVOKED", "RENEWED", "PARDONED", "SUBKEY_REVOKED"];
 
 /// When releases are signed unless they say otherwise: 1 June 2024.
 pub const SIGNED_AT: Day = Day(19_875);
@@ -85,11 +82,10 @@ fn made(key: Key) -> &'static Made {
 }
 
 /// All certificates, in the order of [`ALL`].
-fn certs() -> [Cert; 9] {
-    let [good, other, subkey, expired, unrevoked, heir] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED, HEIR].map(generate);
-    let heir = certified(heir, &good);
+fn certs() -> [Cert; 8] {
+    let [good, other, subkey, expired, unrevoked] = [GOOD, OTHER, SUBKEY, EXPIRED, REVOKED].map(generate);
     let (renewed, subkey_revoked) = (renewed(&expired), without_subkey(&subkey));
-    [good, other, subkey, expired, revoked(&unrevoked), heir, renewed, unrevoked, subkey_revoked]
+    [good, other, subkey, expired, revoked(&unrevoked), renewed, unrevoked, subkey_revoked]
 }
 
 fn armored(cert: Cert) -> Made {
@@ -140,15 +136,6 @@ fn renewed(cert: &Cert) -> Cert {
     let end = Day(40_000).time();
     let packets = cert.set_expiration_time(&StandardPolicy::new(), None, &mut primary(cert), Some(end)).unwrap();
     cert.clone().insert_packets(packets).unwrap().0
-}
-
-fn certified(cert: Cert, by: &Cert) -> Cert {
-    let name = cert.userids().next().unwrap().userid().clone();
-    let builder = SignatureBuilder::new(SignatureType::GenericCertification);
-    let builder = builder.set_signature_creation_time(SIGNED_AT.time()).unwrap();
-    let certification =
-        builder.sign_userid_binding(&mut primary(by), cert.primary_key().key(), &name).map(Packet::from).unwrap();
-    cert.insert_packets([certification]).unwrap().0
 }
 
 fn signer(key: PacketKey<SecretParts, UnspecifiedRole>) -> KeyPair {

@@ -17,8 +17,6 @@ mod armor;
 #[cfg(feature = "openpgp")]
 mod canonical;
 #[cfg(feature = "openpgp")]
-mod certify;
-#[cfg(feature = "openpgp")]
 mod document;
 mod error;
 mod identity;
@@ -34,9 +32,7 @@ mod tests;
 use std::time::SystemTime;
 
 #[cfg(not(feature = "openpgp"))]
-pub use absent::{certifiers, identities, known_as, verify};
-#[cfg(feature = "openpgp")]
-pub use certify::{certifiers, known_as};
+pub use absent::{identities, verify};
 pub use error::SignatureError;
 #[cfg(feature = "openpgp")]
 pub use identity::identities;
@@ -75,15 +71,6 @@ pub enum Lapse {
     Expired,
     /// It is dated more than ten minutes after now.
     Future,
-}
-
-/// What a fingerprint is that stands among known keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KnownAs {
-    /// A primary key, which pins name.
-    Primary,
-    /// A subkey of this primary key.
-    SubkeyOf(Fingerprint),
 }
 
 /// Verifies a detached signature against ASCII-armored keys, in the order in which they are listed.

@@ -15,7 +15,6 @@ use sequoia_openpgp::types::{HashAlgorithm, KeyFlags, ReasonForRevocation, Signa
 
 use super::*;
 
-mod certify;
 mod keys;
 mod signatures;
 
