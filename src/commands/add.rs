@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::edit_requirements::{self, History};
+use super::edit_requirements;
 use super::lock::Addition;
 use super::lock::Root;
 use super::locking::{Locking, run};
@@ -19,8 +19,6 @@ use crate::workspace::RunSettings;
 pub struct Request {
     /// The providers, each with what is wanted of it.
     pub additions: Vec<Addition>,
-    /// What git's history is for.
-    pub history: History,
     /// What is wanted of the lock file.
     pub options: LockOptions,
 }
@@ -31,14 +29,14 @@ pub struct Request {
 ///
 /// A local name for several providers, and what keeps the run from beginning.
 pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
-    let Request { additions, history, options } = request;
+    let Request { additions, options } = request;
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
         return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
     }
     let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
     let unlocked = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {
-        let root = edit_requirements::add(root, settings, additions, *history)?;
+        let root = edit_requirements::add(root, settings, additions)?;
         unlocked.lock().unwrap_or_else(PoisonError::into_inner).extend(others_without_entry(&root, settings));
         Ok(root)
     };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::git_history::{self, Earlier};
+use super::git_history;
 use super::lock::{Addition, Pending, Root, is_entry, require};
 use crate::addr::ProviderAddr;
 use crate::config::SourceFile;
@@ -20,17 +20,6 @@ use crate::workspace::RunSettings;
 
 /// The versions on offer, by provider, or why they are not known.
 pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
-
-/// Whether what git's history recorded counts for `add`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum History {
-    /// A release that git's history recorded is held to the hashes there.
-    Heed,
-    /// The version that it recorded last is selected.
-    Previous,
-    /// It does not count.
-    Ignore,
-}
 
 /// What `remove` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,17 +48,17 @@ pub struct Bump<'a> {
 /// # Errors
 ///
 /// An address or constraint that is none, or a provider that is required already.
-pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], history: History) -> Result<Root, Error> {
+pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Result<Root, Error> {
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
     let (mut edited, mut asked) = (files.clone(), Vec::new());
     for addition in additions {
         let addr = addition.address(settings.dialect)?;
-        root = remember(root, settings, &addr, history)?;
+        root = remember(root, settings, &addr);
         let required = root.requirements().get(&addr).is_some_and(|required| required.origins.iter().any(is_entry));
         if !addition.lock_only {
             // What cannot be written at any version is told before anybody is asked.
-            let trial = addition.constraint.clone().or_else(|| Some("0.0.0".to_owned()));
-            match edit::add(&edited, settings.dialect, &addition.request(&addr, trial.as_deref())) {
+            let request = addition.request(&addr, addition.constraint.as_deref());
+            match edit::add(&edited, settings.dialect, &request) {
                 Ok(edits) => edited = edit::apply(&edited, &edits),
                 Err(EditError::AlreadyRequired { .. }) if addition.wants_version() => {}
                 Err(error) => return Err(settings.placed(error.into())),
@@ -83,8 +72,7 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition], histo
         }
         if addition.replace || addition.pin && addition.constraint.is_some() {
             let anew = if addition.constraint.is_none() { Reselect::Always } else { Reselect::IfNotAllowed };
-            let wanted = if history == History::Previous { Reselect::IfNotAllowed } else { anew };
-            root = root.reselecting(addr.clone(), wanted);
+            root = root.reselecting(addr.clone(), anew);
         }
         asked.push((addr, addition.clone()));
     }
@@ -137,29 +125,14 @@ fn editable(edits: Vec<FileEdit>, settings: &RunSettings) -> Result<Vec<FileEdit
     Ok(edits)
 }
 
-/// Looks a provider up in git's history, if it is new to the lock file or its previous version is wanted.
-fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr, history: History) -> Result<Root, Error> {
-    let is_wanted = history == History::Previous;
-    let recorded = root.lock().get(addr);
-    if history == History::Ignore || recorded.is_some() && !is_wanted {
-        return Ok(root);
+/// Looks a provider that is new to the lock file up in git's history, if there is one.
+fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr) -> Root {
+    if root.lock().get(addr).is_some() {
+        return root;
     }
     match git_history::earlier(settings, addr) {
-        Ok(Some(earlier)) if recorded.is_none_or(|entry| entry.version != earlier.entry.version) => {
-            Ok(root.remembering(addr.clone(), Earlier { is_wanted, ..earlier }))
-        }
-        Ok(None) if is_wanted => {
-            let message = format!("git's history records no version of provider {}", addr.short(settings.dialect));
-            Err(Error::new(ErrorKind::NotFound, message)
-                .in_file(settings.lock_file_shown())
-                .hint("leave out --previous to take the newest release"))
-        }
-        Err(error) if is_wanted => {
-            let hint = "--previous looks into git's history; leave it out to take the newest release";
-            Err(Error::new(ErrorKind::Usage, error.to_string()).hint(hint))
-        }
-        // Without git there is no history.
-        _ => Ok(root),
+        Ok(Some(earlier)) => root.remembering(addr.clone(), earlier),
+        _ => root,
     }
 }
 

@@ -20,8 +20,6 @@ pub struct Earlier {
     pub commit: String,
     /// The day of the commit that took it out, as git writes it; none if that is not committed yet.
     pub until: Option<String>,
-    /// True if the provider is to have this version again.
-    pub is_wanted: bool,
 }
 
 /// What the history of the lock file recorded last of a provider; none if it never did, or if what it recorded cannot be
@@ -37,7 +35,7 @@ pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Ear
     let Some(last) = git.last_with(&path, &format!("\"{addr}\""))? else { return Ok(None) };
     let decoded = lockfile::decode(&last.bytes, settings.dialect).ok();
     let entry = decoded.and_then(|decoded| decoded.lock.get(addr).cloned());
-    Ok(entry.map(|entry| Earlier { entry, commit: last.commit, until: last.until, is_wanted: false }))
+    Ok(entry.map(|entry| Earlier { entry, commit: last.commit, until: last.until }))
 }
 
 impl Earlier {
@@ -51,13 +49,10 @@ impl Earlier {
             count => format!("the {count} hashes"),
         };
         let message = match selected {
-            None => format!("{before}; with --no-previous {hashes} recorded there do not count"),
-            Some(selected) if selected == version => format!("{before}; held to {hashes} recorded there"),
-            Some(_) => {
-                format!(
-                    "{before}; for that version with {hashes} recorded there: tflock add {name} --previous --replace"
-                )
+            Some(selected) if selected != version => {
+                format!("{before}; to restore that version: `tflock add {name}@{version} --replace`")
             }
+            _ => format!("{before}; checked against {hashes} recorded there"),
         };
         Finding::new(Rule::LockedBefore, message).about(addr)
     }

@@ -218,7 +218,7 @@ fn what_gits_history_recorded() {
     commit("two");
     let removed = workspace.read("main.tf");
     let added = run(&workspace, &registry, "add", "gadget", &[]).ended_with(0);
-    let command = format!("tflock add {}/acme/gadget --previous --replace", registry.host());
+    let command = format!("`tflock add {}/acme/gadget@2.0.0 --replace`", registry.host());
     assert!(
         added.stdout.contains("note[locked-before]: ")
             && added.stdout.contains("was locked at 2.0.0 until 2024-06-01")
@@ -226,31 +226,37 @@ fn what_gits_history_recorded() {
         "{added}"
     );
     assert!(workspace.lock_file().contains("\"2.3.1\""));
-    let previous = run(&workspace, &registry, "add", "gadget", &["--previous", "--replace"]).ended_with(0);
-    assert!(previous.stdout.contains("held to the 2 hashes recorded there"), "{previous}");
-    assert_eq!(workspace.lock_file(), before.1.replace("\"2.0.0\"\n  hash", "\"~> 2.0\"\n  hash"));
-    run(&workspace, &registry, "add", "gadget@2.0.0", &["--replace"]).ended_with(0);
+    let restored = run(&workspace, &registry, "add", "gadget@2.0.0", &["--replace"]).ended_with(0);
+    assert!(restored.stdout.is_empty() || !restored.stdout.contains("locked-before"), "{restored}");
     assert_eq!((workspace.read("main.tf"), workspace.lock_file()), before);
 
-    // The very version, but not the release: refused, unless somebody says that history does not count.
+    // The very version, but not the release: refused.
     run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
     assert_eq!(workspace.read("main.tf"), removed);
     registry.republish("acme/gadget", "2.0.0");
-    for (what, how) in [("gadget", &["--no-cache", "--previous"][..]), ("gadget@2.0.0", &["--no-cache"])] {
-        let refused = run(&workspace, &registry, "add", what, how).ended_with(3);
-        assert!(
-            refused.stdout.contains("denied[republished]") && refused.stdout.contains("--no-previous"),
-            "{refused}"
-        );
-        assert!(refused.touched().is_empty());
+    let refused = run(&workspace, &registry, "add", "gadget@2.0.0", &["--no-cache"]).ended_with(3);
+    assert!(refused.stdout.contains("denied[republished]"), "{refused}");
+    assert!(refused.stdout.contains("checked against the 2 hashes recorded there"), "{refused}");
+    assert!(refused.touched().is_empty());
+}
+
+#[test]
+fn json_configuration_is_written_by_hand() {
+    let registry = registry();
+    let address = format!("{}/acme/gadget", registry.host());
+    let main = format!("{{\"terraform\":{{\"required_providers\":{{\"gadget\":{{\"source\":\"{address}\"}}}}}}}}");
+    let workspace = Workspace::with_files(&[("main.tf.json", &main)]);
+    let add = run(&workspace, &registry, "add", "widget@~> 1.4", &[]).ended_with(2);
+    let wanted =
+        format!("write \"widget\": {{\"source\": \"{}/acme/widget\", \"version\": \"~> 1.4\"}}", registry.host());
+    assert!(add.stderr.contains("main.tf.json") && add.stderr.contains(&wanted), "{add}");
+    let replace = run(&workspace, &registry, "add", "gadget@2.0.0", &["--replace"]).ended_with(2);
+    assert!(replace.stderr.contains("change \"version\" of \"gadget\" to \"2.0.0\" there"), "{replace}");
+    let remove = run(&workspace, &registry, "remove", "gadget", &[]).ended_with(2);
+    assert!(remove.stderr.contains("remove \"gadget\" from terraform.required_providers there"), "{remove}");
+    for run in [add, replace, remove] {
+        assert!(run.touched().is_empty() && run.stderr.contains("`tflock lock`"), "{run}");
     }
-    run(&workspace, &registry, "add", "gadget@2.0.0", &["--no-previous"]).ended_with(0);
-    let never = run(&workspace, &registry, "add", "bolt", &["--previous"]).ended_with(2);
-    assert!(never.stderr.contains("git's history records no version"), "{never}");
-    std::fs::rename(workspace.path(".git"), workspace.path("../no-longer-git")).unwrap();
-    let nowhere = run(&workspace, &registry, "add", "bolt", &["--previous"]).ended_with(2);
-    assert!(nowhere.stderr.contains("is not in a git work tree"), "{nowhere}");
-    assert!(nowhere.stderr.contains("leave it out") && !nowhere.stderr.contains("tflock diff"), "{nowhere}");
 }
 
 #[test]

@@ -273,7 +273,7 @@ const ELSEWHERE: [(Rule, &str); 27] = [
     (Rule::UnsignedAfterSigned, "trust: rotating to unsigned"),
     (Rule::PackagesDiffer, "lock_broken: `--h1 verified` goes on"),
     (Rule::InitChanges, "lock: what only a state needs"),
-    (Rule::LockedBefore, "add: `--previous`"),
+    (Rule::LockedBefore, "add: the version to restore"),
     (Rule::PlatformsDropped, "upgrade: platforms in the settings"),
     (Rule::VersionsDiffer, "same_versions: `why` tells who asks"),
     (Rule::ExplicitHost, "migrate: `--edit-config`"),

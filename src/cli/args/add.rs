@@ -1,7 +1,7 @@
 //! The options of `add` and `remove`.
 
 use super::{Locking, Modules, Within};
-use crate::commands::edit_requirements::{History, Removal};
+use crate::commands::edit_requirements::Removal;
 use crate::commands::lock::Addition;
 use crate::commands::{LockOptions, add, remove};
 
@@ -14,7 +14,7 @@ use crate::commands::{LockOptions, add, remove};
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin\n  tflock add hashicorp/null --previous"
+    after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"
 )]
 pub(in crate::cli) struct AddArgs {
     /// Source addresses, each with a version constraint if one is wanted.
@@ -32,12 +32,6 @@ pub(in crate::cli) struct AddArgs {
     /// Leave the configuration alone.
     #[arg(long, conflicts_with_all = ["name", "replace"])]
     lock_only: bool,
-    /// Select the version that git's history recorded last, and hold it to the hashes recorded then.
-    #[arg(long)]
-    previous: bool,
-    /// Ignore git's history: even a version that it recorded is a first use.
-    #[arg(long, conflicts_with = "previous")]
-    no_previous: bool,
     #[command(flatten)]
     pub(super) locking: Locking,
     #[command(flatten)]
@@ -59,18 +53,10 @@ impl AddArgs {
         self.providers.iter().map(addition).collect()
     }
 
-    fn history(&self) -> History {
-        match (self.previous, self.no_previous) {
-            (true, _) => History::Previous,
-            (_, true) => History::Ignore,
-            _ => History::Heed,
-        }
-    }
-
     /// What was asked for.
     pub(in crate::cli) fn request(&self) -> add::Request {
         let options = LockOptions { accept_no_configuration: true, ..self.locking.options() };
-        add::Request { additions: self.additions(), history: self.history(), options }
+        add::Request { additions: self.additions(), options }
     }
 }
 
