@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use divan::Bencher;
 use divan::counter::BytesCount;
 use tflock_core::hash::Sha256Digest;
-use tflock_core::hash::archive::{ArchiveHasher, Limits, Threads, hash_by_directory};
+use tflock_core::hash::archive::{ArchiveHasher, Limits, Threads};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -62,13 +62,6 @@ fn two_threads(bencher: Bencher<'_, '_>) {
 }
 
 /// The second reading, of an archive that could not be streamed.
-#[divan::bench(sample_count = 10)]
-fn by_directory(bencher: Bencher<'_, '_>) {
-    bencher.counter(BytesCount::of_slice(&ARCHIVE[..])).bench(|| {
-        let zh = Sha256Digest::of(&ARCHIVE);
-        hash_by_directory(&mut Cursor::new(&ARCHIVE[..]), zh, Limits::default()).unwrap()
-    });
-}
 
 /// What no way of hashing can do without.
 #[divan::bench(sample_count = 10)]

@@ -3,14 +3,11 @@
 //! Knows nothing of where packages lie (mirrors, caches) or who vouches for them.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::{
-    ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, DirectoryReadError, Limits, Refusal, Threads,
-    hash_by_directory, is_program_of,
-};
+use crate::hash::archive::{ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal, Threads, is_program_of};
 use crate::hash::h1::{H1Error, h1};
 use crate::hash::sha256::Sha256;
 use crate::hash::{PackageHash, Sha256Digest};
@@ -56,12 +53,9 @@ pub enum PackageError {
         /// Why they have none.
         source: H1Error,
     },
-    /// A temporary file cannot be made or written.
-    #[error("cannot write a temporary file: {0}")]
-    Spool(#[source] io::Error),
 }
 
-/// Hashes an archive: in one pass over its bytes, or in a second one by its central directory where that is needed.
+/// Hashes an archive.
 ///
 /// # Errors
 ///
@@ -69,14 +63,8 @@ pub enum PackageError {
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     let mut file = open_file(path)?;
-    let limits = Limits::default();
-    match stream(&mut file, threads, limits).map_err(read_error)? {
-        Ok(hashes) => Ok(hashes),
-        Err(Refusal { error: ArchiveError::Bad(source), .. }) => {
-            Err(PackageError::Archive { path: path.to_owned(), source })
-        }
-        Err(Refusal { zh, .. }) => by_directory(&mut file, zh, path, limits),
-    }
+    let hashes = stream(&mut file, threads, Limits::default()).map_err(read_error)?;
+    hashes.map_err(|refusal| PackageError::Archive { path: path.to_owned(), source: refusal.error })
 }
 
 /// The digest of an archive's bytes, whatever they are: its `zh:`.
@@ -135,48 +123,6 @@ pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
     Ok(false)
 }
 
-/// A temporary file for an archive whose central directory has to decide. It is gone once this is dropped.
-pub struct Spool {
-    file: File,
-    zh: Sha256,
-}
-
-impl Spool {
-    /// Makes an empty one.
-    ///
-    /// # Errors
-    ///
-    /// [`PackageError::Spool`] if there can be none.
-    pub fn new() -> Result<Self, PackageError> {
-        Ok(Self { file: tempfile::tempfile().map_err(PackageError::Spool)?, zh: Sha256::new() })
-    }
-
-    /// Adds bytes of the archive.
-    ///
-    /// # Errors
-    ///
-    /// [`PackageError::Spool`] if they cannot be written.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), PackageError> {
-        self.zh.update(bytes);
-        self.file.write_all(bytes).map_err(PackageError::Spool)
-    }
-
-    /// The digest of the bytes so far.
-    pub fn zh(&self) -> Sha256Digest {
-        self.zh.clone().finish()
-    }
-
-    /// Hashes the archive, which is named in errors.
-    ///
-    /// # Errors
-    ///
-    /// [`PackageError::Archive`] if it is refused, [`PackageError::Read`] if the file cannot be read back.
-    pub fn finish(mut self, name: &Path) -> Result<ArchiveHashes, PackageError> {
-        let zh = self.zh();
-        by_directory(&mut self.file, zh, name, Limits::default())
-    }
-}
-
 fn stream(file: &mut File, threads: Threads, limits: Limits) -> io::Result<Result<ArchiveHashes, Refusal>> {
     let mut hasher = ArchiveHasher::on(threads, limits);
     let mut buffer = vec![0; CHUNK];
@@ -186,15 +132,6 @@ fn stream(file: &mut File, threads: Threads, limits: Limits) -> io::Result<Resul
             return Ok(hasher.finish());
         }
     }
-}
-
-fn by_directory(file: &mut File, zh: Sha256Digest, path: &Path, limits: Limits) -> Result<ArchiveHashes, PackageError> {
-    let path = path.to_owned();
-    let rewound = file.seek(SeekFrom::Start(0)).map_err(DirectoryReadError::Io);
-    rewound.and_then(|_| hash_by_directory(file, zh, limits)).map_err(|error| match error {
-        DirectoryReadError::Io(source) => PackageError::Read { path, source },
-        DirectoryReadError::Bad(source) => PackageError::Archive { path, source },
-    })
 }
 
 type FolderEntry = io::Result<(fs::DirEntry, fs::FileType)>;
@@ -249,9 +186,6 @@ impl From<PackageError> for Error {
             PackageError::Archive { path, source } => Error { message, ..Error::from(source) }.in_file(path),
             PackageError::NotAFile(path) | PackageError::TooManyFiles { path, .. } | PackageError::H1 { path, .. } => {
                 Error::new(ErrorKind::Package, message).in_file(path)
-            }
-            PackageError::Spool(_) => {
-                Error::new(ErrorKind::Disk, message).hint("set TMPDIR to a directory with free space")
             }
         }
     }

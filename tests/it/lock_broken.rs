@@ -171,7 +171,7 @@ fn packages_that_contradict_the_signed_sums() {
 
 #[test]
 fn odd_archives_are_accepted_as_the_tools_do() {
-    for shape in [Shape::Deflated, Shape::DuplicateEntry, Shape::DirectoryEntries] {
+    for shape in [Shape::Deflated, Shape::DirectoryEntries] {
         let run = accepted(&widget().shaped(shape));
         insta::assert_snapshot!(format!("shape_{shape:?}").to_lowercase(), run.filtered(&run.stdout));
     }
@@ -196,4 +196,14 @@ fn control_characters_are_escaped() {
     let evil = "{type}\u{1b}]0;owned\u{7}\u{1b}[2J_{version}_{platform}\u{202e}.zip";
     let registry = widget().named(evil).flawed(Flaw::ShortSums("linux_amd64"));
     insta::assert_snapshot!("terminal_escapes", refused(&registry, 3));
+}
+
+/// The tools take the later one of two entries with one name; no publisher makes such archives.
+#[test]
+fn an_archive_with_two_entries_of_one_name_is_refused() {
+    let registry = widget().shaped(Shape::DuplicateEntry);
+    let workspace = Workspace::from("modules/one-root");
+    let run = workspace.tflock(&registry, ["lock", "--platform", "linux_amd64"]).ended_with(3);
+    assert!(run.stdout.contains("denied[unusual-archive]"), "{run}");
+    assert!(run.stdout.contains("two of its entries have the same name") && run.touched().is_empty(), "{run}");
 }

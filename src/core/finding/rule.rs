@@ -108,13 +108,14 @@ rules! {
     Unsigned, "unsigned", Warn, Trust, "A release is not signed; its checksums are the registry's word only.", "Ask the publisher to sign its releases.";
     IndexDiffers, "index-differs", Warn, Trust, "An index that others fill gives another h1 for an archive than the one it has.", "Find out who filled it. `tflock cache prune --imported` forgets what was imported.";
     WrongChecksum, "wrong-checksum", Deny, Trust, "A package is not the one that its checksum announces.", "Make sure that no proxy or login page answers in place of the registry; then tell the registry.";
+    UnusualArchive, "unusual-archive", Deny, Trust, "A package is an archive that can be read in more than one way, as no publisher makes it.", "Find out who made it: the publisher can pack it again with any usual tool.";
     PackagesDiffer, "packages-differ", Deny, Trust, "What the registry reports about a package contradicts the checksums of the release, or what is known of it.", "Tell the registry. Where it is about a platform that is not wanted, `tflock lock --h1 verified` works with the checksums alone.";
     PlatformMissing, "platform-missing", Warn, Other, "A release has no package for a platform that is optional for it.", "Nothing to do, unless the platform is needed.";
     PossiblyFromState, "possibly-from-state", Note, Other, "An entry is not required by the configuration; a resource in the state may need it.", "Run `tflock lock --prune --state FILE` to settle it.";
     InitChanges, "init-changes", Note, Other, "`init` will change what the lock file says.", "Run `init` where it can read the state, and review what it changes; `tflock lock --prune --state FILE` takes out what is no longer needed.";
     AmbiguousVersion, "ambiguous-version", Warn, Other, "Versions that differ in build metadata only have no defined order.", "Ask for one exactly.";
     HeldBack, "held-back", Note, Other, "A newer release than the selected one is out, but something keeps it from being selected.", "Change the constraint, or let `tflock upgrade --bump ADDR` do it.";
-    LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR --previous --replace` takes that version again, and holds it to the hashes recorded then.";
+    LockedBefore, "locked-before", Note, Trust, "A provider that is new to the lock file was locked before, as git's history has it.", "`tflock add ADDR@VERSION --replace` restores that version, checked against the hashes recorded then.";
     PlatformsDropped, "platforms-dropped", Warn, Other, "The new release is locked for fewer platforms than the old one was.", "Set `platforms` in `.tflock.hcl`, and run `tflock lock`.";
     TooYoung, "too-young", Deny, Policy, "The locked release is younger than the policy allows.", "Wait, or select an older release.";
     VersionsDiffer, "versions-differ", Warn, Other, "No release suits all root modules, so that each has the newest that suits itself.", "Make their constraints agree; `tflock why ADDR` shows who asks for what.";

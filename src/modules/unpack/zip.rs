@@ -1,10 +1,10 @@
-//! Zip archives, read as the tools read them: by the reader that hashes those of providers.
+//! Zip archives, read by the reader that hashes those of providers.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
 use super::{Builder, MAX_ENTRIES, MAX_NAME, UnpackError, shown, text_of};
-use crate::hash::archive::{DirectoryReadError, Limits, Unpacking};
+use crate::hash::archive::{Limits, ReadError, Unpacking};
 
 /// The bits of a Unix mode that say what an entry is.
 const KIND: u32 = 0o170_000;
@@ -55,9 +55,9 @@ pub(super) fn unpack<R: Read + Seek>(archive: &mut R, builder: &mut Builder) -> 
     }
 }
 
-fn damaged(error: DirectoryReadError) -> UnpackError {
+fn damaged(error: ReadError) -> UnpackError {
     UnpackError::Archive(match error {
-        DirectoryReadError::Io(reason) => reason,
-        DirectoryReadError::Bad(bad) => io::Error::other(bad),
+        ReadError::Io(reason) => reason,
+        ReadError::Bad(bad) => io::Error::other(bad),
     })
 }

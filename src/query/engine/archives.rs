@@ -1,6 +1,5 @@
-//! One archive: downloaded and hashed as it arrives, written to disk only if its layout demands it.
+//! One archive: downloaded and hashed as it arrives.
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use url::Url;
@@ -10,31 +9,18 @@ use super::budget::DownloadBudget;
 use crate::disk::atomic::StoreError;
 use crate::disk::cache::{Cache, IndexEntry, Origin};
 use crate::disk::mirror_writer::ArchiveCopy;
-use crate::disk::package::{PackageError, Spool};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Rule};
 use crate::hash::Sha256Digest;
-use crate::hash::archive::{
-    ArchiveError, ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads,
-};
+use crate::hash::archive::{ArchiveHasher, ArchiveHashes, BadArchive, Limits, Refusal as ArchiveRefusal, Threads};
 use crate::net::{Authorization, Body, Client, NetError, ShownUrl};
 use crate::query::answer::Refusal;
 use crate::query::{Event, Events, PackageKey};
-
-/// Where the bytes of an archive go.
-enum Sink {
-    /// Through the hasher, in constant memory.
-    Stream(Box<ArchiveHasher>),
-    /// Into a file without a name, to be read by its central directory.
-    Spool(Spool),
-}
 
 /// Why one pass over an archive gave no hashes.
 enum Pass {
     /// The body broke off; another attempt may help.
     Broken(NetError),
-    /// The archive can only be read by its central directory.
-    NeedsSpool,
     /// The archive is what it is.
     Refused(Refusal),
 }
@@ -57,7 +43,6 @@ pub(super) const BY_SUMS: &str = "the checksums of the release give";
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) url: Url,
-    pub(super) file_name: String,
     /// Its digest, where that is known, and who gives it.
     pub(super) zh: Option<(Sha256Digest, &'static str)>,
     /// What it takes to download it.
@@ -100,7 +85,7 @@ impl Downloads {
         Ok(hashes)
     }
 
-    /// Reads the archive until one pass succeeds, streaming first.
+    /// Reads the archive until one pass comes to its end.
     async fn attempts(&self, key: &PackageKey, package: &Wanted) -> Result<ArchiveHashes, Refusal> {
         let failed = |error: NetError| {
             let message = format!("downloading {} {} for {} failed: {error}", key.address, key.version, key.platform);
@@ -108,9 +93,8 @@ impl Downloads {
             Refusal::Error(Error { message, ..cause })
         };
         let mut download = self.client.download_as(&package.url, package.authorization.clone());
-        let (mut spool, mut waits) = (false, true);
+        let mut waits = true;
         loop {
-            let _alone = if spool { self.budget.alone_on_disk().await } else { None };
             let mut body = download.open().await.map_err(failed)?;
             let size = body.length().unwrap_or_default();
             let taken = match package.zh {
@@ -130,17 +114,10 @@ impl Downloads {
             // Whoever waited on the way would keep others waiting.
             waits = false;
             self.events.emit(Event::PackageStarted { package: key.clone(), total: body.length() });
-            let sink = if spool {
-                Sink::Spool(Spool::new().map_err(|error| Refusal::Error(error.into()))?)
-            } else {
-                let threads = self.threads.get().copied().unwrap_or(Threads::One);
-                Sink::Stream(Box::new(ArchiveHasher::on(threads, Limits::default())))
-            };
             package.copy.iter().try_for_each(|copy| copy.begin()).map_err(unwritten)?;
-            match self.pass(key, package, &mut body, sink).await {
+            match self.pass(key, package, &mut body).await {
                 Ok(hashes) => return Ok(hashes),
                 Err(Pass::Refused(refusal)) => return Err(refusal),
-                Err(Pass::NeedsSpool) => spool = true,
                 Err(Pass::Broken(error)) => {
                     // The permit of the host goes back while we wait.
                     drop(body);
@@ -155,13 +132,10 @@ impl Downloads {
         Refusal::Error(self.budget.used_up(key))
     }
 
-    async fn pass(
-        &self,
-        key: &PackageKey,
-        package: &Wanted,
-        body: &mut Body,
-        mut sink: Sink,
-    ) -> Result<ArchiveHashes, Pass> {
+    async fn pass(&self, key: &PackageKey, package: &Wanted, body: &mut Body) -> Result<ArchiveHashes, Pass> {
+        let threads = self.threads.get().copied().unwrap_or(Threads::One);
+        let mut hasher = ArchiveHasher::on(threads, Limits::default());
+        let unusable = |bad: &BadArchive| Pass::Refused(unusable(key, package, bad));
         let (mut bytes, mut page) = (Vec::new(), None);
         while body.fill(&mut bytes).await.map_err(Pass::Broken)? {
             page.get_or_insert_with(|| body.is_page(&bytes));
@@ -172,27 +146,15 @@ impl Downloads {
             self.events.emit(Event::PackageBytes { package: key.clone(), bytes: arrived });
             let copied = package.copy.iter().try_for_each(|copy| copy.write(&bytes));
             copied.map_err(|error| Pass::Refused(unwritten(error)))?;
-            match &mut sink {
-                Sink::Stream(hasher) => hasher.update(&bytes).map_err(|error| refused(key, package, &error))?,
-                Sink::Spool(spool) => {
-                    spool.write(&bytes).map_err(|error| Pass::Refused(Refusal::Error(error.into())))?;
-                }
-            }
+            hasher.update(&bytes).map_err(|bad| unusable(&bad))?;
             bytes.clear();
         }
         let page = page.unwrap_or(false);
-        match sink {
-            Sink::Stream(hasher) => match hasher.finish() {
-                Ok(found) => checked(key, package, found.zh, page).map(|()| found),
-                Err(ArchiveRefusal { zh, error, .. }) => {
-                    checked(key, package, zh, page)?;
-                    Err(refused(key, package, &error))
-                }
-            },
-            Sink::Spool(spool) => {
-                checked(key, package, spool.zh(), page)?;
-                let name = Path::new(&package.file_name);
-                spool.finish(name).map_err(|error| Pass::Refused(damaged(key, package, error)))
+        match hasher.finish() {
+            Ok(found) => checked(key, package, found.zh, page).map(|()| found),
+            Err(ArchiveRefusal { zh, error, .. }) => {
+                checked(key, package, zh, page)?;
+                Err(unusable(&error))
             }
         }
     }
@@ -219,21 +181,11 @@ fn checked(key: &PackageKey, package: &Wanted, zh: Sha256Digest, page: bool) -> 
     Err(Pass::Refused(Finding::new(Rule::WrongChecksum, message).about(&key.address).into()))
 }
 
-fn refused(key: &PackageKey, package: &Wanted, error: &ArchiveError) -> Pass {
-    let ArchiveError::Bad(bad) = error else { return Pass::NeedsSpool };
-    Pass::Refused(unusable(key, package, bad))
-}
-
-/// What was spooled to read it by its directory is a temporary file, which says nothing to anybody.
-fn damaged(key: &PackageKey, package: &Wanted, error: PackageError) -> Refusal {
-    match error {
-        PackageError::Archive { source, .. } => unusable(key, package, &source),
-        error => Refusal::Error(error.into()),
-    }
-}
-
 fn unusable(key: &PackageKey, package: &Wanted, bad: &BadArchive) -> Refusal {
     let message = format!("the package of {} {} for {} cannot be used: {bad}", key.address, key.version, key.platform);
+    if matches!(bad, BadArchive::Unusual(_)) {
+        return Finding::new(Rule::UnusualArchive, message).about(&key.address).into();
+    }
     let url = ShownUrl::new(&package.url);
     let error = Error::new(ErrorKind::Package, message).about_url(url.as_str());
     error.hint("tell the registry; until it is fixed, another version may do").into()

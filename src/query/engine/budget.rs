@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio::sync::Notify;
 
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
@@ -21,7 +21,6 @@ pub struct DownloadBudget {
     state: Mutex<State>,
     /// Told whenever somebody's turn may have come.
     changed: Notify,
-    on_disk: Semaphore,
 }
 
 #[derive(Debug)]
@@ -52,7 +51,7 @@ pub(super) struct Reservation(Arc<DownloadBudget>);
 impl Default for DownloadBudget {
     fn default() -> Self {
         let state = State { most: u64::MAX, spent: 0, asking: 0, archives: HashMap::new(), left_out: BTreeMap::new() };
-        Self { state: Mutex::new(state), changed: Notify::new(), on_disk: Semaphore::new(1) }
+        Self { state: Mutex::new(state), changed: Notify::new() }
     }
 }
 
@@ -114,12 +113,6 @@ impl DownloadBudget {
             }
             changed.await;
         }
-    }
-
-    /// Waits until no other archive is on the disk; what is given back ends that.
-    pub(super) async fn alone_on_disk(&self) -> Option<SemaphorePermit<'_>> {
-        // Never closed, so that it is always given.
-        self.on_disk.acquire().await.ok()
     }
 
     /// What is said of a package for which not enough is left: it stays unknown.
@@ -226,18 +219,6 @@ mod tests {
         // What is announced again is not wanted again.
         budget.reserve(archive(1));
         assert!(budget.state().archives.values().all(|stage| *stage == Stage::Done));
-    }
-
-    #[tokio::test]
-    async fn only_one_archive_is_on_the_disk() {
-        let budget = Arc::new(DownloadBudget::default());
-        let first = budget.alone_on_disk().await;
-        let other = Arc::clone(&budget);
-        let second = tokio::spawn(async move { other.alone_on_disk().await.is_some() });
-        tokio::task::yield_now().await;
-        assert!(first.is_some() && !second.is_finished());
-        drop(first);
-        assert!(second.await.unwrap());
     }
 
     #[test]

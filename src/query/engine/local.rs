@@ -4,9 +4,10 @@ use std::path::Path;
 
 use crate::addr::ProviderAddr;
 use crate::disk::mirror::LocalPackage;
-use crate::disk::package as packages;
+use crate::disk::package::{self as packages, PackageError};
 use crate::error::{Error, ErrorKind};
-use crate::hash::archive::Threads;
+use crate::finding::{Finding, Rule};
+use crate::hash::archive::{BadArchive, Threads};
 use crate::query::answer::{PackageFacts, Refusal};
 use crate::query::{Event, Events, PackageKey};
 
@@ -22,7 +23,12 @@ pub(super) fn hash(key: &PackageKey, found: &LocalPackage, events: &Events) -> R
 }
 
 fn archive(key: &PackageKey, path: &Path, events: &Events) -> Result<PackageFacts, Refusal> {
-    let hashes = packages::hash_archive(path, Threads::One).map_err(Error::from)?;
+    let hashes = packages::hash_archive(path, Threads::One).map_err(|error| match error {
+        PackageError::Archive { source: BadArchive::Unusual(_), .. } => {
+            Finding::new(Rule::UnusualArchive, error.to_string()).about(&key.address).into()
+        }
+        error => Refusal::from(Error::from(error)),
+    })?;
     events.emit(Event::PackageBytes { package: key.clone(), bytes: hashes.size });
     if !hashes.has_program(key.address.type_name()) {
         return Err(no_program(&key.address, path).into());

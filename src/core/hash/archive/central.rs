@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use super::SpoolReason;
+use super::Oddity;
 use super::record::{CentralHeader, DESCRIBED, DirectoryEnd};
 
 /// An entry as the streaming pass found it.
@@ -18,13 +18,17 @@ pub(super) struct Streamed {
     pub(super) packed: u64,
     pub(super) unpacked: u64,
     pub(super) offset: u64,
+    /// Where its data begin.
+    pub(super) data: u64,
     /// Known once the entry is confirmed.
     pub(super) directory: bool,
+    /// Its Unix mode, once the entry is confirmed, if the archive was made where there is one.
+    pub(super) mode: Option<u32>,
 }
 
 impl Streamed {
     /// Compares the entry with its header in the directory.
-    pub(super) fn confirm(&mut self, header: &CentralHeader<'_>) -> Result<(), SpoolReason> {
+    pub(super) fn confirm(&mut self, header: &CentralHeader<'_>) -> Result<(), Oddity> {
         let same = self.name[..] == *header.name
             && self.flags == header.flags
             && self.method == header.method
@@ -34,9 +38,9 @@ impl Streamed {
             && self.offset == header.offset
             && header.disk == 0;
         if !same {
-            return Err(SpoolReason::CentralDiffers);
+            return Err(Oddity::CentralDiffers);
         }
-        self.directory = header.is_directory();
+        (self.directory, self.mode) = (header.is_directory(), header.unix_mode());
         Ok(())
     }
 
@@ -62,25 +66,21 @@ impl Directory {
     }
 
     /// Compares the directory with its zip64 end, which must have no further data.
-    pub(super) fn confirm_zip64(&mut self, end: &DirectoryEnd, length: u64) -> Result<(), SpoolReason> {
+    pub(super) fn confirm_zip64(&mut self, end: &DirectoryEnd, length: u64) -> Result<(), Oddity> {
         self.zip64 = length == 44 && self.is_described_by(end);
-        if self.zip64 { Ok(()) } else { Err(SpoolReason::EndDiffers) }
+        if self.zip64 { Ok(()) } else { Err(Oddity::EndDiffers) }
     }
 
     /// Compares the directory with its end, of which these are the bytes, comment included.
-    pub(super) fn confirm_end(&self, bytes: &[u8]) -> Result<(), SpoolReason> {
-        let (end, _) = DirectoryEnd::parse(bytes).ok_or(SpoolReason::EndDiffers)?;
+    pub(super) fn confirm_end(&self, bytes: &[u8]) -> Result<(), Oddity> {
+        let (end, _) = DirectoryEnd::parse(bytes).ok_or(Oddity::EndDiffers)?;
         let confirmed = if self.zip64 {
             end.asks_for_zip64() && self.is_described_by(&self.with_zip64_marks_replaced(end))
         } else {
             !end.asks_for_zip64() && self.is_described_by(&end)
         };
         // Readers search from the back: another end within the comment would be found first.
-        if confirmed && memmem::find(&bytes[1..], b"PK\x05\x06").is_none() {
-            Ok(())
-        } else {
-            Err(SpoolReason::EndDiffers)
-        }
+        if confirmed && memmem::find(&bytes[1..], b"PK\x05\x06").is_none() { Ok(()) } else { Err(Oddity::EndDiffers) }
     }
 
     /// The end with the true value wherever it refers to the zip64 end.

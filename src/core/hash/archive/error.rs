@@ -1,19 +1,8 @@
-//! Why an archive has no hashes, or not yet.
+//! Why an archive has no hashes.
 
 use crate::error::{Error, ErrorKind};
 use crate::hash::Sha256Digest;
 use crate::hash::h1::H1Error;
-
-/// Why the streaming pass gave no `h1:`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ArchiveError {
-    /// The central directory has to decide; the tools may well accept the archive.
-    #[error("the archive must be read by its central directory: {0}")]
-    Spool(SpoolReason),
-    /// The archive is refused for good.
-    #[error(transparent)]
-    Bad(#[from] BadArchive),
-}
 
 /// An archive without `h1:`, of which all bytes were seen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,25 +14,22 @@ pub struct Refusal {
     pub size: u64,
     /// Why there is no `h1:`.
     #[source]
-    pub error: ArchiveError,
+    pub error: BadArchive,
 }
 
-/// What the streaming pass cannot take on trust.
+/// What is unusual about an archive. A tool may accept it, but no publisher makes such ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SpoolReason {
+pub enum Oddity {
     /// Something other than an entry, the directory or its end, at a place where one of them must be.
     #[error("there are bytes between its records")]
     Gap,
-    /// A local header that cannot be read, or has too long a name.
+    /// A local header that cannot be read.
     #[error("a local header is malformed")]
     LocalHeader,
     /// Flags beyond "sizes follow" and "name is UTF-8".
-    #[error("an entry has unusual flags")]
+    #[error("an entry has unusual flags, such as that of encryption")]
     Flags,
-    /// A method other than stored and deflated.
-    #[error("an entry has an unusual compression method")]
-    Method,
-    /// Deflate data that is damaged, or does not end where it should.
+    /// Deflate data that does not end where it should.
     #[error("compressed data does not end with its entry")]
     Deflate,
     /// No data descriptor that fits the data.
@@ -61,14 +47,12 @@ pub enum SpoolReason {
     /// Bytes after the archive.
     #[error("there are bytes after its end")]
     Trailing,
-    /// The bytes end before the archive.
-    #[error("it is cut short")]
-    CutShort,
+    /// Two entries have one name.
+    #[error("two of its entries have the same name")]
+    SameName,
 }
 
-/// Why an archive is refused for good.
-///
-/// The first eleven are refused by the tools too, whose telling words they use; the others are ours.
+/// Why an archive is refused. The tools refuse it too, and say so in these words, up to [`BadArchive::Unusual`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadArchive {
     /// There is no central directory, or a wrong one.
@@ -97,18 +81,12 @@ pub enum BadArchive {
         /// The number of the method.
         method: u16,
     },
-    /// Content with another CRC than recorded.
-    #[error("checksum error in {0:?}")]
-    Checksum(String),
     /// Damaged deflate data.
     #[error("corrupt input in {0:?}")]
     Corrupt(String),
-    /// Content shorter than recorded.
-    #[error("unexpected EOF in {0:?}")]
-    UnexpectedEnd(String),
-    /// An entry without local header, or with more content than recorded.
-    #[error("not a valid zip file: {0:?} does not fit its record")]
-    Entry(String),
+    /// An archive that can be read in more than one way.
+    #[error("the archive is unusual: {0}")]
+    Unusual(#[from] Oddity),
     /// More than [`Limits::entries`](super::Limits::entries).
     #[error("the archive has more than {0} entries")]
     TooManyEntries(usize),
@@ -121,14 +99,12 @@ pub enum BadArchive {
     /// More than [`Limits::unpacked`](super::Limits::unpacked).
     #[error("the archive unpacks to more than {0} bytes")]
     TooLarge(u64),
-    /// More than [`Limits::ratio`](super::Limits::ratio).
-    #[error("the archive unpacks to more than {0} times its size")]
-    Ratio(u64),
 }
 
-impl From<SpoolReason> for ArchiveError {
-    fn from(reason: SpoolReason) -> Self {
-        ArchiveError::Spool(reason)
+impl BadArchive {
+    pub(super) fn is_beyond_limits(&self) -> bool {
+        use BadArchive::{DirectoryTooLarge, NameTooLong, TooLarge, TooManyEntries};
+        matches!(self, TooManyEntries(_) | NameTooLong(_) | DirectoryTooLarge(_) | TooLarge(_))
     }
 }
 
@@ -137,19 +113,8 @@ impl From<BadArchive> for Error {
         let error = Error::new(ErrorKind::Package, bad.to_string());
         match bad {
             BadArchive::NotAZip => error.hint("a package is a zip archive, whole from its first to its last byte"),
-            BadArchive::Checksum(_) | BadArchive::Corrupt(_) | BadArchive::UnexpectedEnd(_) => {
-                error.hint("the package is damaged: download it again, or ask whoever serves it")
-            }
-            _ => error.hint("the package cannot be installed as it is: ask whoever publishes it"),
-        }
-    }
-}
-
-impl From<ArchiveError> for Error {
-    fn from(error: ArchiveError) -> Self {
-        match error {
-            ArchiveError::Bad(bad) => bad.into(),
-            ArchiveError::Spool(_) => Error::new(ErrorKind::Package, error.to_string()),
+            BadArchive::Corrupt(_) => error.hint("the package is damaged: download it again, or ask its publisher"),
+            _ => error.hint("the package cannot be installed as it is: ask its publisher"),
         }
     }
 }

@@ -5,9 +5,7 @@
 //!
 //! Source: `go-getter`, `decompress_zip.go`; `golang.org/x/mod/sumdb/dirhash`, `HashZip`.
 
-use std::collections::HashMap;
-
-use super::BadArchive;
+use super::{BadArchive, Oddity};
 use crate::hash::h1::h1;
 use crate::hash::{PackageHash, Sha256Digest};
 
@@ -31,7 +29,7 @@ pub struct Installed {
     pub programs: Vec<Box<[u8]>>,
 }
 
-/// The `h1:` of the unpacked package. Of files with one name the last one counts.
+/// The `h1:` of the unpacked package.
 pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
     if entries.is_empty() {
         return Err(BadArchive::Empty);
@@ -40,7 +38,7 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
     for entry in entries {
         paths.push((path_of(entry)?, entry));
     }
-    // By parts, so that what lies in a folder follows it at once; stable, so that the last of a name stays last.
+    // By parts, so that what lies in a folder follows it at once.
     paths.sort_by(|(one, _), (other, _)| parts(one).cmp(parts(other)));
     for pair in paths.windows(2) {
         let [(path, entry), (next, of_next)] = pair else { continue };
@@ -49,25 +47,23 @@ pub fn directory_form(entries: &[Entry]) -> Result<Installed, BadArchive> {
         if clash {
             return Err(BadArchive::NotADirectory(lossy(path)));
         }
+        if path == next && !entry.directory {
+            return Err(Oddity::SameName.into());
+        }
     }
     paths.retain(|(_, entry)| !entry.directory);
     let mut files: Vec<(Vec<u8>, Sha256Digest)> = Vec::with_capacity(paths.len());
     for (path, entry) in paths {
-        let Some(digest) = entry.digest else { return Err(BadArchive::Entry(lossy(&entry.name))) };
-        match files.last_mut() {
-            Some((last, of_last)) if *last == path => *of_last = digest,
-            _ => files.push((path, digest)),
-        }
+        let Some(digest) = entry.digest else { return Err(BadArchive::NotADirectory(lossy(&entry.name))) };
+        files.push((path, digest));
     }
     let programs = files.iter().filter(|(path, _)| is_program(path)).map(|(path, _)| path.as_slice().into()).collect();
     Ok(Installed { h1: h1(files)?, programs })
 }
 
-/// The `h1:` of the packed archive; none if it has none. Every entry counts, each name with its last content.
+/// The `h1:` of the packed archive; none if it has none. Every entry counts.
 pub fn archive_form(entries: &[Entry]) -> Option<PackageHash> {
-    let last: HashMap<&[u8], Option<Sha256Digest>> = entries.iter().map(|entry| (&*entry.name, entry.digest)).collect();
-    let listed: Option<Vec<_>> =
-        entries.iter().map(|entry| Some((&*entry.name, last.get(&*entry.name).copied().flatten()?))).collect();
+    let listed: Option<Vec<_>> = entries.iter().map(|entry| Some((&*entry.name, entry.digest?))).collect();
     h1(listed?).ok()
 }
 
@@ -136,13 +132,12 @@ mod tests {
     const BASE: (&str, &str) = ("terraform-provider-foo_v1.0.0", "#!bin\n");
 
     #[test]
-    fn names_are_cleaned_and_the_last_of_a_name_counts() {
+    fn names_are_cleaned_and_none_comes_twice() {
         let plain = installed(&[("d/e", "2"), BASE]);
         for name in ["/d/e", "./d/e", "d//e", "d/./e", "d/e/."] {
-            assert_eq!(installed(&[BASE, ("d/e", "1"), (name, "2")]), plain, "{name}");
+            assert_eq!(installed(&[BASE, (name, "2")]), plain, "{name}");
+            assert_eq!(installed(&[BASE, ("d/e", "2"), (name, "2")]), Err(Oddity::SameName.into()), "{name}");
         }
-        let archive = archive_form(&entries(&[BASE, ("d", "1"), ("d", "2")]));
-        assert_eq!(archive.unwrap().as_str(), "h1:uI6jlMnpWWjJS1SnKUUaB2VuV8/1lhQTYg4xbHpgIz0=");
     }
 
     #[test]

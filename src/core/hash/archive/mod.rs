@@ -1,26 +1,23 @@
 //! `zh:` and `h1:` of a zip archive in one pass over its bytes, as they arrive, in constant memory.
 //!
-//! The central directory at the end of an archive decides what it holds. The streaming pass ([`ArchiveHasher`]) reads
-//! the entries before it comes to that directory, then compares: on any difference it refuses, and the archive has to
-//! be read again by its central directory ([`hash_by_directory`]) from something that can seek. Both give the `h1:` of
-//! the installed package, which is what a lock file records.
+//! The central directory at the end of an archive decides what it holds. The streaming pass reads the entries before it
+//! comes to that directory, then compares: on any difference the archive is refused as unusual. So the `h1:` is that of
+//! the package that the tools install, which is what a lock file records.
 //!
-//! Packages of modules are unpacked ([`Unpacking`]) by the same reader. Nothing here opens a file; `disk` does.
+//! Packages of modules are unpacked ([`Unpacking`]) after the same pass. Nothing here opens a file; `disk` does.
 
 mod central;
 mod error;
 mod forms;
 mod limits;
 mod record;
-mod seekable;
 mod sink;
 mod stream;
 mod unpacking;
 
-pub use error::{ArchiveError, BadArchive, Refusal, SpoolReason};
+pub use error::{BadArchive, Oddity, Refusal};
 pub use limits::Limits;
-pub use seekable::{DirectoryReadError, hash_by_directory};
-pub use unpacking::{Unpacked, Unpacking};
+pub use unpacking::{ReadError, Unpacked, Unpacking};
 
 pub use self::forms::is_program_of;
 use self::forms::{Entry, archive_form, directory_form};
@@ -72,7 +69,7 @@ pub struct ArchiveHasher {
     sink: Sink,
     stream: Stream,
     size: u64,
-    refused: Option<ArchiveError>,
+    refused: Option<BadArchive>,
 }
 
 impl ArchiveHasher {
@@ -91,13 +88,13 @@ impl ArchiveHasher {
         Self { sink: Sink::new(threads), stream: Stream::new(limits), size: 0, refused: None }
     }
 
-    /// Takes more bytes. Once the streaming pass has refused they count for `zh:` and the size alone.
+    /// Takes more bytes. Once the archive is refused they count for `zh:` and the size alone.
     ///
     /// # Errors
     ///
-    /// [`ArchiveError::Bad`] if the archive is beyond the limits, at once and from then on: nothing is to be gained
-    /// by reading on. [`ArchiveError::Spool`] waits for [`finish`](Self::finish).
-    pub fn update(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
+    /// [`BadArchive`] if the archive is beyond the limits, at once and from then on: nothing is to be gained by reading on.
+    /// What else is refused waits for [`finish`](Self::finish).
+    pub fn update(&mut self, bytes: &[u8]) -> Result<(), BadArchive> {
         self.size += bytes.len() as u64;
         for piece in bytes.chunks(PIECE) {
             self.sink.archive(piece);
@@ -106,16 +103,8 @@ impl ArchiveHasher {
             }
         }
         match &self.refused {
-            Some(bad @ ArchiveError::Bad(_)) => Err(bad.clone()),
+            Some(bad) if bad.is_beyond_limits() => Err(bad.clone()),
             _ => Ok(()),
-        }
-    }
-
-    /// Why the archive must be read again by its central directory, as soon as that is known.
-    pub fn spool_reason(&self) -> Option<SpoolReason> {
-        match self.refused {
-            Some(ArchiveError::Spool(reason)) => Some(reason),
-            _ => None,
         }
     }
 
@@ -123,8 +112,7 @@ impl ArchiveHasher {
     ///
     /// # Errors
     ///
-    /// [`Refusal`], which holds `zh:` and size all the same: with [`ArchiveError::Spool`] if the central directory has
-    /// to decide, with [`ArchiveError::Bad`] if the package cannot be installed or is beyond the limits.
+    /// [`Refusal`], which holds `zh:` and size all the same.
     pub fn finish(self) -> Result<ArchiveHashes, Refusal> {
         let Self { sink, stream, size, refused } = self;
         let digests = sink.finish();
@@ -139,13 +127,11 @@ impl ArchiveHasher {
                     Entry { name: entry.name, directory: entry.directory, digest: readable.then_some(digest) }
                 })
                 .collect();
-            Ok(ArchiveHashes::of_entries(digests.zh, size, &entries)?)
+            ArchiveHashes::of_entries(digests.zh, size, &entries)
         });
         hashes.map_err(|error| Refusal { zh: digests.zh, size, error })
     }
 }
 
-#[cfg(test)]
-mod second_reader;
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,22 @@
 //! The streaming pass: a machine that takes the bytes of an archive as they arrive.
 //!
-//! Entry after entry, then the directory, then its end; no gap, nothing before, nothing after. Whatever is unusual ends
-//! the pass with a [`SpoolReason`], for the central directory decides; only the [`Limits`] end it for good.
+//! Entry after entry, then the directory, then its end; no gap, nothing before, nothing after. Whatever is unusual is
+//! refused, for the central directory may say something else than what was read.
 //! Memory: a header, and a short record for each entry.
 
 use std::mem;
 
 use flate2::{Decompress, FlushDecompress, Status};
+use memchr::memmem;
 
 use super::central::{Directory, Streamed};
+use super::forms::lossy;
 use super::record::{
     CENTRAL, CENTRAL_LENGTH, CentralHeader, DEFLATED, DESCRIBED, DESCRIPTOR, DirectoryEnd, END, END_LENGTH, LOCAL,
     LOCAL_LENGTH, LocalHeader, STORED, ZIP64_END, ZIP64_END_LENGTH, ZIP64_LOCATOR_LENGTH, signature, zip64_end_offset,
 };
 use super::sink::Sink;
-use super::{ArchiveError, BadArchive, Limits, SpoolReason};
+use super::{BadArchive, Limits, Oddity};
 
 /// Flags without meaning for the content: how hard was compressed, sizes follow, the name is UTF-8.
 const USUAL_FLAGS: u16 = 0b110 | DESCRIBED | 1 << 11;
@@ -64,7 +66,7 @@ struct Current {
 }
 
 /// Whether a step can be followed by another one with the bytes at hand.
-type Step = Result<bool, ArchiveError>;
+type Step = Result<bool, BadArchive>;
 
 impl Stream {
     pub(super) fn new(limits: Limits) -> Self {
@@ -83,7 +85,7 @@ impl Stream {
     }
 
     /// Takes more bytes. After an error nothing more may be given.
-    pub(super) fn update(&mut self, mut input: &[u8], sink: &mut Sink) -> Result<(), ArchiveError> {
+    pub(super) fn update(&mut self, mut input: &[u8], sink: &mut Sink) -> Result<(), BadArchive> {
         loop {
             let more = match self.state {
                 State::Signature => self.signature(&mut input)?,
@@ -95,7 +97,7 @@ impl Stream {
                 State::Zip64End => self.zip64_end(&mut input)?,
                 State::End => self.end(&mut input)?,
                 State::Done if input.is_empty() => false,
-                State::Done => return Err(SpoolReason::Trailing.into()),
+                State::Done => return Err(Oddity::Trailing.into()),
             };
             if !more {
                 return Ok(());
@@ -104,10 +106,10 @@ impl Stream {
     }
 
     /// The entries, if the archive is complete.
-    pub(super) fn finish(self) -> Result<Vec<Streamed>, ArchiveError> {
+    pub(super) fn finish(self) -> Result<Vec<Streamed>, BadArchive> {
         match self.state {
             State::Done => Ok(self.entries),
-            _ => Err(SpoolReason::CutShort.into()),
+            _ => Err(BadArchive::NotAZip),
         }
     }
 
@@ -142,7 +144,9 @@ impl Stream {
             }
             Some(ZIP64_END) if directory_ended && !self.directory.zip64 => State::Zip64End,
             Some(END) if directory_ended => State::End,
-            _ => return Err(SpoolReason::Gap.into()),
+            Some(END) if self.position == 0 => return Err(BadArchive::Empty),
+            _ if self.position == 0 => return Err(BadArchive::NotAZip),
+            _ => return Err(Oddity::Gap.into()),
         };
         Ok(true)
     }
@@ -151,29 +155,30 @@ impl Stream {
         if !self.hold(input, LOCAL_LENGTH) {
             return Ok(false);
         }
-        let (name, extra) = LocalHeader::lengths(&self.held).ok_or(SpoolReason::LocalHeader)?;
+        let (name, extra) = LocalHeader::lengths(&self.held).ok_or(Oddity::LocalHeader)?;
         self.check_room(name)?;
         let length = LOCAL_LENGTH + name + extra;
         if !self.hold(input, length) {
             return Ok(false);
         }
-        let header = LocalHeader::parse(&self.held).ok_or(SpoolReason::LocalHeader)?;
+        let header = LocalHeader::parse(&self.held).ok_or(Oddity::LocalHeader)?;
         if header.flags & !USUAL_FLAGS != 0 {
-            return Err(SpoolReason::Flags.into());
+            return Err(Oddity::Flags.into());
         }
         self.state = match header.method {
             STORED => State::Stored,
             DEFLATED => State::Deflated,
-            _ => return Err(SpoolReason::Method.into()),
+            method => return Err(BadArchive::Method { name: lossy(header.name), method }),
         };
         let entry = Streamed {
             name: header.name.into(),
             flags: header.flags,
             method: header.method,
             offset: self.position,
+            data: self.position + length as u64,
             ..Streamed::default()
         };
-        let sizes_follow = entry.is_described() && header.method == DEFLATED;
+        let sizes_follow = entry.is_described() && (header.method == DEFLATED || header.packed == 0);
         self.current = Current {
             entry,
             crc: crc32fast::Hasher::new(),
@@ -188,13 +193,12 @@ impl Stream {
     }
 
     /// Refuses one entry too many, or a directory that is bound to be too large.
-    fn check_room(&self, name: usize) -> Result<(), ArchiveError> {
+    fn check_room(&self, name: usize) -> Result<(), BadArchive> {
         if self.entries.len() >= self.limits.entries {
             return Err(BadArchive::TooManyEntries(self.limits.entries).into());
         }
-        // The directory may well have a shorter one.
         if name > self.limits.name {
-            return Err(SpoolReason::LocalHeader.into());
+            return Err(BadArchive::NameTooLong(self.limits.name));
         }
         if self.directory.size + (CENTRAL_LENGTH + name) as u64 > self.limits.directory {
             return Err(BadArchive::DirectoryTooLarge(self.limits.directory).into());
@@ -203,7 +207,7 @@ impl Stream {
     }
 
     fn stored(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
-        let left = self.current.left.unwrap_or_default();
+        let Some(left) = self.current.left else { return self.stored_up_to_descriptor(input, sink) };
         let (now, later) = input.split_at(usize::try_from(left).unwrap_or(usize::MAX).min(input.len()));
         self.current.crc.update(now);
         sink.content(now);
@@ -212,13 +216,47 @@ impl Stream {
         if self.current.left == Some(0) { self.end_of_data(sink) } else { Ok(false) }
     }
 
+    /// Stored data whose size follows them: they end before the first descriptor that fits them.
+    fn stored_up_to_descriptor(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
+        let bytes = [mem::take(&mut self.held).as_slice(), input].concat();
+        let mut done = 0;
+        let mut take = |stream: &mut Self, end: usize| {
+            let content = &bytes[done..end.max(done)];
+            stream.current.crc.update(content);
+            sink.content(content);
+            done += content.len();
+            stream.count(content.len(), content.len()).map(|()| done)
+        };
+        let mut from = 0;
+        let found = loop {
+            let at = memmem::find(&bytes[from..], &DESCRIPTOR.to_le_bytes()).map(|at| from + at);
+            // The last bytes may begin a descriptor.
+            let done = take(self, at.unwrap_or(bytes.len().saturating_sub(3)))?;
+            if at.is_none() || bytes.len() - done < DESCRIPTOR_AND_NEXT {
+                break false;
+            }
+            self.current.entry.crc = self.current.crc.clone().finalize();
+            if descriptor_length(&bytes[done..], &self.current.entry).is_some() {
+                break true;
+            }
+            from = done + 1;
+        };
+        let held = if found { DESCRIPTOR_AND_NEXT } else { bytes.len() - done };
+        self.held.extend_from_slice(&bytes[done..done + held]);
+        *input = &input[input.len() - (bytes.len() - done - held)..];
+        if found { self.end_of_data(sink) } else { Ok(false) }
+    }
+
     fn deflated(&mut self, input: &mut &[u8], sink: &mut Sink) -> Step {
         let left = self.current.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
         let packed = &input[..left.min(input.len())];
         let space = sink.space();
         let room = space.len();
         let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
-        let status = self.inflate.decompress(packed, space, FlushDecompress::None).map_err(|_| SpoolReason::Deflate)?;
+        let status = self
+            .inflate
+            .decompress(packed, space, FlushDecompress::None)
+            .map_err(|_| BadArchive::Corrupt(lossy(&self.current.entry.name)))?;
         let used = usize::try_from(self.inflate.total_in() - before_in).unwrap_or(usize::MAX);
         let made = usize::try_from(self.inflate.total_out() - before_out).unwrap_or(usize::MAX);
         self.current.crc.update(&space[..made]);
@@ -230,7 +268,7 @@ impl Stream {
             return if self.current.left.unwrap_or(0) == 0 {
                 self.end_of_data(sink)
             } else {
-                Err(SpoolReason::Deflate.into())
+                Err(Oddity::Deflate.into())
             };
         }
         // A full buffer means that more may come of the same input.
@@ -238,7 +276,7 @@ impl Stream {
             return Ok(true);
         }
         if !all_used || self.current.left == Some(0) {
-            return Err(SpoolReason::Deflate.into());
+            return Err(Oddity::Deflate.into());
         }
         Ok(false)
     }
@@ -266,7 +304,7 @@ impl Stream {
         } else if declared == (entry.crc, entry.packed, entry.unpacked) {
             State::Signature
         } else {
-            return Err(SpoolReason::LocalDiffers.into());
+            return Err(Oddity::LocalDiffers.into());
         };
         self.entries.push(entry);
         Ok(true)
@@ -276,8 +314,8 @@ impl Stream {
         if !self.hold(input, DESCRIPTOR_AND_NEXT) {
             return Ok(false);
         }
-        let entry = self.entries.last().ok_or(SpoolReason::Descriptor)?;
-        let length = descriptor_length(&self.held, entry).ok_or(SpoolReason::Descriptor)?;
+        let entry = self.entries.last().ok_or(Oddity::Descriptor)?;
+        let length = descriptor_length(&self.held, entry).ok_or(Oddity::Descriptor)?;
         self.release(length);
         self.state = State::Signature;
         Ok(true)
@@ -287,16 +325,16 @@ impl Stream {
         if !self.hold(input, CENTRAL_LENGTH) {
             return Ok(false);
         }
-        let length = CentralHeader::length(&self.held).ok_or(SpoolReason::CentralDiffers)?;
+        let length = CentralHeader::length(&self.held).ok_or(Oddity::CentralDiffers)?;
         // What has not been compared with an entry need not be the directory at all.
         if self.position - self.directory.offset + length as u64 > self.limits.directory {
-            return Err(SpoolReason::CentralDiffers.into());
+            return Err(Oddity::CentralDiffers.into());
         }
         if !self.hold(input, length) {
             return Ok(false);
         }
-        let header = CentralHeader::parse(&self.held).ok_or(SpoolReason::CentralDiffers)?;
-        self.entries.get_mut(self.confirmed).ok_or(SpoolReason::CentralDiffers)?.confirm(&header)?;
+        let header = CentralHeader::parse(&self.held).ok_or(Oddity::CentralDiffers)?;
+        self.entries.get_mut(self.confirmed).ok_or(Oddity::CentralDiffers)?.confirm(&header)?;
         self.confirmed += 1;
         self.release(length);
         self.directory.size = self.position - self.directory.offset;
@@ -309,9 +347,9 @@ impl Stream {
         if !self.hold(input, ZIP64_END_LENGTH + ZIP64_LOCATOR_LENGTH) {
             return Ok(false);
         }
-        let (end, length) = DirectoryEnd::parse_zip64(&self.held).ok_or(SpoolReason::EndDiffers)?;
+        let (end, length) = DirectoryEnd::parse_zip64(&self.held).ok_or(Oddity::EndDiffers)?;
         if zip64_end_offset(&self.held[ZIP64_END_LENGTH..]) != Some(self.position) {
-            return Err(SpoolReason::EndDiffers.into());
+            return Err(Oddity::EndDiffers.into());
         }
         self.directory.confirm_zip64(&end, length)?;
         self.release(ZIP64_END_LENGTH + ZIP64_LOCATOR_LENGTH);
@@ -323,7 +361,7 @@ impl Stream {
         if !self.hold(input, END_LENGTH) {
             return Ok(false);
         }
-        let (_, comment) = DirectoryEnd::parse(&self.held).ok_or(SpoolReason::EndDiffers)?;
+        let (_, comment) = DirectoryEnd::parse(&self.held).ok_or(Oddity::EndDiffers)?;
         if !self.hold(input, END_LENGTH + comment) {
             return Ok(false);
         }

@@ -1,14 +1,30 @@
-//! An archive that is unpacked by its central directory, as the tools unpack it.
+//! An archive that is unpacked, once the streaming pass has read it to its end.
 
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use super::Limits;
-use super::seekable::{Contents, DirectoryReadError, Header, open};
+use flate2::read::DeflateDecoder;
+
+use super::central::Streamed;
+use super::record::DEFLATED;
+use super::sink::Sink;
+use super::stream::Stream;
+use super::{BadArchive, Limits, PIECE, Threads};
+
+/// Why an archive was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The reader failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The archive is refused.
+    #[error(transparent)]
+    Bad(#[from] BadArchive),
+}
 
 /// An archive that is unpacked, entry by entry.
 pub struct Unpacking<'a, R> {
-    headers: std::vec::IntoIter<Header>,
-    contents: Contents<'a, R>,
+    entries: std::vec::IntoIter<Streamed>,
+    reader: &'a mut R,
 }
 
 /// An entry, as the central directory describes it.
@@ -23,27 +39,43 @@ pub struct Unpacked {
 }
 
 impl<'a, R: Read + Seek> Unpacking<'a, R> {
-    /// Reads the central directory.
+    /// Reads the archive to its end.
     ///
     /// # Errors
     ///
-    /// As [`super::hash_by_directory`].
-    pub fn open(reader: &'a mut R, limits: Limits) -> Result<Self, DirectoryReadError> {
-        let (headers, contents) = open(reader, limits)?;
-        Ok(Self { headers: headers.into_iter(), contents })
+    /// [`ReadError`]: what the reader says, or an archive that is refused.
+    pub fn open(reader: &'a mut R, limits: Limits) -> Result<Self, ReadError> {
+        reader.rewind()?;
+        let (mut stream, mut sink) = (Stream::new(limits), Sink::new(Threads::One));
+        let mut piece = vec![0; PIECE];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => break,
+                Ok(length) => stream.update(&piece[..length], &mut sink)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Self { entries: stream.finish()?.into_iter(), reader })
     }
 
-    /// The next entry, in the order of the directory; none after the last. Its content is written as it is read, before all
-    /// of it is known to be sound. That of directories is not looked at, as the tools do not.
+    /// The next entry, in the order of the archive; none after the last. That of directories is not looked at, as the
+    /// tools do not.
     ///
     /// # Errors
     ///
-    /// As [`super::hash_by_directory`], and what the writer says.
-    pub fn next_into(&mut self, to: &mut dyn Write) -> Result<Option<Unpacked>, DirectoryReadError> {
-        let Some(header) = self.headers.next() else { return Ok(None) };
-        if !header.directory {
-            self.contents.digest(&header, to)?;
+    /// What reader and writer say.
+    pub fn next_into(&mut self, to: &mut dyn Write) -> Result<Option<Unpacked>, ReadError> {
+        let Some(entry) = self.entries.next() else { return Ok(None) };
+        if !entry.directory {
+            self.reader.seek(SeekFrom::Start(entry.data))?;
+            let data = self.reader.by_ref().take(entry.packed);
+            if entry.method == DEFLATED {
+                io::copy(&mut DeflateDecoder::new(data), to)?
+            } else {
+                io::copy(&mut { data }, to)?
+            };
         }
-        Ok(Some(Unpacked { name: header.name, directory: header.directory, mode: header.mode }))
+        Ok(Some(Unpacked { name: entry.name, directory: entry.directory, mode: entry.mode }))
     }
 }
