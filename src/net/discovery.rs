@@ -184,8 +184,7 @@ impl ServiceMap {
             return Err(nonsense(format!("status {}", document.status)));
         }
         match document.media_type().as_deref() {
-            Some("application/json") if document.has_sound_media_type() => {}
-            Some("application/json") => return Err(nonsense("a malformed content type".to_owned())),
+            Some("application/json") => {}
             Some(other) => return Err(nonsense(format!("the content type {:?}, not JSON", bounded(other, 80)))),
             None => return Err(nonsense("no content type".to_owned())),
         }

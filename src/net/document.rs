@@ -142,11 +142,6 @@ impl Document {
         media_type(&self.headers)
     }
 
-    /// True if the parameters of its media type are what they should be.
-    pub fn has_sound_media_type(&self) -> bool {
-        self.header("content-type").is_some_and(has_sound_parameters)
-    }
-
     /// True if this is a page for people, as proxies and login forms give in place of a document.
     pub fn is_page(&self) -> bool {
         is_page(self.media_type().as_deref(), &self.body)
@@ -159,21 +154,6 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
-/// True if what follows a media type are parameters, `name=value` each; discovery refuses others, as in the tools.
-///
-/// Source: `mime.ParseMediaType` of Go. Semicolons within quotes are not known here.
-fn has_sound_parameters(value: &str) -> bool {
-    let token = |text: &str| {
-        let special = |c: char| !c.is_ascii_graphic() || "()<>@,;:\\\"/[]?=".contains(c);
-        !text.is_empty() && !text.contains(special)
-    };
-    let quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
-    let parameters = value.trim_end().trim_end_matches(';').split(';').skip(1);
-    parameters.map(str::trim).all(|parameter| {
-        parameter.split_once('=').is_some_and(|(name, value)| token(name) && (token(value) || quoted(value)))
-    })
-}
-
 /// True for what is called HTML, or begins with `<` after white space.
 pub(super) fn is_page(media_type: Option<&str>, start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
@@ -183,16 +163,6 @@ pub(super) fn is_page(media_type: Option<&str>, start: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parameters_of_media_types() {
-        for sound in ["a/b", "a/b;", "a/b; charset=utf-8", "a/b;x=\"y z\"; c=d ;"] {
-            assert!(has_sound_parameters(sound), "{sound}");
-        }
-        for malformed in ["a/b; charset", "a/b; =x", "a/b; a b=c", "a/b; c=d e", "a/b;; c=d", "a/b; c="] {
-            assert!(!has_sound_parameters(malformed), "{malformed}");
-        }
-    }
 
     #[test]
     fn pages_for_people() {

@@ -1,27 +1,26 @@
-//! Texts of URLs, escaped and checked as Go's `net/url` does it.
+//! Texts of URLs, escaped as Go's `net/url` does it.
 
-use std::fmt::Write;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use url::Url;
 
-/// What may stand in a path or a query as it is.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~')
-}
+/// What is escaped in a query.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-fn escape(text: &[u8], keep: impl Fn(u8) -> bool) -> String {
-    text.iter().fold(String::with_capacity(text.len()), |mut escaped, byte| {
-        if is_plain(*byte) || keep(*byte) {
-            escaped.push(char::from(*byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-        escaped
-    })
-}
+/// What is escaped in a path.
+const PATH: &AsciiSet = &QUERY
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'@');
 
 /// A path with everything escaped that has another meaning, or none, in a URL.
 pub(super) fn path(text: &[u8]) -> String {
-    escape(text, |byte| matches!(byte, b'$' | b'&' | b'+' | b',' | b'/' | b':' | b';' | b'=' | b'@'))
+    percent_encode(text, PATH).to_string()
 }
 
 /// A path as it is where that is legal, else escaped.
@@ -33,16 +32,8 @@ pub(super) fn legal_path(text: &str) -> Option<String> {
 
 /// The bytes that a text stands for; none if a `%` is not followed by two hexadecimal digits.
 pub(super) fn unescape(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = text.bytes();
-    let mut plain = Vec::with_capacity(text.len());
-    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-    while let Some(byte) = bytes.next() {
-        plain.push(match byte {
-            b'%' => u8::try_from(digit(bytes.next())? * 16 + digit(bytes.next())?).ok()?,
-            other => other,
-        });
-    }
-    Some(plain)
+    let is_hex = |digits: &str| digits.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    text.split('%').skip(1).all(is_hex).then(|| percent_decode_str(text).collect())
 }
 
 /// A query sorted by its keys, each key and value escaped again; none if it is malformed.
@@ -58,54 +49,14 @@ pub(super) fn query(text: &str) -> Option<String> {
     }
     // Values of one key keep their order.
     pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let escaped = |text: &[u8]| escape(text, |byte| byte == b' ').replace(' ', "+");
+    let escaped = |text: &[u8]| percent_encode(text, QUERY).to_string().replace("%20", "+");
     let pairs = pairs.iter().map(|(key, value)| format!("{}={}", escaped(key), escaped(value)));
     Some(pairs.collect::<Vec<_>>().join("&"))
 }
 
 /// True if a text is a URL with a scheme.
 pub(super) fn is_url(text: &str) -> bool {
-    if text.bytes().any(|byte| byte.is_ascii_control()) {
-        return false;
-    }
-    let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.bytes().all(in_scheme) {
-        return false;
-    }
-    let rest = rest.split('?').next().unwrap_or_default();
-    let path = match rest.strip_prefix("//") {
-        Some(rest) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            if !is_authority(authority) {
-                return false;
-            }
-            path
-        }
-        // Anything may stand behind a scheme without a slash.
-        None if !rest.starts_with('/') => "",
-        None => rest,
-    };
-    unescape(path).is_some() && unescape(fragment).is_some()
-}
-
-fn is_authority(text: &str) -> bool {
-    let (user, host) = text.rsplit_once('@').unwrap_or(("", text));
-    let in_user = |byte: u8| is_plain(byte) || matches!(byte, b'!' | b'$'..=b',' | b':' | b';' | b'=' | b'@');
-    if !user.bytes().all(in_user) || unescape(user).is_none() {
-        return false;
-    }
-    let (host, port) = match host.rfind(']').filter(|_| host.starts_with('[')) {
-        Some(end) => host.split_at(end + 1),
-        None => host.split_at(host.rfind(':').unwrap_or(host.len())),
-    };
-    let in_host = |byte: u8| {
-        let marks = matches!(byte, b'!' | b'"' | b'$'..=b',' | b':' | b';' | b'<' | b'=' | b'>' | b'[' | b']');
-        is_plain(byte) || marks || !byte.is_ascii()
-    };
-    let is_port = port.is_empty() || port[1..].bytes().all(|byte| byte.is_ascii_digit()) && port.starts_with(':');
-    is_port && host.bytes().all(in_host) && unescape(host).is_some()
+    !text.bytes().any(|byte| byte.is_ascii_control()) && Url::parse(text).is_ok() && unescape(text).is_some()
 }
 
 #[cfg(test)]
