@@ -16,8 +16,8 @@ use crate::finding::Rule;
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Decoded, LockFile, Spans};
 use crate::outcome::{
-    Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, Outcome, RecordedAt,
-    ReleaseOfHash,
+    Body, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, Outcome,
+    RecordedAt, ReleaseOfHash,
 };
 use crate::path::worktree;
 use crate::query::cached::{self, Check};
@@ -220,7 +220,6 @@ impl Read {
             Some(ReleaseOfHash {
                 address: release.address.clone(),
                 version: release.version.clone(),
-                signer: release.signer.clone(),
                 origin: origin(release, &hash)?,
             })
         });
@@ -237,7 +236,6 @@ impl Read {
             let of = |hash: &PackageHash| (hash.clone(), release.and_then(|release| origin(release, hash)));
             Some(ExplainedEntry {
                 entry: recorded(&addr, &entry.version, root.settings().lock_file_shown()),
-                signer: release.and_then(|release| release.signer.clone()),
                 hashes: entry.hashes.iter().map(of).collect(),
             })
         });
@@ -282,18 +280,13 @@ fn recorded(addr: &ProviderAddr, version: &Version, file: PathBuf) -> RecordedAt
     RecordedAt { address: addr.clone(), version: version.clone(), file, position: None }
 }
 
-/// What a hash is a hash of, and why that is believed; none if the release does not have it.
+/// What a hash is a hash of; none if the release does not have it.
 fn origin(release: &Release, hash: &PackageHash) -> Option<HashOrigin> {
-    if let Some(vouched) = release.h1.get(hash) {
-        let archive = release.lines.iter().find(|(_, line)| vouched.may_be_of(line));
-        return Some(HashOrigin::Contents {
-            platforms: vouched.platforms.keys().cloned().collect(),
-            evidence: vouched.evidence.clone(),
-            archive: archive.map(|(digest, _)| PackageHash::zh(*digest)),
-        });
+    if let Some(contents) = release.h1.get(hash) {
+        return Some(HashOrigin { of: Hashed::Contents, platforms: contents.platforms.keys().cloned().collect() });
     }
     Some(match release.lines.get(&hash.zh_digest()?)? {
-        Line::Archive(platforms) => HashOrigin::Archive { platforms: platforms.clone() },
-        Line::Other => HashOrigin::OtherFile,
+        Line::Archive(platforms) => HashOrigin { of: Hashed::Archive, platforms: platforms.clone() },
+        Line::Other => HashOrigin { of: Hashed::OtherFile, platforms: BTreeSet::new() },
     })
 }

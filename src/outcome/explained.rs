@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
-use crate::evidence::Evidence;
 use crate::finding::{Position, Rule};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::topics::Topic;
-use crate::trust::pins::Signer;
 use crate::version::Version;
 
 /// A topic, explained.
@@ -73,29 +71,26 @@ pub struct ReleaseOfHash {
     pub address: ProviderAddr,
     /// The version.
     pub version: Version,
-    /// Who signed its checksums; none if its source says nothing of that.
-    pub signer: Option<Signer>,
     /// What the hash is a hash of.
     pub origin: HashOrigin,
 }
 
-/// What a hash is a hash of, and why that is believed.
+/// What a hash is a hash of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HashOrigin {
+pub struct HashOrigin {
+    /// The kind.
+    pub of: Hashed,
+    /// The platforms of the package, where known.
+    pub platforms: BTreeSet<Platform>,
+}
+
+/// What is hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hashed {
     /// The files of a package.
-    Contents {
-        /// The platforms of the package, where known.
-        platforms: BTreeSet<Platform>,
-        /// Why it is believed.
-        evidence: Evidence,
-        /// The `zh:` of the archive, where known.
-        archive: Option<PackageHash>,
-    },
-    /// An archive in the signed checksums.
-    Archive {
-        /// Its platforms, where its names tell them.
-        platforms: BTreeSet<Platform>,
-    },
+    Contents,
+    /// An archive in the checksums.
+    Archive,
     /// Another file in the checksums, such as a manifest.
     OtherFile,
 }
@@ -114,8 +109,6 @@ pub struct ExplainedProvider {
 pub struct ExplainedEntry {
     /// The entry.
     pub entry: RecordedAt,
-    /// Who signed the release, where that is known here.
-    pub signer: Option<Signer>,
     /// Each recorded hash, and what it is a hash of, where that is known here.
     pub hashes: Vec<(PackageHash, Option<HashOrigin>)>,
 }

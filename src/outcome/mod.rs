@@ -27,7 +27,8 @@ use advice::Stand;
 
 pub use changes::{Changes, Need, TrustChange};
 pub use explained::{
-    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, RecordedAt, ReleaseOfHash,
+    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
+    ReleaseOfHash,
 };
 pub use mirror::{Fate, MirrorReport, MirroredPackage};
 pub use modules::{

@@ -6,14 +6,12 @@ use serde_json::{Value, json};
 
 use super::schema_tests::broken;
 use super::*;
-use crate::evidence::Evidence;
 use crate::finding::{Position, Rule};
 use crate::merge::{Remark, textconv};
 use crate::outcome::{
     Body, CacheReport, Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, FormattedFile, GitReport,
-    GitSetting, HashLine, HashOrigin, MergedFile, RecordedAt, ReleaseOfHash,
+    GitSetting, HashLine, HashOrigin, Hashed, MergedFile, RecordedAt, ReleaseOfHash,
 };
-use crate::trust::pins::Signer;
 
 const H1: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
@@ -35,7 +33,7 @@ fn recorded(line: Option<usize>) -> RecordedAt {
 
 fn contents() -> HashOrigin {
     let platforms = ["linux_amd64".parse().unwrap()].into();
-    HashOrigin::Contents { platforms, evidence: Evidence::Computed, archive: None }
+    HashOrigin { of: Hashed::Contents, platforms }
 }
 
 #[test]
@@ -59,7 +57,7 @@ fn alone_it_lists_rules_and_topics() {
 #[test]
 fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
     let RecordedAt { address, version, .. } = recorded(None);
-    let release = ReleaseOfHash { address, version, signer: Some(Signer::Unsigned), origin: contents() };
+    let release = ReleaseOfHash { address, version, origin: contents() };
     let explained = ExplainedHash {
         hash: H1.parse().unwrap(),
         well_formed: true,
@@ -71,13 +69,13 @@ fn a_hash_is_explained_by_where_it_stands_and_whose_it_is() {
     assert_eq!(lines[1], "  recorded for registry.terraform.io/acme/widget 1.0.0 in env/.terraform.lock.hcl:7");
     assert!(lines[2].contains("the files of the package for linux_amd64"), "{human}");
     assert_eq!(json["hash"]["recorded"][0]["line"], 7);
-    assert_eq!(json["hash"]["releases"][0]["origin"]["evidence"], "computed");
+    assert_eq!(json["hash"]["releases"][0]["origin"]["platform"], "linux_amd64");
 }
 
 #[test]
 fn a_provider_is_explained_hash_by_hash() {
     let hashes = vec![(H1.parse().unwrap(), Some(contents())), ("zh:00".parse().unwrap(), None)];
-    let entry = ExplainedEntry { entry: recorded(None), signer: None, hashes };
+    let entry = ExplainedEntry { entry: recorded(None), hashes };
     let provider = ExplainedProvider { entries: vec![entry], elsewhere: vec![recorded(None)] };
     let (human, json) = told("explain", Body::Explained(Explained::Provider(provider)));
     assert!(human.contains("  zh:00  not known here\n") && human.contains(" also in env/"), "{human}");

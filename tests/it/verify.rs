@@ -175,9 +175,7 @@ fn explanations_need_nobody() {
     let run = workspace.tflock(&registry, ["explain", &package.zh()]).ended_with(0);
     assert!(run.stdout.contains("the archive for darwin_arm64"), "{run}");
     let run = workspace.tflock(&registry, ["explain", &package.h1]).ended_with(0);
-    assert!(run.stdout.contains("computed here from zh:"), "{run}");
-    let run = workspace.tflock(&registry, ["explain", &format!("{}/acme/widget", registry.host())]).ended_with(0);
-    assert!(run.filtered(&run.stdout).contains("checksums signed by <key GOOD>"), "{run}");
+    assert!(run.stdout.contains("the files of the package for darwin_arm64"), "{run}");
     workspace.tflock(&registry, ["explain", "pins-nothing"]).ended_with(0);
     // What annotations call changes.
     let run = workspace.tflock(&registry, ["explain", "provider-added"]).ended_with(0);
@@ -189,7 +187,7 @@ fn explanations_need_nobody() {
     insta::assert_snapshot!(run.filtered(&run.stdout).replace(&package.zh(), "<zh>").replace(&package.h1, "<h1>"), @r"
     <h1>
       recorded for localhost:PORT/acme/widget 1.4.0 in .terraform.lock.hcl:18, other/.terraform.lock.hcl:18
-      the files of the package for darwin_arm64 of localhost:PORT/acme/widget 1.4.0, computed here from <zh>; checksums signed by <key GOOD>
+      the files of the package for darwin_arm64 of localhost:PORT/acme/widget 1.4.0
     ");
     let run = workspace.tflock(&registry, ["explain", &format!("{}/acme/widget", registry.host())]).ended_with(0);
     assert!(run.stdout.contains("1.4.0 also in other/.terraform.lock.hcl"), "{run}");

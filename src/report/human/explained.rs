@@ -4,18 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::pages::page;
-use crate::evidence::Evidence;
 use crate::exit_code::ExitCode;
 use crate::finding::{Class, Level, Rule};
-use crate::hash::PackageHash;
-use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, ItemRule, RecordedAt};
+use crate::outcome::{
+    Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
+};
 use crate::platform::Platform;
 use crate::report::table::rows;
 use crate::report::wrap::flow;
 use crate::report::{Detail, Style, printable, slashed};
 use crate::topics::TOPICS;
-use crate::trust::pins::Signer;
-use crate::trust::words::by;
 
 pub(super) fn explained(explained: &Explained, style: Style) -> String {
     match explained {
@@ -112,9 +110,7 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
         text.push_str("  recorded in no lock file of this repository\n");
     }
     for release in &explained.releases {
-        let (what, why) = origin(&release.origin);
-        let (addr, version) = (&release.address, &release.version);
-        let comes = format!("{what} of {addr} {version}{why}{}", signed(release.signer.as_ref()));
+        let comes = format!("{} of {} {}", origin(&release.origin), release.address, release.version);
         let _ = writeln!(text, "  {}", flow(2, &comes, style));
     }
     if explained.releases.is_empty() {
@@ -127,17 +123,12 @@ fn hash(explained: &ExplainedHash, style: Style) -> String {
 
 fn provider(provider: &ExplainedProvider, style: Style) -> String {
     let mut text = String::new();
-    let key = |it: &ExplainedEntry| {
-        (it.entry.address.clone(), it.entry.version.clone(), it.signer.clone(), it.hashes.clone())
-    };
-    for ((addr, version, signer, hashes), entries) in together(&provider.entries, key) {
+    let key = |it: &ExplainedEntry| (it.entry.address.clone(), it.entry.version.clone(), it.hashes.clone());
+    for ((addr, version, hashes), entries) in together(&provider.entries, key) {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
         let _ = writeln!(text, "{}", flow(0, &format!("{addr} {version} in {}", places(&recorded, style)), style));
-        if let Some(signer) = signer {
-            let _ = writeln!(text, "  {}", flow(2, &self::signer(&signer), style));
-        }
         for (hash, from) in hashes {
-            let from = from.as_ref().map(origin).map_or("not known here".to_owned(), |(what, why)| what + &why);
+            let from = from.as_ref().map(origin).unwrap_or_else(|| "not known here".to_owned());
             let _ = writeln!(text, "  {}", flow(2, &format!("{hash}  {from}"), style));
         }
     }
@@ -153,32 +144,13 @@ fn list(platforms: &BTreeSet<Platform>) -> String {
     platforms.iter().map(Platform::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// What a hash is a hash of, and why that is believed.
-fn origin(origin: &HashOrigin) -> (String, String) {
-    match origin {
-        HashOrigin::Contents { platforms, evidence, archive } => {
-            let platform = if platforms.is_empty() { "an unknown platform".to_owned() } else { list(platforms) };
-            let archive = archive.as_ref().map_or("its archive", PackageHash::as_str);
-            let why = match evidence {
-                Evidence::Signed(_) => ", signed".to_owned(),
-                Evidence::ReportedByOrigin => format!(", reported by the registry for {archive}"),
-                Evidence::ReportedByMirror => format!(", reported by a mirror for {archive}"),
-                Evidence::ReportedByIndex(name) => format!(", reported by the index {name:?} for {archive}"),
-                Evidence::Computed => format!(", computed here from {archive}"),
-                Evidence::Recorded => ", recorded before".to_owned(),
-            };
-            (format!("the files of the package for {platform}"), why)
-        }
-        HashOrigin::Archive { platforms } if platforms.is_empty() => ("an archive".to_owned(), String::new()),
-        HashOrigin::Archive { platforms } => (format!("the archive for {}", list(platforms)), String::new()),
-        HashOrigin::OtherFile => ("another file in the checksums, such as a manifest".to_owned(), String::new()),
+/// What a hash is a hash of.
+fn origin(origin: &HashOrigin) -> String {
+    let platforms =
+        if origin.platforms.is_empty() { "an unknown platform".to_owned() } else { list(&origin.platforms) };
+    match origin.of {
+        Hashed::Contents => format!("the files of the package for {platforms}"),
+        Hashed::Archive => format!("the archive for {platforms}"),
+        Hashed::OtherFile => "another file in the checksums, such as a manifest".to_owned(),
     }
-}
-
-fn signed(signer: Option<&Signer>) -> String {
-    signer.map(|signer| format!("; {}", self::signer(signer))).unwrap_or_default()
-}
-
-fn signer(signer: &Signer) -> String {
-    format!("checksums {}", by(signer))
 }

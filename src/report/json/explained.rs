@@ -1,14 +1,13 @@
 //! `explain` for programs.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
-use super::{class, level, one, trust};
-use crate::evidence::Evidence;
+use super::{class, level, one};
 use crate::exit_code::ExitCode;
 use crate::finding::Rule;
-use crate::outcome::{Explained, ExplainedEntry, ExplainedHash, HashOrigin, ItemRule, RecordedAt, ReleaseOfHash};
+use crate::outcome::{
+    Explained, ExplainedEntry, ExplainedHash, HashOrigin, Hashed, ItemRule, RecordedAt, ReleaseOfHash,
+};
 use crate::platform::Platform;
 use crate::report::slashed;
 use crate::topics::{TOPICS, Topic};
@@ -52,7 +51,6 @@ fn hash(hash: &ExplainedHash) -> Value {
         json!({
             "address": release.address.to_string(),
             "version": release.version.to_string(),
-            "signer": release.signer.as_ref().map(trust::signer),
             "origin": origin(&release.origin),
         })
     };
@@ -69,7 +67,6 @@ fn entry(explained: &ExplainedEntry) -> Value {
     let hashes: Value =
         hashes.map(|(hash, from)| json!({ "hash": hash.as_str(), "origin": from.as_ref().map(origin) })).collect();
     let mut entry = recorded(&explained.entry);
-    entry["signer"] = json!(explained.signer.as_ref().map(trust::signer));
     entry["hashes"] = hashes;
     entry
 }
@@ -84,17 +81,10 @@ fn recorded(entry: &RecordedAt) -> Value {
 }
 
 fn origin(origin: &HashOrigin) -> Value {
-    let platform = |platforms: &BTreeSet<Platform>| platforms.first().map(|platform| platform.as_str().to_owned());
-    match origin {
-        HashOrigin::Contents { platforms: of, evidence, archive } => json!({
-            "of": "contents",
-            "platform": platform(of),
-            "evidence": Evidence::as_str(evidence),
-            "archive": archive.as_ref().map(ToString::to_string),
-        }),
-        HashOrigin::Archive { platforms: of } => {
-            json!({ "of": "archive", "platform": platform(of), "evidence": "signed", "archive": null })
-        }
-        HashOrigin::OtherFile => json!({ "of": "other-file", "platform": null, "evidence": "signed", "archive": null }),
-    }
+    let of = match origin.of {
+        Hashed::Contents => "contents",
+        Hashed::Archive => "archive",
+        Hashed::OtherFile => "other-file",
+    };
+    json!({ "of": of, "platform": origin.platforms.first().map(Platform::as_str) })
 }
