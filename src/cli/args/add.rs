@@ -11,7 +11,6 @@ use crate::commands::{LockOptions, add, remove};
 /// byte, and locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
 /// was locked before, by git's history, is no first use: that version is held to the hashes recorded then. On any error
 /// neither file changes.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"

@@ -21,13 +21,8 @@ pub(in crate::modules) fn unpack_zip(mut archive: File, builder: &mut Builder) -
 }
 
 pub(super) fn unpack<R: Read + Seek>(archive: &mut R, builder: &mut Builder) -> Result<(), UnpackError> {
-    let limits = Limits {
-        entries: MAX_ENTRIES,
-        name: MAX_NAME,
-        directory: MAX_DIRECTORY,
-        unpacked: builder.bytes_left(),
-        ..Limits::default()
-    };
+    let limits =
+        Limits { entries: MAX_ENTRIES, name: MAX_NAME, directory: MAX_DIRECTORY, unpacked: builder.bytes_left() };
     let mut entries = Unpacking::open(archive, limits).map_err(damaged)?;
     loop {
         // Only what is sound to its end becomes a file.

@@ -128,7 +128,7 @@ fn provider(provider: &ExplainedProvider, style: Style) -> String {
         let recorded: Vec<&RecordedAt> = entries.iter().map(|it| &it.entry).collect();
         let _ = writeln!(text, "{}", flow(0, &format!("{addr} {version} in {}", places(&recorded, style)), style));
         for (hash, from) in hashes {
-            let from = from.as_ref().map(origin).unwrap_or_else(|| "not known here".to_owned());
+            let from = from.as_ref().map_or_else(|| "not known here".to_owned(), origin);
             let _ = writeln!(text, "  {}", flow(2, &format!("{hash}  {from}"), style));
         }
     }

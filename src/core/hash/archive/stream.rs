@@ -195,13 +195,13 @@ impl Stream {
     /// Refuses one entry too many, or a directory that is bound to be too large.
     fn check_room(&self, name: usize) -> Result<(), BadArchive> {
         if self.entries.len() >= self.limits.entries {
-            return Err(BadArchive::TooManyEntries(self.limits.entries).into());
+            return Err(BadArchive::TooManyEntries(self.limits.entries));
         }
         if name > self.limits.name {
             return Err(BadArchive::NameTooLong(self.limits.name));
         }
         if self.directory.size + (CENTRAL_LENGTH + name) as u64 > self.limits.directory {
-            return Err(BadArchive::DirectoryTooLarge(self.limits.directory).into());
+            return Err(BadArchive::DirectoryTooLarge(self.limits.directory));
         }
         Ok(())
     }
