@@ -61,8 +61,6 @@ fn two_threads(bencher: Bencher<'_, '_>) {
     streamed(bencher, Threads::Two);
 }
 
-/// The second reading, of an archive that could not be streamed.
-
 /// What no way of hashing can do without.
 #[divan::bench(sample_count = 10)]
 fn digests_alone(bencher: Bencher<'_, '_>) {
