@@ -43,6 +43,7 @@ pub(super) const BY_SUMS: &str = "the checksums of the release give";
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) url: Url,
+    pub(super) file_name: String,
     /// Its digest, where that is known, and who gives it.
     pub(super) zh: Option<(Sha256Digest, &'static str)>,
     /// What it takes to download it.

@@ -157,7 +157,8 @@ impl RegistrySource {
         if let Some(finding) = unbound.filter(|finding| finding.level == Level::Deny) {
             return Err(finding.into());
         }
-        let wanted = Wanted { url: package.url.clone(), zh: Some((digest, BY_SUMS)), authorization: None, copy: None };
+        let (url, file_name) = (package.url.clone(), package.file_name.clone());
+        let wanted = Wanted { url, file_name, zh: Some((digest, BY_SUMS)), authorization: None, copy: None };
         let (place, signed) = (Place::Origin(Box::new(wanted)), Some(signed.digests()));
         Ok(Some(Located { place, digest: Some(digest), release: None, signed }))
     }

@@ -269,7 +269,8 @@ impl MirrorSource {
         archive: MirrorArchive,
         copy: Option<Arc<ArchiveCopy>>,
     ) -> Result<PackageFacts, Refusal> {
-        let wanted = Wanted { url: archive.url.clone(), zh: None, copy, authorization: None };
+        let (url, file_name) = (archive.url.clone(), archive.file_name.clone());
+        let wanted = Wanted { url, file_name, zh: None, copy, authorization: None };
         let found = self.downloads.fetch(key.clone(), &wanted).await?;
         let zh = PackageHash::zh(found.zh);
         let is_own = |hash: &PackageHash| *hash == zh || *hash == found.h1 || found.archive_form.as_ref() == Some(hash);
@@ -308,7 +309,7 @@ impl MirrorSource {
         let (url, authorization, zh) = mirror.archive(&package).await?;
         let file_name = naming::conventional(&key.address, &key.version, &key.platform);
         let given = "its manifest in the OCI registry gives";
-        let wanted = Wanted { url, zh: Some((zh, given)), copy, authorization };
+        let wanted = Wanted { url, file_name: file_name.clone(), zh: Some((zh, given)), copy, authorization };
         let found = self.downloads.fetch(key, &wanted).await?;
         Ok(PackageFacts {
             zh: Some(found.zh),
