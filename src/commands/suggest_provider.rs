@@ -4,64 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Services, known_providers};
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, well_known};
 use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::{RunSettings, directory, one_dialect};
-
-/// Providers that many configurations require, as both default registries have them.
-const WELL_KNOWN: [&str; 48] = [
-    "Azure/azapi",
-    "DataDog/datadog",
-    "PagerDuty/pagerduty",
-    "aliyun/alicloud",
-    "auth0/auth0",
-    "bpg/proxmox",
-    "cloudflare/cloudflare",
-    "confluentinc/confluent",
-    "cyrilgdn/postgresql",
-    "databricks/databricks",
-    "digitalocean/digitalocean",
-    "elastic/ec",
-    "elastic/elasticstack",
-    "fastly/fastly",
-    "fluxcd/flux",
-    "gitlabhq/gitlab",
-    "grafana/grafana",
-    "hashicorp/archive",
-    "hashicorp/aws",
-    "hashicorp/awscc",
-    "hashicorp/azuread",
-    "hashicorp/azurerm",
-    "hashicorp/cloudinit",
-    "hashicorp/consul",
-    "hashicorp/dns",
-    "hashicorp/external",
-    "hashicorp/google",
-    "hashicorp/google-beta",
-    "hashicorp/helm",
-    "hashicorp/http",
-    "hashicorp/kubernetes",
-    "hashicorp/local",
-    "hashicorp/nomad",
-    "hashicorp/null",
-    "hashicorp/random",
-    "hashicorp/template",
-    "hashicorp/time",
-    "hashicorp/tls",
-    "hashicorp/vault",
-    "hashicorp/vsphere",
-    "hetznercloud/hcloud",
-    "integrations/github",
-    "kreuzwerker/docker",
-    "linode/linode",
-    "mongodb/mongodbatlas",
-    "newrelic/newrelic",
-    "okta/okta",
-    "snowflakedb/snowflake",
-];
 
 /// Adds near names to errors about providers, as typed, that there are not or that no root module knows; and to any
 /// error where a directory was typed in their place.
@@ -130,7 +78,7 @@ impl Meant<'_> {
         let mut known = self.known().clone();
         if error.kind == ErrorKind::UnknownProvider {
             // The registry was asked, which has others than those of the work tree.
-            known.extend(WELL_KNOWN.map(str::to_owned));
+            known.extend(well_known().map(str::to_owned));
             error.hints.clear();
         } else if is_told {
             return;
@@ -192,7 +140,6 @@ mod tests {
 
     #[test]
     fn well_known_names_are_suggested() {
-        assert!(WELL_KNOWN.is_sorted());
         assert_eq!(hints("datadog"), ["did you mean DataDog/datadog?"]);
         assert_eq!(hints("hashicorp/nul")[0], "did you mean hashicorp/null?");
         assert_eq!(hints("hashicorp/github"), ["did you mean integrations/github?"]);

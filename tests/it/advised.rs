@@ -256,7 +256,7 @@ const ADVICE: &[Advice] = &[
 ];
 
 /// Rules whose advice has a test of its own, or that no small world raises.
-const ELSEWHERE: [(Rule, &str); 27] = [
+const ELSEWHERE: [(Rule, &str); 28] = [
     (Rule::InstalledDiffers, "verify: what is installed is looked at; modules: it is installed again"),
     (Rule::ModuleChanged, "modules: the locks of modules"),
     (Rule::ModuleAmbiguous, "attack: what the tools read in two ways"),
@@ -280,6 +280,7 @@ const ELSEWHERE: [(Rule, &str); 27] = [
     (Rule::ModuleNotInstalled, "modules: installed, then locked"),
     (Rule::HashReplaced, "the same command as for `republished`"),
     (Rule::PinChanged, "verify_base: `--allow-trust-change`"),
+    (Rule::SimilarName, "squat: `--allow-trust-change`, and a pin at the base"),
     (Rule::RepublicationAccepted, "verify_base: `--allow-trust-change`"),
     (Rule::LinkChanged, "attack::links: `--allow-trust-change`"),
     (Rule::RootModuleMovedOut, "attack::links: `--allow-trust-change`"),

@@ -8,7 +8,7 @@ use crate::addr::ProviderAddr;
 use crate::commands::witnesses::Witnesses;
 use crate::disk::cache::Cache;
 use crate::error::Error;
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 use crate::lock::settle::{self, EntryDecision};
 use crate::lockfile::LockEntry;
 use crate::query::answer::{Answer, Refusal};
@@ -17,6 +17,7 @@ use crate::release::Release;
 use crate::release::signers::{self, Signed};
 use crate::trust::pins::{Pins, Republication};
 use crate::trust::update::TrustUpdate;
+use crate::verify::policy;
 use crate::version::Version;
 
 /// Entries, and all that was said against them.
@@ -80,6 +81,12 @@ impl Deciding<'_> {
             settled.signer.clone_from(&facts.release.signer);
         }
         let is_new = settled.as_ref().is_ok_and(|settled| settled.first_use || settled.signer.is_some());
+        if root.lock.get(addr).is_none() && self.pins.pin(addr).is_none() {
+            self.decision.findings.extend(self.about_name(addr));
+        }
+        if let (Some(signer), true) = (&facts.release.signer, is_new) {
+            self.decision.findings.extend(policy::unexpected_publisher(addr, signer).map(leveled));
+        }
         let identical = settled.as_ref().is_ok_and(|settled| settled.identical);
         let from = step.moved.as_ref().filter(|_| identical).map(|moved| &moved.from);
         let judged = if let Some(update) = from.and_then(|from| signers::carried(&self.pins, from, &facts.release)) {
@@ -108,6 +115,14 @@ impl Deciding<'_> {
             }
             Err(refusals) => refusals.into_iter().for_each(|refusal| self.refuse(addr, refusal)),
         }
+    }
+
+    /// A warning about a new provider with a name that is easily mistaken for another one's.
+    fn about_name(&self, addr: &ProviderAddr) -> Option<Finding> {
+        let locked = self.root.lock.iter().map(|(addr, _)| addr);
+        let required = self.root.requirements().iter().map(|(addr, _)| addr);
+        let finding = policy::similar_name(addr, locked.chain(required).filter(|other| *other != addr))?;
+        Some(Finding { level: Level::Warn, ..finding })
     }
 
     fn refuse(&mut self, addr: &ProviderAddr, refusal: Refusal) {

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, well_known};
+use crate::config::edit::suggest;
 use crate::dialect::Dialect;
 use crate::disk::roots;
 use crate::error::{Error, ErrorKind};
@@ -29,6 +30,12 @@ pub(super) fn placed(mut error: Error, requirements: &Requirements, folder: &Pat
     let origins = requirements.get(&addr).map(|requirement| &requirement.origins[..]).unwrap_or_default();
     let Some(first) = origins.iter().find(|origin| !origin.file.as_os_str().is_empty()) else { return error };
     let implied = origins.iter().all(|origin| origin.kind != OriginKind::RequiredProviders);
+    let shown = addr.short(dialect);
+    let known = requirements.iter().map(|(other, _)| other.short(dialect));
+    let known: Vec<String> = known.chain(well_known().map(str::to_owned)).filter(|other| *other != shown).collect();
+    let near =
+        suggest(&shown, known.iter().map(String::as_str)).into_iter().map(|near| format!("did you mean {near}?"));
+    error.hints.splice(0..0, near);
     if implied {
         error.hints.insert(0, meant(&addr, &first.local_name, requirements, dialect));
     }

@@ -180,9 +180,11 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
         (path, root, is_concerned)
     });
     let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
+    let mut used = base.locked_before();
     for (path, root, is_concerned) in judged {
         match root {
             Ok(root) if !is_concerned => {
+                used.extend(locked(&root).cloned());
                 let verified = Verified { unchanged: true, not_checked: root.unread().cloned(), ..verified(base) };
                 unchanged.push(RootOutcome { path, body: Ok(Body::Verified(verified)), findings: Vec::new() });
             }
@@ -195,7 +197,11 @@ fn partition_changed(base: &Base, roots: Roots) -> Result<(Roots, Vec<RootOutcom
         Ok(root) => (path, Ok(before.next().map_or(root.clone(), |before| root.since(before)))),
         Err(error) => (path, Err(error)),
     };
-    let changed = changed.into_iter().map(since).collect();
+    let changed: Roots = changed.into_iter().map(since).collect();
+    let befores = changed.iter().filter_map(|(_, root)| root.as_ref().ok()?.base());
+    used.extend(befores.flat_map(|(_, before)| before.iter()).map(|(addr, _)| addr.clone()));
+    let named = |root: Root| base.similar_names(&root, &used).map(|found| root.with_findings(found));
+    let changed = changed.into_iter().map(|(path, root)| (path, root.and_then(named))).collect();
     Ok((changed, unchanged))
 }
 

@@ -165,6 +165,13 @@ impl Root {
         self.tool_changed
     }
 
+    /// The same root module with findings about its lock file.
+    #[must_use]
+    pub fn with_findings(mut self, findings: Vec<Finding>) -> Self {
+        self.text.extend(findings);
+        self
+    }
+
     /// The configuration; none if there is none.
     pub(super) fn tree(&self) -> Option<&Tree> {
         self.module.tree.as_deref()

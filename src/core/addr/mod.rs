@@ -9,6 +9,7 @@ mod hostname;
 mod idna;
 mod part;
 mod pattern;
+mod similar;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use std::fmt;
 pub use hostname::{Hostname, HostnameError};
 pub use part::{PartError, normalise_part};
 pub use pattern::{AddrPattern, PatternError};
+pub use similar::{Publisher, mistaken_for, namesake, publisher, well_known};
 
 use crate::dialect::Dialect;
 

@@ -3,9 +3,11 @@
 //! For every command that asks or selects, not for `verify` alone: the levels of the settings are still to be applied.
 
 use super::lookalike;
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, mistaken_for, publisher};
 use crate::finding::{Finding, Rule};
 use crate::settings::Settings;
+use crate::trust::pins::Signer;
+use crate::trust::words::by;
 use crate::version::Version;
 
 /// What speaks against an address, whatever its version: its looks and its host.
@@ -19,6 +21,23 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
         Finding::new(Rule::HostNotAllowed, message)
     });
     seen.into_iter().chain(forbidden).map(|finding| finding.about(addr)).collect()
+}
+
+/// That an address which is new may be mistaken for another one, of those in use or a well-known one.
+pub fn similar_name<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<Finding> {
+    let other = mistaken_for(addr, used)?;
+    let message = format!("{addr} is easily mistaken for {other}, and is another provider");
+    Some(Finding::new(Rule::SimilarName, message).about(addr))
+}
+
+/// That a well-known provider is signed by a key that its publisher is not known by.
+pub fn unexpected_publisher(addr: &ProviderAddr, signer: &Signer) -> Option<Finding> {
+    let publisher = publisher(addr)?;
+    if signer.key().is_some_and(|key| publisher.keys.contains(&key.as_str())) {
+        return None;
+    }
+    let message = format!("{addr} is {}, which is no known key of {}", by(signer), publisher.name);
+    Some(Finding::new(Rule::UnexpectedPublisher, message).about(addr))
 }
 
 /// The bans of all releases of a provider, where it is not known which one is meant.
@@ -35,4 +54,26 @@ pub fn of_release(addr: &ProviderAddr, version: &Version, settings: &Settings) -
         Finding::new(Rule::Banned, format!("{addr} {version} is banned by the settings{reason}")).about(addr)
     };
     bans.map(|ban| finding(&ban.reason)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn publishers_are_known_by_their_keys() {
+        let found = |name: &str, signer: &str| {
+            let addr = ProviderAddr::parse(name, Dialect::Terraform).unwrap();
+            unexpected_publisher(&addr, &signer.parse().unwrap()).map(|finding| finding.rule)
+        };
+        let hashicorp = "C874011F0AB405110D02105534365D9472D7468F";
+        let unexpected = Some(Rule::UnexpectedPublisher);
+        assert_eq!(found("hashicorp/aws", hashicorp), None);
+        assert_eq!(found("hashicorp/aws", &"A".repeat(40)), unexpected);
+        assert_eq!(found("hashicorp/aws", "unsigned"), unexpected);
+        // Each registry has its own publisher of a namespace, and others have none that is known.
+        assert_eq!(found("registry.opentofu.org/hashicorp/aws", hashicorp), unexpected);
+        assert_eq!(found("acme/widget", &"A".repeat(40)), None);
+    }
 }

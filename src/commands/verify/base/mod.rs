@@ -13,14 +13,16 @@ mod snapshot;
 mod tests;
 mod unread;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use removed::Gone;
 
 use super::{Change, Root};
+use crate::addr::ProviderAddr;
 use crate::config;
+use crate::dialect::Dialect;
 use crate::disk::lock_file;
 use crate::disk::roots::TEST_DIRECTORY;
 use crate::error::{Error, ErrorKind};
@@ -275,6 +277,38 @@ impl Base {
         // Then it is as it was.
         let refused = || lock_file::read(&self.top.join(&*path)).ok().flatten().map(|text| salvaged(&text));
         if root.spans().is_some() { Some(root.lock().clone()) } else { refused() }
+    }
+
+    /// The providers that the lock files which changed had entries for.
+    pub fn locked_before(&self) -> BTreeSet<ProviderAddr> {
+        let locks = self.locks.values().map(|text| {
+            let dialect = lockfile::detect_dialect(text).unwrap_or(Dialect::Terraform);
+            lockfile::salvage(text, dialect).lock
+        });
+        locks.flat_map(|lock| lock.iter().map(|(addr, _)| addr.clone()).collect::<Vec<_>>()).collect()
+    }
+
+    /// Providers that are new to the repository, with names that are easily mistaken for those of others, unless the base
+    /// pins them.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the trust file of the base.
+    pub fn similar_names(&self, root: &Root, used: &BTreeSet<ProviderAddr>) -> Result<Vec<Finding>, Error> {
+        let new = root.lock().iter().map(|(addr, _)| addr).filter(|addr| !used.contains(addr));
+        let mut findings: Vec<Finding> =
+            new.filter_map(|addr| crate::verify::policy::similar_name(addr, used)).collect();
+        if findings.is_empty() {
+            return Ok(findings);
+        }
+        let pins = self.trusted_pins(&root.settings().trust)?;
+        findings.retain(|finding| finding.address.as_ref().is_none_or(|addr| pins.pin(addr).is_none()));
+        let place = |finding: Finding| {
+            let addr = finding.address.as_ref();
+            let spans = addr.and_then(|addr| root.spans()?.entries.get(addr)).map(|spans| spans.block);
+            Finding { position: spans, ..finding }
+        };
+        Ok(self.lifted(findings.into_iter().map(place).collect()))
     }
 
     /// Files of one of the commits; none for those that are not there.

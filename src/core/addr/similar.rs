@@ -1,0 +1,215 @@
+//! Addresses that are easily taken for another provider's: one or two letters off a well-known one, or off one that is in
+//! use. What reads alike by letters of other scripts is in `verify/lookalike.rs`.
+
+use super::{Hostname, ProviderAddr};
+
+/// Providers that many configurations require, as both default registries have them. The one list of this program: for
+/// suggestions, for names that are similar, and for types that another namespace offers.
+pub fn well_known() -> impl Iterator<Item = &'static str> + Clone {
+    include_str!("well_known.txt").lines()
+}
+
+/// The well-known registries, one of them by its first name too.
+const REGISTRIES: [&str; 3] = ["registry.terraform.io", "registry.opentofu.org", "registry.opentf.org"];
+
+/// The keys by which well-known publishers sign, by registry and namespace. They publish a new one now and then: another
+/// key is no more than a reason to look.
+///
+/// Source: <https://www.hashicorp.com/trust/security>; the `signing_keys` of registry.opentofu.org.
+const PUBLISHERS: [(&str, &str, Publisher); 3] = [
+    ("registry.terraform.io", "hashicorp", HASHICORP),
+    ("registry.opentofu.org", "hashicorp", OPENTOFU),
+    ("registry.opentofu.org", "opentofu", OPENTOFU),
+];
+
+/// A publisher whose keys are public.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Publisher {
+    /// Its name.
+    pub name: &'static str,
+    /// The fingerprints of its primary keys.
+    pub keys: &'static [&'static str],
+}
+
+const HASHICORP: Publisher = Publisher {
+    name: "HashiCorp",
+    keys: &["C874011F0AB405110D02105534365D9472D7468F", "91A6E7F85D05C65630BEF18951852D87348FFC4C"],
+};
+
+const OPENTOFU: Publisher = Publisher { name: "OpenTofu", keys: &["E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"] };
+
+/// Who publishes a provider, if that is well known.
+pub fn publisher(addr: &ProviderAddr) -> Option<Publisher> {
+    let is = |(host, namespace, _): &&(&str, &str, Publisher)| {
+        addr.host().as_ascii() == *host && addr.namespace() == *namespace
+    };
+    PUBLISHERS.iter().find(is).map(|(.., publisher)| *publisher)
+}
+
+/// The address that an address may be mistaken for: a well-known one, or one of those that are in use.
+///
+/// Only the owner of a namespace publishes there, so names of one namespace are never similar; nor are those of one
+/// provider at both default registries. What is in use itself is what is meant.
+pub fn mistaken_for<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<String> {
+    let used: Vec<&ProviderAddr> = used.into_iter().collect();
+    if used.contains(&addr) {
+        return None;
+    }
+    if let Some(host) = mistaken_host(addr.host(), &used) {
+        return Some(format!("{host}/{}/{}", addr.namespace(), addr.type_name()));
+    }
+    let own = [addr.namespace(), addr.type_name()];
+    if is_well_known(own) || used.iter().any(|other| [other.namespace(), other.type_name()] == own) {
+        return None;
+    }
+    let of_use =
+        used.iter().map(|other| (other.to_string(), [other.namespace(), other.type_name()].map(str::to_owned)));
+    let well_known = well_known().map(|name| (name.to_owned(), parts(name)));
+    of_use.chain(well_known).find(|(_, other)| is_near(own, other)).map(|(name, _)| name)
+}
+
+/// The well-known provider whose type another namespace offers, as `evilcorp/aws` does.
+pub fn namesake(addr: &ProviderAddr) -> Option<&'static str> {
+    if is_well_known([addr.namespace(), addr.type_name()]) {
+        return None;
+    }
+    well_known().find(|name| parts(name)[1] == addr.type_name())
+}
+
+fn is_well_known(own: [&str; 2]) -> bool {
+    well_known().any(|name| parts(name) == own)
+}
+
+/// Namespace and type as addresses have them.
+fn parts(name: &str) -> [String; 2] {
+    let name = name.to_ascii_lowercase();
+    let (namespace, kind) = name.split_once('/').unwrap_or(("", &name));
+    [namespace, kind].map(str::to_owned)
+}
+
+/// True for names that are one or two edits apart, of which a swap is one, or whose parts are exchanged.
+fn is_near(own: [&str; 2], other: &[String; 2]) -> bool {
+    let [namespace, kind] = other;
+    if own[0] == namespace {
+        return false;
+    }
+    let exchanged = own[0] == kind && own[1] == namespace;
+    let [one, other] = [own.join("/"), format!("{namespace}/{kind}")];
+    let distance = strsim::osa_distance(&one, &other);
+    // Of names as short as that a large part would differ.
+    exchanged || distance <= 2 && distance * 3 <= one.len().min(other.len())
+}
+
+/// The registry that a host may be mistaken for.
+fn mistaken_host(host: &Hostname, used: &[&ProviderAddr]) -> Option<String> {
+    let own = host.as_ascii();
+    if REGISTRIES.contains(&own) || used.iter().any(|addr| addr.host() == host) {
+        return None;
+    }
+    // Ports tell apart what runs side by side.
+    let hosts = used.iter().map(|addr| addr.host().as_ascii()).filter(|other| !other.contains(':'));
+    let near = |other: &&str| !own.contains(':') && strsim::osa_distance(own, other) <= 2 && other.len() >= 8;
+    REGISTRIES.into_iter().chain(hosts).find(near).map(str::to_owned)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test looks at files itself")]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+
+    fn addr(text: &str) -> ProviderAddr {
+        ProviderAddr::parse(text, Dialect::Terraform).unwrap()
+    }
+
+    fn mistaken(text: &str) -> Option<String> {
+        mistaken_for(&addr(text), [])
+    }
+
+    /// The same with one letter doubled, two swapped, one lost, and one replaced.
+    fn squats(part: &str) -> Vec<String> {
+        let (first, rest) = part.split_at(2);
+        let swapped: String = first.chars().rev().collect();
+        let doubled = format!("{first}{}", &first[1..]);
+        [swapped + rest, doubled + rest, format!("{}{rest}", &first[..1]), format!("{}q{rest}", &first[..1])].into()
+    }
+
+    #[test]
+    fn well_known_names_are_sorted_and_not_similar_to_each_other() {
+        assert!(well_known().is_sorted());
+        for name in well_known() {
+            assert_eq!((mistaken(name), namesake(&addr(name))), (None, None), "{name}");
+        }
+        let near = |one: &str, other: &str| is_near(parts(one).each_ref().map(String::as_str), &parts(other));
+        let pairs = well_known().flat_map(|one| well_known().map(move |other| (one, other)));
+        let pairs: Vec<(&str, &str)> = pairs.filter(|(one, other)| one < other && near(one, other)).collect();
+        assert_eq!(pairs, []);
+    }
+
+    #[test]
+    fn typical_squats_of_popular_providers_are_seen() {
+        for name in well_known().take(40) {
+            let [namespace, kind] = parts(name);
+            for squat in squats(&namespace).into_iter().filter(|squat| *squat != namespace) {
+                let squat = format!("{squat}/{kind}");
+                let seen = mistaken(&squat);
+                assert!(seen.is_some_and(|seen| well_known().any(|name| name == seen)), "{squat}");
+            }
+            if namespace != kind {
+                let exchanged = format!("{kind}/{namespace}");
+                assert!(mistaken(&exchanged).is_some(), "{exchanged}");
+            }
+            for host in
+                ["registry.terrafrom.io", "registry.teraform.io", "registry.opentofo.org", "regist1y.terraform.io"]
+            {
+                let seen = mistaken(&format!("{host}/{name}")).unwrap();
+                assert!(REGISTRIES.iter().any(|registry| seen.starts_with(registry)), "{host}: {seen}");
+            }
+            for other in [format!("{namespace}-inc/{kind}"), format!("evilcorp/{kind}")] {
+                assert!(namesake(&addr(&other)).is_some(), "{other}");
+            }
+        }
+        assert_eq!(mistaken("hashicrop/aws").as_deref(), Some("hashicorp/aws"));
+    }
+
+    #[test]
+    fn what_is_in_use_is_what_is_meant() {
+        let used = [addr("acme/widget"), addr("registry.example.com/acme/gadget")];
+        let seen = |text: &str| mistaken_for(&addr(text), &used);
+        assert_eq!(seen("acne/widget").as_deref(), Some("registry.terraform.io/acme/widget"));
+        assert_eq!(seen("registry.examples.com/acme/x").as_deref(), Some("registry.example.com/acme/x"));
+        // Its own namespace, the other registry, and what is used itself.
+        for honest in
+            ["acme/widgets", "registry.opentofu.org/acme/widget", "acme/widget", "hashicorp/aws", "other/thing"]
+        {
+            assert_eq!(seen(honest), None, "{honest}");
+        }
+        assert_eq!(mistaken_for(&addr("hashicrop/aws"), &[addr("hashicrop/aws")]), None);
+    }
+
+    #[test]
+    fn providers_of_real_repositories_raise_no_alarm() {
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/realworld/locks"));
+        let mut names = std::collections::BTreeSet::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = std::fs::read(&path).unwrap_or_default();
+                let text = String::from_utf8_lossy(&text);
+                let labels = text.lines().filter_map(|line| line.strip_prefix("provider \"")?.split('"').next());
+                names.extend(labels.filter_map(|label| ProviderAddr::parse(label, Dialect::Terraform).ok()));
+            }
+        }
+        for name in &names {
+            assert_eq!(mistaken_for(name, []), None, "{name}");
+            let others = names.iter().filter(|other| *other != name);
+            let seen = mistaken_for(name, others);
+            assert_eq!(seen, None, "{name}");
+        }
+    }
+}
