@@ -48,9 +48,15 @@ pub(super) fn of_root(root: &RunSettings) -> BTreeSet<ProviderAddr> {
 
 /// The providers that a lock file below a directory has an entry for.
 pub(super) fn locked_below(directory: &Path) -> BTreeSet<ProviderAddr> {
+    locked_below_except(directory, &BTreeSet::new())
+}
+
+/// The same of all lock files but some.
+pub(super) fn locked_below_except(directory: &Path, others: &BTreeSet<PathBuf>) -> BTreeSet<ProviderAddr> {
     let places = below::survey(directory).map(|survey| survey.places).unwrap_or_default();
     let files = places.into_iter().filter(|place| place.has_lock);
     let files = files.map(|place| directory.join(place.path).join(lockfile::FILE_NAME));
+    let files = files.filter(|file| !others.contains(file));
     let texts: BTreeSet<Vec<u8>> = files.filter_map(|file| lock_file::read(&file).ok().flatten()).collect();
     let locked = texts.iter().filter_map(|bytes| {
         let dialect = lockfile::detect_dialect(bytes).unwrap_or(Dialect::Terraform);

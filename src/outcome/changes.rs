@@ -36,16 +36,8 @@ pub struct Changes {
     pub upgrading: bool,
     /// The lock file, relative to the work tree.
     pub path: PathBuf,
-    /// By provider: in the order of the file, or what is dangerous first.
+    /// By provider, in the order of the file.
     pub changes: Vec<Change>,
-    /// What else differs between the texts.
-    pub text: TextChange,
-    /// What is compared, for people: the old side and the new one.
-    pub sides: Option<[String; 2]>,
-    /// True if registries were asked about the releases that changed.
-    pub asked: bool,
-    /// Why some hashes could not be judged: sources that were asked and gave no answer.
-    pub inconclusive: Vec<Error>,
     /// The unified diff of the texts, for `--dry-run`.
     pub diff: Option<String>,
     /// Configuration files that were written with it, or would be; relative to the work tree.
@@ -56,6 +48,27 @@ pub struct Changes {
     pub trust: Option<TrustChange>,
     /// Next steps, where something is refused and others could be done.
     pub advice: Box<[String]>,
+}
+
+/// What two texts of a lock file differ in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Review {
+    /// True if they differ at all.
+    pub changed: bool,
+    /// The lock file, relative to the working tree.
+    pub path: PathBuf,
+    /// By provider, what is dangerous first.
+    pub changes: Vec<Change>,
+    /// What else differs between the texts.
+    pub text: TextChange,
+    /// What is compared, for people: the old side and the new one.
+    pub sides: [String; 2],
+    /// True if registries were queried about the releases that changed.
+    pub online: bool,
+    /// Why some hashes could not be judged: sources without an answer.
+    pub inconclusive: Vec<Error>,
+    /// What changed in the module lock file next to the lock file.
+    pub modules: Vec<ModuleChange>,
 }
 
 /// What a run learned for the trust file.

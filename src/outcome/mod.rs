@@ -25,7 +25,7 @@ use crate::trust::pins::{Pins, Signer};
 use crate::verify::Verified;
 use advice::Stand;
 
-pub use changes::{Changes, Need, TrustChange};
+pub use changes::{Changes, Need, Review, TrustChange};
 pub use explained::{
     Explained, ExplainedEntry, ExplainedHash, ExplainedProvider, HashOrigin, Hashed, ItemRule, RecordedAt,
     ReleaseOfHash,
@@ -99,7 +99,7 @@ impl Outcome {
             let unanswered: Vec<&mut Error> = match body {
                 Err(error) => vec![error],
                 Ok(Body::Verified(verified)) => verified.inconclusive.iter_mut().map(|it| &mut it.error).collect(),
-                Ok(Body::Changes(changes)) => changes.inconclusive.iter_mut().collect(),
+                Ok(Body::Review(review)) => review.inconclusive.iter_mut().collect(),
                 Ok(_) => Vec::new(),
             };
             for error in unanswered {
@@ -175,6 +175,8 @@ pub enum Body {
     OutdatedModules(OutdatedModules),
     /// `lock` and its like.
     Changes(Changes),
+    /// `diff`.
+    Review(Review),
     /// `verify`: how much is known; what is bad stands in the findings.
     Verified(Verified),
     /// `trust`: remembered signers.

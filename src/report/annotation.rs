@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use super::{slashed, summary};
-use crate::diff::{Change, ChangeKind, Standing};
-use crate::diff::{Risk, explain, explain_text, headline, risk, risk_of_text};
+use super::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules, some_names};
+use super::human::findings::together;
+use super::{Style, slashed, summary};
+use crate::addr::publisher;
+use crate::diff::{Change, ChangeKind, Risk, Standing, TextChange, explain_text, risk_of_text};
 use crate::error::Error;
 use crate::finding::{Finding, Level, Position};
 use crate::hash::Sha256Digest;
 use crate::lockfile::FILE_NAME;
-use crate::outcome::{Body, Changes, ItemRule, Outcome, RootOutcome};
+use crate::outcome::{Body, ItemRule, Outcome};
 use crate::trust::words::by;
 
 /// One remark. Its texts are not escaped yet.
@@ -25,6 +27,8 @@ pub(super) struct Annotation {
     pub(super) address: Option<String>,
     pub(super) file: Option<String>,
     pub(super) position: Option<Position>,
+    /// The other files that it is about.
+    pub(super) others: Vec<(String, Option<Position>)>,
     /// Whether it is the run that failed.
     pub(super) is_failure: bool,
 }
@@ -38,39 +42,71 @@ impl Annotation {
     }
 }
 
-/// All remarks of an outcome, in its order.
-pub(super) fn items(outcome: &Outcome) -> Vec<Annotation> {
-    let beside = outcome.error.iter().flat_map(Error::each).map(|error| of_error(error, Path::new("")));
-    outcome.roots.iter().flat_map(of_root).chain(beside).collect()
+/// Whether equal remarks of many root modules are told once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Findings {
+    /// Each stands for itself.
+    Each,
+    /// The first, with how many root modules have it.
+    Grouped,
 }
 
-fn of_root(root: &RootOutcome) -> Vec<Annotation> {
-    let mut items = Vec::new();
-    match &root.body {
-        Ok(Body::Changes(changes)) => items.extend(of_changes(changes)),
-        Ok(Body::Verified(verified)) => {
-            let file = root.path.join(FILE_NAME);
-            let (told, _) = summary::unanswered(verified.inconclusive.iter().map(|it| &it.error));
-            items.extend(told.into_iter().map(|error| unanswered(error, &file)));
-        }
-        Ok(Body::Mirror(report)) => items.extend(report.failed.iter().map(|error| of_error(error, &root.path))),
-        Ok(_) => {}
-        Err(error) => items.extend(error.each().map(|error| of_error(error, &root.path))),
+/// All remarks of an outcome: each change once, then findings and failures.
+pub(super) fn items(outcome: &Outcome, findings: Findings) -> Vec<Annotation> {
+    let whose = RootSummary::of(outcome, Style::default());
+    let changed = Changed::of(outcome.roots.iter().filter(|root| root.body.is_ok()));
+    let mut items: Vec<Annotation> = changed.groups.iter().map(of_change).collect();
+    items.extend(of_texts(&changed));
+    for root in &outcome.roots {
+        let (file, errors): (_, Vec<&Error>) = match &root.body {
+            Ok(Body::Review(review)) => (review.path.clone(), review.inconclusive.iter().collect()),
+            Ok(Body::Verified(verified)) => {
+                (root.path.join(FILE_NAME), verified.inconclusive.iter().map(|it| &it.error).collect())
+            }
+            _ => continue,
+        };
+        let (told, _) = summary::unanswered(errors);
+        items.extend(told.into_iter().map(|error| unanswered(error, &file)));
     }
-    items.extend(root.findings.iter().map(of_finding));
-    items
+    let all = outcome.roots.iter().flat_map(|root| root.findings.iter().map(|it| (root.path.as_path(), it)));
+    let all: Vec<_> = all.collect();
+    match findings {
+        Findings::Each => items.extend(all.iter().map(|(_, finding)| of_finding(finding, &[]))),
+        Findings::Grouped => {
+            let groups = together(&all, Style::default());
+            items.extend(groups.iter().map(|group| of_finding(group.first, &group.paths)));
+        }
+    }
+    let failed = outcome.roots.iter().filter(|root| !matches!(root.body, Ok(Body::Verified(_))));
+    let failed = super::human::many::together(failed.flat_map(super::human::many::unanswered), whose.recursive);
+    items.extend(failed.iter().map(|failure| {
+        let first = failure.paths.first().copied().unwrap_or(Path::new(""));
+        let item = of_error(&failure.error, first);
+        Annotation { message: item.message.clone() + &in_roots(&failure.paths), ..item }
+    }));
+    let besides = outcome.error.iter().flat_map(Error::each).map(|error| of_error(error, Path::new("")));
+    items.into_iter().chain(besides).collect()
 }
 
-fn of_finding(finding: &Finding) -> Annotation {
+/// ` In 18 root modules: a, b, c and 15 more.`; nothing for one.
+fn in_roots(paths: &[&Path]) -> String {
+    if paths.len() < 2 {
+        return String::new();
+    }
+    format!(" In {}: {}.", root_modules(paths.len()), some_names(paths))
+}
+
+fn of_finding(finding: &Finding, paths: &[&Path]) -> Annotation {
     let rule = finding.rule;
     Annotation {
         rule: ItemRule { id: rule.id(), summary: rule.summary(), help: rule.help() },
         level: finding.level,
         title: titled(finding.address.as_ref().map(ToString::to_string).as_deref(), &finding.message),
-        message: format!("{}. {}", finding.message, finding.help()),
+        message: format!("{}. {}{}", finding.message, finding.help(), in_roots(paths)),
         address: finding.address.as_ref().map(ToString::to_string),
         file: finding.file.as_deref().map(slashed),
         position: finding.position,
+        others: Vec::new(),
         is_failure: false,
     }
 }
@@ -99,25 +135,28 @@ pub(super) fn of_error(error: &Error, root: &Path) -> Annotation {
         address: None,
         file: Some(slashed(&file)),
         position: error.position,
+        others: Vec::new(),
         is_failure: true,
     }
 }
 
-fn of_changes(changes: &Changes) -> impl Iterator<Item = Annotation> {
-    let file = slashed(&changes.path);
-    let text = explain_text(changes.text).map(|(what, words)| Annotation {
-        rule: TEXT_RULE,
-        level: risk_of_text(changes.text).map_or(Level::Note, level_of),
-        title: what.clone(),
-        message: format!("{what}. {}", words.text()),
-        address: None,
-        file: Some(file.clone()),
-        position: None,
-        is_failure: false,
-    });
-    let unanswered = changes.inconclusive.iter().map(|error| unanswered(error, &changes.path));
-    let unanswered: Vec<Annotation> = unanswered.collect();
-    changes.changes.iter().map(move |change| of_change(change, &file)).chain(text).chain(unanswered)
+fn of_texts(changed: &Changed<'_>) -> Vec<Annotation> {
+    let of_text = |(change, roots): (TextChange, Vec<&Path>)| {
+        let (what, words) = explain_text(change)?;
+        let file = roots.first().and_then(|first| changed.files.iter().find(|file| file.root == *first))?;
+        Some(Annotation {
+            rule: TEXT_RULE,
+            level: risk_of_text(change).map_or(Level::Note, level_of),
+            message: format!("{what}. {}{}", words.text(), in_roots(&roots)),
+            title: what,
+            address: None,
+            file: Some(slashed(file.path)),
+            position: None,
+            others: Vec::new(),
+            is_failure: false,
+        })
+    };
+    Same::of(changed.texts()).into_items().into_iter().filter_map(of_text).collect()
 }
 
 /// A source that gave no answer: nothing is wrong with the file on that account.
@@ -154,22 +193,29 @@ pub(super) fn signed(change: &Change) -> Option<String> {
     };
     let by = by(change.signer.as_ref()?);
     let identity = change.identity.as_ref().map(|identity| format!(", who says it is {identity}")).unwrap_or_default();
+    let known = publisher(&change.address)
+        .filter(|it| it.keys.iter().any(|key| change.signer.as_ref().is_some_and(|own| own.to_string() == *key)));
+    let known = known.map(|it| format!("the known key of {}, ", it.name)).unwrap_or_default();
     let identical = if change.identical { "identical archives, " } else { "" };
-    Some(format!("{by}{identity} ({identical}{standing})"))
+    Some(format!("{by}{identity} ({known}{identical}{standing})"))
 }
 
-fn of_change(change: &Change, file: &str) -> Annotation {
+fn of_change(group: &ChangeGroup<'_>) -> Annotation {
+    let change = &group.change;
     let address = change.address.to_string();
-    let what = format!("{address} {}: {}", versions(change), headline(change).join("; "));
-    let words = explain(change);
+    let what = format!("{address} {}: {}", versions(change), group.headline);
+    let places = group.places.iter().map(|place| (slashed(place.file), place.position));
+    let mut places: Vec<(String, Option<Position>)> = places.collect();
+    let first = places.remove(0);
     Annotation {
         rule: rule_of(change.kind),
-        level: level_of(risk(change)),
-        message: format!("{what}. {}{}", words.text(), of_release(change)),
+        level: level_of(group.risk),
+        message: format!("{what}. {}{}{}", group.explanation.text(), of_release(change), in_roots(&group.roots())),
         title: what,
         address: Some(address),
-        file: Some(file.to_owned()),
-        position: change.position,
+        file: Some(first.0),
+        position: first.1,
+        others: places,
         is_failure: false,
     }
 }
@@ -236,7 +282,7 @@ fn rule_of(kind: ChangeKind) -> ItemRule {
         ChangeKind::HashesReplaced => (
             "hash-replaced",
             "Checksums of a locked version were replaced by others.",
-            "Do not merge before somebody explains it; run `tflock verify`.",
+            "Do not merge until this is explained; run `tflock verify`.",
         ),
         ChangeKind::Moved => (
             "provider-moved",

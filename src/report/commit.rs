@@ -1,40 +1,86 @@
-//! The body of a commit message: one item for each provider.
+//! A commit message: what changed in one line, then one item for each change.
 
 use std::fmt::Write;
 
 use super::annotation::versions;
-use super::summary::name;
-use super::wrap::wrap;
+use super::groups::{ChangeGroup, Changed, RootSummary, Same, root_modules};
+use super::wrap::{width, wrap};
 use super::{Style, printable};
-use crate::diff::Change;
-use crate::diff::{explain_text, headline};
-use crate::outcome::{Body, Outcome};
+use crate::diff::{ChangeKind, explain_text};
+use crate::outcome::Outcome;
 
 /// How wide the lines of a commit message are.
 const WIDTH: usize = 72;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let mut text = String::new();
-    for root in &outcome.roots {
-        let Ok(Body::Changes(changes)) = &root.body else { continue };
-        if outcome.many {
-            let separator = if text.is_empty() { "" } else { "\n" };
-            // Writing to a string cannot fail, here and below.
-            let _ = writeln!(text, "{separator}In {}:\n", printable(&name(root)));
-        }
-        for change in &changes.changes {
-            bullet(&mut text, &line(change, style));
-        }
-        if let Some((what, _)) = explain_text(changes.text) {
-            bullet(&mut text, &what);
-        }
+    let changed = Changed::of(&outcome.roots);
+    let whose = RootSummary::of(outcome, style);
+    let several = changed.files.len() > 1;
+    let mut items: Vec<String> = Vec::new();
+    for group in &changed.groups {
+        let roots = if several { format!("; {}", whose.label(&group.roots())) } else { String::new() };
+        let addr = style.addr(&group.change.address);
+        items.push(format!("{addr} {}: {}{roots}", versions(&group.change), printable(&group.headline)));
+    }
+    for (change, roots) in Same::of(changed.texts()).into_items() {
+        let roots = if several { format!("; {}", whose.label(&roots)) } else { String::new() };
+        items.extend(explain_text(change).map(|(what, _)| what + &roots));
+    }
+    if items.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n\n", subject(&changed, style));
+    for item in &items {
+        bullet(&mut text, item);
     }
     text
 }
 
-fn line(change: &Change, style: Style) -> String {
-    let addr = style.addr(&change.address);
-    format!("{addr} {}: {}", versions(change), printable(&headline(change).join("; ")))
+/// `Upgrade hashicorp/aws to 5.100.0 in 60 root modules`, or a shorter one that fits into a line.
+fn subject(changed: &Changed<'_>, style: Style) -> String {
+    let roots = match changed.files.len() {
+        1 => String::new(),
+        count => format!(" in {}", root_modules(count)),
+    };
+    let mut addresses: Vec<_> = changed.groups.iter().map(|group| &group.change.address).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let kinds: Vec<ChangeKind> = changed.groups.iter().map(|group| group.change.kind).collect();
+    let same = kinds.first().filter(|first| kinds.iter().all(|kind| kind == *first));
+    let what = match (&changed.groups[..], same, addresses.len()) {
+        ([], ..) => "Change the text of the dependency lock file".to_owned(),
+        ([one], ..) => of_one(one, style),
+        ([first, ..], Some(kind), 1) => format!("{} {}", verb(*kind), style.addr(&first.change.address)),
+        (_, Some(kind), count) => format!("{} {count} providers", verb(*kind)),
+        (_, None, 1) => format!("Change {}", style.addr(addresses[0])),
+        (_, None, count) => format!("Change {count} locked providers"),
+    };
+    let short = |what: &str| width(what) + width(&roots) <= WIDTH;
+    let what = if short(&what) { what } else { format!("Change {} locked providers", addresses.len()) };
+    printable(&(what + &roots)).into_owned()
+}
+
+fn of_one(group: &ChangeGroup<'_>, style: Style) -> String {
+    let change = &group.change;
+    let new = change.new.as_ref().map(|new| new.version.to_string()).unwrap_or_default();
+    let (verb, addr) = (verb(change.kind), style.addr(&change.address));
+    match change.kind {
+        ChangeKind::Upgraded | ChangeKind::Downgraded => format!("{verb} {addr} to {new}"),
+        ChangeKind::Added => format!("{verb} {addr} {new}"),
+        _ => format!("{verb} {addr}"),
+    }
+}
+
+fn verb(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Added => "Lock",
+        ChangeKind::Removed => "Remove",
+        ChangeKind::Upgraded => "Upgrade",
+        ChangeKind::Downgraded => "Downgrade",
+        ChangeKind::ConstraintsChanged => "Change constraints of",
+        ChangeKind::HashesChanged | ChangeKind::HashesReplaced => "Change hashes of",
+        ChangeKind::Moved => "Move",
+    }
 }
 
 /// A list item. It never begins with `#`, which git takes for a comment.

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use super::annotation::{Annotation, items, of_error};
+use super::annotation::{Annotation, Findings, items, of_error};
 use super::{printable, summary};
 use crate::error::Error;
 use crate::finding::Level;
@@ -20,7 +20,7 @@ const LEVELS: [(Level, &str, &str); 3] =
     [(Level::Deny, "error", "errors"), (Level::Warn, "warning", "warnings"), (Level::Note, "notice", "notices")];
 
 pub(super) fn render(outcome: &Outcome) -> String {
-    let mut text = annotations(&items(outcome));
+    let mut text = annotations(&items(outcome, Findings::Grouped));
     for line in summary::lines(outcome) {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "{}", printable(&line));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::annotation::{Annotation, items, of_error};
+use super::annotation::{Annotation, Findings, items, of_error};
 use super::human::findings::MOST_OF_RULE;
 use super::printable;
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::lockfile::FILE_NAME;
 use crate::outcome::Outcome;
 
 pub(super) fn render(outcome: &Outcome) -> String {
-    document(&items(outcome))
+    document(&items(outcome, Findings::Grouped))
 }
 
 pub(super) fn failure(error: &Error) -> String {

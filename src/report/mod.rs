@@ -10,6 +10,7 @@ pub mod diff;
 mod failure;
 mod github;
 mod gitlab;
+mod groups;
 mod human;
 mod json;
 mod markdown;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests read their data")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,12 +11,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::*;
+use crate::addr::ProviderAddr;
 use crate::commands::diff::{Knowledge as Known, Pair, Side, Trust, review};
 use crate::diff::Change;
 use crate::diff::Packages;
 use crate::evidence::Evidence;
 use crate::hash::PackageHash;
-use crate::outcome::{Body, Changes, RootOutcome};
+use crate::lockfile::{LockFile, salvage};
+use crate::outcome::{Body, Review, RootOutcome};
 use crate::release::{Attestation, Line, Lookup, Release};
 use crate::report::schema_tests::broken;
 
@@ -41,6 +44,10 @@ fn root(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages) ->
 }
 
 fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages, trust: &Trust) -> RootOutcome {
+    // Nothing is new to the repository.
+    let lock = |text: &Vec<u8>| salvage(text, Dialect::Terraform).lock;
+    let listed: BTreeSet<ProviderAddr> =
+        [lock(&old), lock(&new)].iter().flat_map(LockFile::iter).map(|(addr, _)| addr.clone()).collect();
     let side = |name: &str, text| Side { name: name.to_owned(), text: Some(text) };
     let pair = Pair {
         path: ".terraform.lock.hcl".into(),
@@ -49,7 +56,9 @@ fn trusting(old: Vec<u8>, new: Vec<u8>, packages: &dyn Fn(&[Change]) -> Packages
         dialect: None,
         ..Pair::default()
     };
-    review(&pair, &Known { packages, requirements: &|_| None, trust, asked: trust.new.is_some() })
+    let (requirements, asked) = (&|_: &Pair| None, trust.new.is_some());
+    let locked = || Arc::new(listed.clone());
+    review(&pair, &Known { packages, requirements, locked: &locked, trust, asked })
 }
 
 fn outcome(roots: Vec<RootOutcome>) -> Outcome {
@@ -260,7 +269,7 @@ fn annotations_are_read_back() {
         let outcome = case(&name, &nothing);
         let text = render(&outcome, Format::Github, Style::default());
         let read: Vec<_> = text.lines().filter_map(parsed).collect();
-        let items = annotation::items(&outcome);
+        let items = annotation::items(&outcome, annotation::Findings::Grouped);
         assert_eq!(read.len(), items.len(), "{name}: {text}");
         for (command, properties, message) in read {
             let item = items.iter().find(|item| item.message == message).unwrap();
@@ -315,16 +324,73 @@ fn markdown_of_more_than_fits_says_what_is_missing() {
     let [old, new] = large(900);
     let one = outcome(vec![root(old, new, &nothing)]);
     let text = render(&one, Format::Markdown, Style::default());
-    assert!(text.len() < 65_536 && text.contains("providers of 900"), "{}", text.len());
+    assert!(text.len() < 65_536 && text.contains("changes of 900"), "{}", text.len());
     let mut many = outcome((0..200).map(|_| case("many", &nothing).roots.remove(0)).collect());
     let text = render(&many, Format::Markdown, Style::default());
     assert!(text.len() < 10_000 && text.contains("` and 197 more\n"), "equal changes are told once: {}", text.len());
     for (number, root) in many.roots.iter_mut().enumerate() {
-        let Ok(Body::Changes(changes)) = &mut root.body else { panic!("changes") };
-        changes.sides = Some([number.to_string(), "the work tree".to_owned()]);
+        let Ok(Body::Review(review)) = &mut root.body else { panic!("a review") };
+        review.sides = [number.to_string(), "the work tree".to_owned()];
     }
     let text = render(&many, Format::Markdown, Style::default());
-    assert!(text.len() < 65_536 && text.contains("more root modules._"), "{}", text.len());
+    assert!(text.len() < 10_000, "{}", text.len());
+}
+
+/// The upgrade of a monorepo: one row for each change in every format, with the root modules counted.
+#[test]
+fn a_change_of_sixty_root_modules_is_told_once_in_every_format() {
+    let root = |number: usize| {
+        let mut root = case("many", &signed).roots.remove(0);
+        root.path = format!("live/env{number:02}/app").into();
+        let Ok(Body::Review(review)) = &mut root.body else { panic!("a review") };
+        review.path = root.path.join(".terraform.lock.hcl");
+        root
+    };
+    let one = outcome(vec![root(0)]);
+    let many = outcome((0..60).map(root).collect());
+    let style = Style { dialect: Some(Dialect::Terraform), ..Style::default() };
+    let Ok(Body::Review(review)) = &one.roots[0].body else { panic!("a review") };
+    let changes = review.changes.len();
+    for format in FORMATS.into_iter().filter(|format| *format != Format::Json) {
+        let [small, large] = [&one, &many].map(|outcome| render(outcome, format, style));
+        let lines = |text: &str| text.lines().count();
+        // SARIF has a line for each place.
+        assert!(format == Format::Sarif || lines(&large) <= lines(&small) + 12, "{format:?}: {large}");
+        assert!(format == Format::Sarif || large.len() < 2 * small.len() + 4_000, "{format:?}: {}", large.len());
+    }
+    let markdown = render(&many, Format::Markdown, style);
+    assert!(markdown.len() < 10_000, "{}: {markdown}", markdown.len());
+    assert_eq!(markdown.matches(" | all 60 root modules |").count(), changes, "{markdown}");
+    assert_eq!(markdown.matches("`live/env59/app`").count(), 1, "{markdown}");
+    let github = render(&many, Format::Github, style);
+    let findings = one.roots[0].findings.len();
+    assert_eq!(github.lines().filter(|line| line.starts_with("::")).count(), changes + findings, "{github}");
+    assert!(
+        github.contains(" In 60 root modules: live/env00/app, live/env01/app, live/env02/app and 57 more."),
+        "{github}"
+    );
+    let commit = render(&many, Format::Commit, style);
+    let (subject, body) = commit.split_once("\n\n").unwrap();
+    assert!(subject.ends_with(" in 60 root modules") && subject.len() <= 72, "{commit}");
+    assert_eq!(body.lines().filter(|line| line.starts_with("- ")).count(), changes, "{commit}");
+    let sarif: Value = serde_json::from_str(&render(&many, Format::Sarif, style)).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["locations"].as_array().unwrap().len(), 60);
+}
+
+/// A hash that one root module alone has is never behind the row of others.
+#[test]
+fn other_hashes_are_another_change() {
+    let mut many = outcome((0..3).map(|_| case("hashes-replaced", &nothing).roots.remove(0)).collect());
+    for (number, root) in many.roots.iter_mut().enumerate() {
+        root.path = format!("live/{number}").into();
+    }
+    let rows =
+        |outcome: &Outcome| render(outcome, Format::Human, Style::default()).matches("CHECKSUMS REPLACED").count();
+    let same = rows(&many);
+    let Ok(Body::Review(review)) = &mut many.roots[1].body else { panic!("a review") };
+    let change = review.changes.iter_mut().find(|change| !change.hashes_added.is_empty()).unwrap();
+    change.hashes_added[0].hash = format!("zh:{}", "e".repeat(64)).parse().unwrap();
+    assert_eq!(rows(&many), same + 1);
 }
 
 #[test]
@@ -353,7 +419,7 @@ fn text_from_outside_is_escaped_in_every_format() {
 fn nothing_changed_is_said_in_every_format() {
     let text = std::fs::read(folder().join("many/old.hcl")).unwrap();
     let same = outcome(vec![root(text.clone(), text, &nothing)]);
-    let Ok(Body::Changes(Changes { changed, .. })) = &same.roots[0].body else { panic!() };
+    let Ok(Body::Review(Review { changed, .. })) = &same.roots[0].body else { panic!() };
     assert!(!changed);
     assert!(render(&same, Format::Human, Style::default()).contains("nothing changed"));
     assert_eq!(render(&same, Format::Gitlab, Style::default()), "[]\n");

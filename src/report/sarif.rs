@@ -4,16 +4,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::annotation::{Annotation, items, of_error};
+use super::annotation::{Annotation, Findings, items, of_error};
 use super::printable;
 use crate::error::Error;
-use crate::finding::Level;
+use crate::finding::{Level, Position};
 use crate::outcome::Outcome;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 pub(super) fn render(outcome: &Outcome) -> String {
-    document(&items(outcome))
+    document(&items(outcome, Findings::Each))
 }
 
 pub(super) fn failure(error: &Error) -> String {
@@ -67,8 +67,10 @@ fn result(item: &Annotation, rules: &[&Annotation]) -> Value {
         "message": { "text": printable(&item.message) },
         "partialFingerprints": { "tflock/v1": item.fingerprint() },
     });
-    if let Some(location) = location(item) {
-        result["locations"] = json!([location]);
+    let others = item.others.iter().map(|(file, position)| location(file, *position));
+    let locations: Vec<Value> = first_location(item).into_iter().chain(others).collect();
+    if !locations.is_empty() {
+        result["locations"] = json!(locations);
     }
     if let Some(address) = &item.address {
         result["properties"] = json!({ "address": printable(address) });
@@ -82,20 +84,22 @@ fn notification(item: &Annotation) -> Value {
         "level": "error",
         "message": { "text": printable(&item.message) },
     });
-    if let Some(location) = location(item) {
+    if let Some(location) = first_location(item) {
         told["locations"] = json!([location]);
     }
     told
 }
 
-fn location(item: &Annotation) -> Option<Value> {
-    let mut place = json!({
-        "artifactLocation": { "uri": uri(item.file.as_deref()?), "uriBaseId": "%SRCROOT%" },
-    });
-    if let Some(position) = item.position {
+fn first_location(item: &Annotation) -> Option<Value> {
+    Some(location(item.file.as_deref()?, item.position))
+}
+
+fn location(file: &str, position: Option<Position>) -> Value {
+    let mut place = json!({ "artifactLocation": { "uri": uri(file), "uriBaseId": "%SRCROOT%" } });
+    if let Some(position) = position {
         place["region"] = json!({ "startLine": position.line, "startColumn": position.column });
     }
-    Some(json!({ "physicalLocation": place }))
+    json!({ "physicalLocation": place })
 }
 
 /// A path as a relative reference: everything but unreserved characters and slashes is percent-encoded.

@@ -1,16 +1,12 @@
 //! An outcome in a few lines, as formats end with.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use super::human::many::{Same, Whose};
+use super::groups::{Changed, RootSummary, Same};
 use super::{Style, human, slashed};
-use crate::addr::ProviderAddr;
-use crate::diff::Change;
-use crate::diff::{Risk, risk};
 use crate::error::Error;
-use crate::evidence::Verdict;
 use crate::finding::Level;
-use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::outcome::{Body, Outcome, RootOutcome};
 
 /// One line for each root module; of many how they ended, and one for those of which the same is to be told because all
 /// is not well.
@@ -19,8 +15,12 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
         return vec!["no lock file changed".to_owned()];
     }
     let total = if outcome.many { human::many::total(outcome) } else { None };
-    // Of many those where all is well are only counted.
+    // Of many those where all is well are only counted, and reviews count together.
+    let is_review = |root: &RootOutcome| outcome.many && matches!(root.body, Ok(Body::Review(_)));
+    let reviews = Changed::of(outcome.roots.iter().filter(|root| is_review(root)));
+    let reviews = (!reviews.files.is_empty()).then(|| reviews.total());
     let told = outcome.roots.iter().filter(|root| total.is_none() || !is_well(root));
+    let told = told.filter(|root| !is_review(root) || findings(root).is_some());
     let beside = outcome.error.iter().map(|error| format!("failed: {}", error.message));
     let (mut same, mut names) = (Same::new(), HashMap::new());
     for root in told {
@@ -28,12 +28,12 @@ pub(super) fn lines(outcome: &Outcome) -> Vec<String> {
         names.entry(what.clone()).or_insert_with(|| name(root));
         same.add(&root.path, what);
     }
-    let whose = Whose::of(outcome, Style::default());
+    let whose = RootSummary::of(outcome, Style::default());
     let told = same.into_items().into_iter().map(|(what, paths)| match (paths.len(), names.get(&what)) {
         (1, Some(name)) => format!("{name}: {what}"),
-        _ => format!("{}: {what}", whose.told(&paths)),
+        _ => format!("{}: {what}", whose.label(&paths)),
     });
-    total.clone().into_iter().chain(told).chain(beside).collect()
+    total.clone().into_iter().chain(reviews).chain(told).chain(beside).collect()
 }
 
 /// True if there is nothing to tell of a root module.
@@ -41,7 +41,7 @@ pub(super) fn is_well(root: &RootOutcome) -> bool {
     let unremarked = root.findings.iter().all(|finding| finding.level < Level::Warn);
     match &root.body {
         Ok(Body::Verified(verified)) => unremarked && verified.inconclusive.is_empty(),
-        Ok(Body::Changes(changes)) => unremarked && !changes.changed && changes.sides.is_none(),
+        Ok(Body::Changes(changes)) => unremarked && !changes.changed,
         Ok(_) | Err(_) => false,
     }
 }
@@ -50,6 +50,7 @@ pub(super) fn is_well(root: &RootOutcome) -> bool {
 pub(super) fn name(root: &RootOutcome) -> String {
     match &root.body {
         Ok(Body::Changes(changes)) => slashed(&changes.path),
+        Ok(Body::Review(review)) => slashed(&review.path),
         _ if root.path.as_os_str().is_empty() => ".".to_owned(),
         _ => slashed(&root.path),
     }
@@ -58,8 +59,8 @@ pub(super) fn name(root: &RootOutcome) -> String {
 fn of_root(root: &RootOutcome) -> String {
     let findings = findings(root);
     match &root.body {
-        Ok(Body::Changes(changes)) => {
-            [of_changes(&[changes])].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
+        Ok(Body::Changes(_) | Body::Review(_)) => {
+            [Changed::of([root]).total()].into_iter().chain(findings).collect::<Vec<_>>().join("; ")
         }
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => {
             let ended = human::word(verified.code());
@@ -79,39 +80,6 @@ fn findings(root: &RootOutcome) -> Option<String> {
     (!told.is_empty()).then(|| format!("findings: {}", told.join(", ")))
 }
 
-/// How many providers changed, by risk, and how many new checksums no server was asked about; of many lock files together.
-pub(super) fn of_changes(all: &[&Changes]) -> String {
-    let mut risks: BTreeMap<&ProviderAddr, Risk> = BTreeMap::new();
-    for change in all.iter().flat_map(|changes| &changes.changes) {
-        let known = risks.entry(&change.address).or_insert(Risk::Routine);
-        *known = risk(change).max(*known);
-    }
-    let files = if all.len() > 1 { format!("{} lock files changed; ", all.len()) } else { String::new() };
-    if risks.is_empty() {
-        let text = all.iter().any(|changes| changes.text.formatting || changes.text.header.is_some());
-        let told = match (text, all.iter().any(|changes| changes.changed)) {
-            (true, _) => "no provider changed, only the text",
-            (false, true) => "no provider changed",
-            (false, false) => "nothing changed",
-        };
-        return files + told;
-    }
-    let told: Vec<String> = [Risk::Dangerous, Risk::Notable, Risk::Routine]
-        .into_iter()
-        .map(|risk| (risks.values().filter(|it| **it == risk).count(), risk.as_str()))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    let count = risks.len();
-    let providers = if count == 1 { "1 provider changed".to_owned() } else { format!("{count} providers changed") };
-    let unchecked = match unchecked(all) {
-        0 => String::new(),
-        1 => "; 1 new checksum not checked".to_owned(),
-        count => format!("; {count} new checksums not checked"),
-    };
-    format!("{files}{providers}: {}{unchecked}", told.join(", "))
-}
-
 /// The most sources without an answer that people are told of.
 const MOST_UNANSWERED: usize = 3;
 
@@ -126,13 +94,4 @@ pub(super) fn unanswered<'a>(errors: impl IntoIterator<Item = &'a Error>) -> (Ve
     let left = told.len().saturating_sub(MOST_UNANSWERED);
     told.truncate(MOST_UNANSWERED);
     (told, left)
-}
-
-/// How many new checksums nothing is known of, because no server was asked.
-pub(super) fn unchecked(all: &[&Changes]) -> usize {
-    let of_change = |change: &Change| {
-        let added = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
-        added.filter(|judged| judged.verdict == Verdict::UnknownOffline).count()
-    };
-    all.iter().flat_map(|changes| &changes.changes).map(of_change).sum()
 }

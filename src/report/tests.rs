@@ -49,6 +49,7 @@ fn outcome(command: &'static str, bodies: Vec<(&str, Result<Body, Error>)>) -> O
 
 fn change(addr_text: &str, kind: ChangeKind) -> Change {
     Change {
+        novelty: None,
         address: addr(addr_text),
         kind,
         old: None,

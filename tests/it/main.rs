@@ -52,6 +52,7 @@ mod same_versions;
 mod shells;
 mod ship;
 mod sources;
+mod squat;
 mod support;
 mod trust;
 mod typed;

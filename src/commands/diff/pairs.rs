@@ -1,18 +1,20 @@
 //! Two texts of a lock file become explained changes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::diff_signers::{Trust, sign};
+use crate::addr::{ProviderAddr, mistaken_for, namesake};
 use crate::dialect::Dialect;
-use crate::diff::{self, Packages};
-use crate::diff::{Ask, Change, TextChange};
+use crate::diff::{self, Ask, Change, ChangeKind, Novelty, Packages, TextChange};
 use crate::disk::roots::{ReadModuleLock, file_from};
 use crate::error::{Error, ErrorKind};
 use crate::evidence::Verdict;
 use crate::finding::{Class, Finding, Level, Rule};
 use crate::lockfile::{Decoded, Spans, detect_dialect, salvage};
 use crate::modulelock::{self, ModuleChange, ModuleChangeKind};
-use crate::outcome::{Body, Changes, RootOutcome};
+use crate::outcome::{Body, Review, RootOutcome};
 use crate::release;
 use crate::release::altered::Witness;
 use crate::requirements::Requirements;
@@ -59,6 +61,8 @@ pub struct Knowledge<'a> {
     pub packages: &'a dyn Fn(&[Change]) -> Packages,
     /// What the configuration of both sides asks for, where it is at hand.
     pub requirements: &'a dyn Fn(&Pair) -> Option<[Requirements; 2]>,
+    /// The providers that lock files of the repository had entries for before.
+    pub locked: &'a dyn Fn() -> Arc<BTreeSet<ProviderAddr>>,
     /// The remembered signers.
     pub trust: &'a Trust,
     /// True if registries were asked.
@@ -77,13 +81,13 @@ impl std::fmt::Debug for Knowledge<'_> {
 pub fn review(pair: &Pair, known: &Knowledge<'_>) -> RootOutcome {
     let path = pair.path.parent().unwrap_or(Path::new("")).to_owned();
     let (body, findings) = match compare(pair, known) {
-        Ok((changes, findings)) => (Ok(Body::Changes(changes)), findings),
+        Ok((review, findings)) => (Ok(Body::Review(review)), findings),
         Err(error) => (Err(error), Vec::new()),
     };
     RootOutcome { path, body, findings }
 }
 
-fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>), Error> {
+fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Review, Vec<Finding>), Error> {
     let (modules, of_modules) = modules(pair)?;
     if pair.old.text.is_none() && pair.new.text.is_none() && modules.is_empty() {
         let message = if pair.old.name == NO_COMMIT {
@@ -109,6 +113,7 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
     for change in &mut list {
         diff::judge(change, &packages);
         change.position = place(change, &now.spans);
+        change.novelty = novelty(change, known).map(Box::new);
         if let Some(facts) = release(change, &packages) {
             beside.extend(of_release(change, facts, known.trust));
             beside.extend(altered(change, facts, &pair.old.name));
@@ -123,19 +128,32 @@ fn compare(pair: &Pair, known: &Knowledge<'_>) -> Result<(Changes, Vec<Finding>)
         }
     }
     diff::loudest_first(&mut list);
-    let changes = Changes {
+    let review = Review {
         changed: differs,
         path: pair.path.clone(),
         text: TextChange { not_literal, ..diff::text_change(old, new, before.lock == now.lock) },
         changes: list,
-        sides: Some([pair.old.name.clone(), pair.new.name.clone()]),
-        asked: known.asked,
+        sides: [pair.old.name.clone(), pair.new.name.clone()],
+        online: known.asked,
         inconclusive,
         modules,
-        ..Changes::default()
     };
     let beside = beside.into_iter().map(|finding| finding.in_file(&pair.path));
-    Ok((changes, findings(pair, &before, now).into_iter().chain(beside).chain(of_modules).collect()))
+    Ok((review, findings(pair, &before, now).into_iter().chain(beside).chain(of_modules).collect()))
+}
+
+/// What is remarkable about a provider that is new to the repository; nothing about others.
+fn novelty(change: &Change, known: &Knowledge<'_>) -> Option<Novelty> {
+    let addr = &change.address;
+    let is_new = matches!(change.kind, ChangeKind::Added | ChangeKind::Moved);
+    if !is_new
+        || (known.locked)().contains(addr)
+        || known.trust.old.as_ref().is_some_and(|pins| pins.pin(addr).is_some())
+    {
+        return None;
+    }
+    let signer_is_new = change.kind == ChangeKind::Added;
+    Some(Novelty { signer_is_new, mistaken_for: mistaken_for(addr, &*(known.locked)()), namesake: namesake(addr) })
 }
 
 /// What changed in the module lock file, and what of it must not be used unread.
@@ -244,7 +262,8 @@ fn findings(pair: &Pair, old: &Decoded, new: Decoded) -> Vec<Finding> {
     });
     // That a file is not formatted is news only where it was.
     let is_news = |finding: &Finding| finding.rule != Rule::NotCanonical || old.canonical;
-    let of_new = new.warnings.into_iter().filter(is_news);
+    // A file that was deleted is not formatted at all.
+    let of_new = new.warnings.into_iter().filter(|_| pair.new.text.is_some()).filter(is_news);
     was_refused.into_iter().chain(of_new).map(|finding| finding.in_file(&pair.path)).collect()
 }
 
@@ -267,6 +286,6 @@ pub fn is_alarming(root: &RootOutcome) -> bool {
     if root.findings.iter().any(refused) {
         return true;
     }
-    let Ok(Body::Changes(changes)) = &root.body else { return false };
-    changes.changes.iter().any(diff::is_alarming)
+    let Ok(Body::Review(review)) = &root.body else { return false };
+    review.changes.iter().any(diff::is_alarming)
 }

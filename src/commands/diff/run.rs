@@ -1,14 +1,16 @@
 //! The command: what is compared, which sources to ask, and how it ends.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::inputs::{Asked, Comparison, compare};
 use super::known::{packages, questions};
 use super::pairs::{Knowledge, Pair, changes, is_alarming, is_refused, review};
-use crate::addr::Hostname;
+use crate::addr::{Hostname, ProviderAddr};
 use crate::commands::Services;
+use crate::commands::known_providers::locked_below_except;
 use crate::commands::sources::Sources;
 use crate::commands::verify_online::Questions;
 use crate::dialect::Dialect;
@@ -16,7 +18,7 @@ use crate::diff::Change;
 use crate::diff::Packages;
 use crate::error::{Error, ErrorKind};
 use crate::exit_code::ExitCode;
-use crate::lockfile::{LockFile, detect_dialect};
+use crate::lockfile::{LockFile, detect_dialect, salvage};
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::query::question::Depth;
 use crate::release::Releases;
@@ -67,7 +69,7 @@ pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error
         let nothing = Releases::new();
         packages(changes, known.get(at).map_or(&nothing, |known| known), &cache, now)
     };
-    let mut outcome = outcome(request, compared, &packages)?;
+    let mut outcome = outcome(request, &compared, &packages)?;
     outcome.notes.extend(sources.notes());
     outcome.notes.extend(cache.note().map(str::to_owned));
     outcome.notes.extend(cache.flush().err().map(|problem| problem.to_string()));
@@ -138,31 +140,53 @@ fn settings_of(scope: &Scope, comparison: &Comparison, pair: &Pair) -> Result<Ru
 /// Everything that was compared; of many only what differs.
 fn outcome(
     request: &Request,
-    compared: Vec<Compared>,
+    compared: &[Compared],
     packages: &dyn Fn(&Place, &[Change]) -> Packages,
 ) -> Result<Outcome, Error> {
     let many = request.asked.recursive || compared.len() > 1;
     let is_only_one = compared.len() == 1;
     let (mut roots, mut notes) = (Vec::new(), Vec::new());
-    for (at, (directory, found)) in compared.into_iter().enumerate() {
+    let before = OnceCell::new();
+    let locked = || Arc::clone(before.get_or_init(|| Arc::new(locked_before(compared))));
+    for (at, (directory, found)) in compared.iter().enumerate() {
         match found {
             Ok(comparison) => {
                 let requirements = |pair: &Pair| comparison.requirements(pair);
                 let told = comparison.pairs.iter().enumerate().map(|(of_pair, pair)| {
                     let packages = |changes: &[Change]| packages(&(at, of_pair), changes);
                     let (trust, asked) = (&comparison.trust, request.online);
-                    let root =
-                        review(pair, &Knowledge { packages: &packages, requirements: &requirements, trust, asked });
-                    if many { root } else { hinted(root, &directory) }
+                    let known =
+                        Knowledge { packages: &packages, requirements: &requirements, locked: &locked, trust, asked };
+                    let root = review(pair, &known);
+                    if many { root } else { hinted(root, directory) }
                 });
                 roots.extend(told.filter(|root| !many || differs(root)));
                 notes.extend(comparison.notes.iter().cloned());
             }
-            Err(error) if is_only_one => return Err(error),
-            Err(error) => roots.push(RootOutcome::failed(directory, error)),
+            Err(error) if is_only_one => return Err(error.clone()),
+            Err(error) => roots.push(RootOutcome::failed(directory, error.clone())),
         }
     }
     Ok(Outcome { many, notes, ..Outcome::of_roots("diff", roots) })
+}
+
+/// The providers that the repository locked on the old side: by the lock files that are compared, and the others as they
+/// are.
+fn locked_before(compared: &[Compared]) -> BTreeSet<ProviderAddr> {
+    let comparisons = || compared.iter().filter_map(|(_, found)| found.as_ref().ok());
+    let mut locked = BTreeSet::new();
+    for pair in comparisons().flat_map(|comparison| &comparison.pairs) {
+        let text = pair.old.text.as_deref().unwrap_or_default();
+        let dialect = pair.dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
+        locked.extend(salvage(text, dialect).lock.iter().map(|(addr, _)| addr.clone()));
+    }
+    let tops: BTreeSet<&Path> = comparisons().filter_map(Comparison::top).collect();
+    for top in tops {
+        let of_tree = comparisons().filter(|comparison| comparison.top() == Some(top));
+        let changed = of_tree.flat_map(|comparison| &comparison.pairs).map(|pair| top.join(&pair.path)).collect();
+        locked.extend(locked_below_except(top, &changed));
+    }
+    locked
 }
 
 /// Where there is no lock file, but there are some below, the option that looks there is named.
@@ -177,13 +201,13 @@ fn hinted(mut root: RootOutcome, directory: &Path) -> RootOutcome {
 }
 
 fn differs(root: &RootOutcome) -> bool {
-    !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed)
+    !matches!(&root.body, Ok(Body::Review(changes)) if !changes.changed)
 }
 
 fn code(root: &RootOutcome, wanted: bool) -> ExitCode {
     let body = match &root.body {
         Err(error) => return ExitCode::of_error(error),
-        Ok(Body::Changes(changes)) if wanted && changes.changed => ExitCode::Findings,
+        Ok(Body::Review(changes)) if wanted && changes.changed => ExitCode::Findings,
         Ok(_) => ExitCode::Done,
     };
     let alarming = if wanted && is_alarming(root) { ExitCode::Refused } else { ExitCode::Done };
@@ -194,7 +218,7 @@ fn code(root: &RootOutcome, wanted: bool) -> ExitCode {
 /// The tool whose registry the providers of all texts come from, for short addresses.
 fn one_dialect(outcome: &Outcome) -> Option<Dialect> {
     let changes = outcome.roots.iter().filter_map(|root| match &root.body {
-        Ok(Body::Changes(changes)) => Some(&changes.changes),
+        Ok(Body::Review(changes)) => Some(&changes.changes),
         _ => None,
     });
     let hosts: Vec<String> = changes.flatten().map(|change| format!("\"{}", change.address)).collect();

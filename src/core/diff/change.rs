@@ -17,7 +17,7 @@ use crate::trust::openpgp::Identity;
 use crate::trust::pins::Signer;
 
 /// How two texts differ beside their entries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TextChange {
     /// The tools whose headers the texts begin with, if they are not the same one.
     pub header: Option<[Option<Dialect>; 2]>,
@@ -27,6 +27,17 @@ pub struct TextChange {
     pub formatting: bool,
     /// True if the new text holds values that no tool writes: expressions, escapes, templates.
     pub not_literal: bool,
+}
+
+/// A provider that no lock file of the repository had an entry for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Novelty {
+    /// True if no signer of it was remembered before the change.
+    pub signer_is_new: bool,
+    /// The provider that its address is easily mistaken for.
+    pub mistaken_for: Option<String>,
+    /// The well-known provider whose type it has in another namespace.
+    pub namesake: Option<&'static str>,
 }
 
 /// What happened to one entry.
@@ -60,6 +71,8 @@ pub struct Change {
     pub standing: Standing,
     /// True if a provider that moved is known to have the same archives at its new address, by signed checksums.
     pub identical: bool,
+    /// What is remarkable about a provider that the repository did not lock before.
+    pub novelty: Option<Box<Novelty>>,
     /// Where the publisher tells about the release, over https; the registry's word.
     pub link: Option<Url>,
 }

@@ -16,7 +16,7 @@ use crate::trust::pins::Signer;
 /// What speaks against a change, why it happened and what follows, each in one or two sentences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// Why it must not be merged before somebody explains it, the worst first; empty for what is not dangerous.
+    /// Why it must not be merged unexplained, the worst first; empty for what is not dangerous.
     pub warning: String,
     /// How it comes about.
     pub cause: String,
@@ -58,38 +58,41 @@ pub fn explain(change: &Change) -> Explanation {
     Explanation { warning: warning(&against(change)), cause, consequence }
 }
 
-fn warning(reasons: &[&str]) -> String {
+fn warning(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    format!("Do not merge before somebody explains it: {}.", reasons.join("; "))
+    format!("Do not merge until this is explained: {}.", reasons.join("; "))
 }
 
 /// What makes a change dangerous, the worst first.
-fn against(change: &Change) -> Vec<&'static str> {
+fn against(change: &Change) -> Vec<String> {
     let mut reasons = Vec::new();
     let any = |wanted| change.hashes_added.iter().any(|added| verdict(change, &added.hash) == Some(wanted));
     if any(Verdict::Contradicts) {
-        reasons.push("a new checksum is none of those that the release is known to have");
+        reasons.push("a new checksum is none of those that the release is known to have".to_owned());
     }
     if any(Verdict::Unattested) {
-        reasons.push("no source that should know a new checksum knows it");
+        reasons.push("no source that should know a new checksum knows it".to_owned());
     }
     let is_old = |hash: &PackageHash| change.old.as_ref().is_some_and(|old| old.hashes.contains(hash));
     let mut kept = change.new.iter().flat_map(|new| &new.hashes).filter(|hash| is_old(hash));
     if kept.any(|hash| verdict(change, hash).is_some_and(Verdict::is_alarming)) {
-        reasons.push("a checksum of the old version stands under the new one, which does not have it");
+        reasons.push("a checksum of the old version stands under the new one, which does not have it".to_owned());
     }
     match (change.standing, &change.signer) {
-        (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is not signed any more"),
-        (Standing::Refused, _) => reasons.push("its signer is not among those that may sign this provider"),
+        (Standing::Refused, Some(Signer::Unsigned)) => reasons.push("the release is not signed any more".to_owned()),
+        (Standing::Refused, _) => reasons.push("its signer is not among those that may sign this provider".to_owned()),
         _ => {}
     }
+    if let Some(other) = change.novelty.as_ref().and_then(|novelty| novelty.mistaken_for.as_ref()) {
+        reasons.push(format!("its address is a letter or two off {other} (similar-name)"));
+    }
     if reasons.is_empty() && is_unexplained_replacement(change) {
-        reasons.push("a version does not change once it is published, so its checksums should not either");
+        reasons.push("a version does not change once it is published, so its checksums should not either".to_owned());
     }
     if loses_all_hashes(change) {
-        reasons.push("no usable checksum is left, so that `init` accepts whatever it is given");
+        reasons.push("no usable checksum is left, so that `init` accepts whatever it is given".to_owned());
     }
     reasons
 }
@@ -193,7 +196,10 @@ fn hashes_replaced(change: &Change) -> (String, String) {
     let came = schemes(change.hashes_added.iter().map(|added| &added.hash));
     let went = schemes(change.hashes_removed.iter());
     let cause = if came.contains(&HashScheme::Zh) && went.contains(&HashScheme::Zh) {
-        "Either the publisher replaced the release, or somebody offers other packages under its name."
+        "Either the publisher re-uploaded this version, or the source now serves packages that are not the publisher's."
+    } else if zh_kept && came.contains(&HashScheme::Zh) {
+        "Archives (zh) were added, and those that both sides record are the same; checksums of contents (h1) were exchanged. \
+         That happens when another program writes the file, and when somebody slips one in."
     } else if zh_kept {
         "The archives (zh) that both sides record are the same; checksums of contents (h1) were exchanged. That happens \
          when the file is written on another platform, and when somebody slips one in."
@@ -204,7 +210,7 @@ fn hashes_replaced(change: &Change) -> (String, String) {
     let mut consequence = if kept(change) == 0 {
         "Packages accepted before are refused now, and others are run in their place.".to_owned()
     } else {
-        "Packages with the new checksums are accepted from now on, those with the lost ones no more.".to_owned()
+        "`init` will accept the new packages and refuse the old ones.".to_owned()
     };
     let verdict_of = |added: &crate::diff::AddedHash| verdict(change, &added.hash);
     if change.hashes_added.iter().any(|added| matches!(verdict_of(added), None | Some(Verdict::UnknownOffline))) {
@@ -233,6 +239,9 @@ fn moved(change: &Change) -> (String, String) {
 /// What must be said whatever the kind.
 fn remarks(change: &Change) -> Vec<&'static str> {
     let mut remarks = Vec::new();
+    if change.novelty.as_ref().is_some_and(|novelty| novelty.namesake.is_some()) {
+        remarks.push("A well-known provider of this type has another namespace: check that this one is meant.");
+    }
     if change.standing == Standing::Rotated {
         remarks.push(
             "The same change remembers another signer for this provider: ask the publisher whether the new key is theirs.",
@@ -281,7 +290,7 @@ pub fn explain_text(text: TextChange) -> Option<(String, Explanation)> {
         let reason = "tools that evaluate it may select another version, or take other packages, than the file seems to \
                       record";
         let explanation =
-            Explanation { warning: warning(&[reason]), cause: cause.to_owned(), consequence: String::new() };
+            Explanation { warning: warning(&[reason.to_owned()]), cause: cause.to_owned(), consequence: String::new() };
         return Some(("VALUES THAT NO TOOL WRITES".to_owned(), explanation));
     }
     if text.removed {

@@ -15,6 +15,13 @@ pub fn headline(change: &Change) -> Vec<String> {
     let alarming = known.iter().any(|verdict| verdict.is_alarming());
     let empty = pins_nothing(change).then(|| "no usable checksum is recorded".to_owned());
     let mut parts: Vec<(bool, String)> = vec![(replaced, what(change))];
+    if let Some(novelty) = change.novelty.as_deref() {
+        let similar = novelty.mistaken_for.as_ref();
+        parts.extend(similar.map(|other| (true, format!("SIMILAR NAME: easily mistaken for {other}"))));
+        parts.extend(novelty.namesake.map(|other| (false, format!("not the well-known {other}"))));
+        let is_new = "new to this repository, by a signer that is new too";
+        parts.extend(novelty.signer_is_new.then(|| (false, is_new.to_owned())));
+    }
     parts.extend(signer(change).map(|told| (change.standing == Standing::Refused, told)));
     parts.extend(verdicts(change, &known).map(|told| (alarming, told)));
     parts.extend(coverage(change).map(|told| (false, told)));
@@ -52,7 +59,10 @@ fn what(change: &Change) -> String {
         ChangeKind::HashesChanged => counted(&change.hashes_removed, "removed"),
         ChangeKind::HashesReplaced => {
             let [came, went] = [change.hashes_added.len(), change.hashes_removed.len()];
-            format!("CHECKSUMS REPLACED under the same version: {went} gone, {came} new, {} kept", kept(change))
+            format!(
+                "CHECKSUMS REPLACED under the same version: {went} removed, {came} added, {} unchanged",
+                kept(change)
+            )
         }
         ChangeKind::Moved => {
             let from = change.moved_from.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -154,7 +164,7 @@ fn verdicts(change: &Change, known: &[Verdict]) -> Option<String> {
     match told.is_empty() {
         // A word that must not be believed does not count.
         true if change.standing == Standing::Refused => None,
-        true => Some("all vouched for".to_owned()),
+        true => Some("checksums verified".to_owned()),
         // That nothing was asked is no news of each single line, unless the line is loud.
         false if count(Verdict::UnknownOffline) == all && change.kind != ChangeKind::HashesReplaced => None,
         false => Some(told.join(", ")),

@@ -23,7 +23,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use ask::ask;
-pub use change::{AddedHash, Ask, Change, ChangeKind, Judged, Standing, TextChange};
+pub use change::{AddedHash, Ask, Change, ChangeKind, Judged, Novelty, Standing, TextChange};
 pub use distance::Distance;
 pub use explain::{Explanation, explain, explain_text};
 pub use headline::{coverage, headline, verdict_words};
@@ -90,6 +90,7 @@ fn change(
         standing: Standing::default(),
         identical: false,
         identity: None,
+        novelty: None,
         link: None,
     })
 }

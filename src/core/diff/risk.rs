@@ -36,10 +36,13 @@ pub fn is_alarming(change: &Change) -> bool {
 /// The risk of a change.
 pub fn risk(change: &Change) -> Risk {
     let refused = change.standing == Standing::Refused;
-    if is_alarming(change) || refused || is_unexplained_replacement(change) || loses_all_hashes(change) {
+    let novelty = change.novelty.as_deref();
+    let squats = novelty.is_some_and(|novelty| novelty.mistaken_for.is_some());
+    if is_alarming(change) || refused || squats || is_unexplained_replacement(change) || loses_all_hashes(change) {
         return Risk::Dangerous;
     }
-    if change.standing == Standing::Rotated {
+    let is_new = novelty.is_some_and(|novelty| novelty.signer_is_new || novelty.namesake.is_some());
+    if is_new || change.standing == Standing::Rotated {
         return Risk::Notable;
     }
     match change.kind {

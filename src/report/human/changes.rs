@@ -27,7 +27,7 @@ pub(super) fn changes(changes: &Changes, style: Style) -> String {
         signer(&mut text, change, style);
         text.push_str(&hashes);
     }
-    text.push_str(&modules::changes(&changes.modules, style));
+    text.push_str(&modules::changes(changes.modules.iter().map(|change| (change, 1)), style));
     for line in changes.trust.iter().flat_map(|trust| learned(changes, trust, style)) {
         let _ = writeln!(text, "{line}");
     }
@@ -50,7 +50,7 @@ pub(super) fn tells(changes: &Changes, finding: &Finding) -> bool {
 
 /// True if a change was made, or there was nothing to change, and no more is to be told than what is wrong.
 pub(super) fn is_settled_quietly(changes: &Changes, style: Style) -> bool {
-    style.detail == Detail::Quiet && changes.sides.is_none() && (changes.written || !changes.changed)
+    style.detail == Detail::Quiet && (changes.written || !changes.changed)
 }
 
 /// The last line: what to do now.

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::many::{Same, Whose};
 use crate::finding::{Finding, Level, Position, Rule};
 use crate::outcome::advice::with_recursion;
 use crate::report::failure::{helps, place};
+use crate::report::groups::{RootSummary, Same};
 use crate::report::paint::Paint;
 use crate::report::wrap::{flow, width};
 use crate::report::{Detail, Style, printable};
@@ -19,7 +19,7 @@ pub(super) fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>, styl
 }
 
 /// The same of many root modules.
-pub(super) fn shared(findings: &[(&Path, &Finding)], whose: Whose, style: Style) -> String {
+pub(super) fn shared(findings: &[(&Path, &Finding)], whose: RootSummary, style: Style) -> String {
     all(&together(findings, style), Some(whose), style)
 }
 
@@ -34,7 +34,7 @@ pub(in crate::report) struct Group<'a> {
     pub(in crate::report) message: String,
     /// The first of them, whose place is told.
     pub(in crate::report) first: &'a Finding,
-    /// Whose they are.
+    /// The root modules that have them.
     pub(in crate::report) paths: Vec<&'a Path>,
 }
 
@@ -79,7 +79,7 @@ fn label(finding: &Finding, style: Style) -> (String, usize) {
 /// The most findings of one rule that people read; the rest is counted. JSON and SARIF list all.
 pub(in crate::report) const MOST_OF_RULE: usize = 50;
 
-fn all(found: &[Group<'_>], whose: Option<Whose>, style: Style) -> String {
+fn all(found: &[Group<'_>], whose: Option<RootSummary>, style: Style) -> String {
     let mut by_rule: HashMap<(Rule, bool), Vec<&Group<'_>>> = HashMap::new();
     for group in found {
         by_rule.entry((group.first.rule, is_note(group))).or_default().push(group);
@@ -125,13 +125,13 @@ fn is_note(group: &Group<'_>) -> bool {
 }
 
 /// A finding with its place, and whose it is.
-fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Option<Whose>, style: Style) {
+fn one(text: &mut String, Group { message, first, paths }: &Group<'_>, whose: Option<RootSummary>, style: Style) {
     let (label, wide) = label(first, style);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{label} {}", flow(wide + 1, message, style));
     place(text, first.file.as_deref(), first.position);
     if let Some(whose) = whose.filter(|_| first.file.is_none() || paths.len() > 1) {
-        let _ = writeln!(text, "  in {}", whose.cell(paths));
+        let _ = writeln!(text, "  in {}", whose.table_cell(paths));
     }
 }
 
@@ -148,7 +148,7 @@ enum Advice {
 
 impl Advice {
     /// Words for all, if there are any, or if their own ones are too many to be read.
-    fn of(groups: &[&Group<'_>], whose: Option<Whose>) -> Self {
+    fn of(groups: &[&Group<'_>], whose: Option<RootSummary>) -> Self {
         let own: HashSet<String> = groups.iter().map(|group| own_help(group, whose)).collect();
         let (Some(group), true) = (groups.first(), own.len() > 1) else { return Self::Own };
         let recursive = whose.is_some_and(|whose| whose.recursive);
@@ -166,7 +166,7 @@ impl Advice {
         }
     }
 
-    fn help(&self, group: &Group<'_>, whose: Option<Whose>) -> String {
+    fn help(&self, group: &Group<'_>, whose: Option<RootSummary>) -> String {
         match self {
             Self::ForAll(help) => help.clone(),
             Self::Own => own_help(group, whose),
@@ -174,12 +174,12 @@ impl Advice {
     }
 }
 
-fn own_help(group: &Group<'_>, whose: Option<Whose>) -> String {
+fn own_help(group: &Group<'_>, whose: Option<RootSummary>) -> String {
     if group.paths.len() == 1 { group.first.help() } else { for_all(group.first, whose) }
 }
 
 /// What to do about a finding in many root modules.
-fn for_all(finding: &Finding, whose: Option<Whose>) -> String {
+fn for_all(finding: &Finding, whose: Option<RootSummary>) -> String {
     let help = finding.general_help();
     if !whose.is_some_and(|whose| whose.recursive) {
         return help;

@@ -1,15 +1,46 @@
 //! What `mirror` did, for people.
 
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use super::findings::findings;
 use crate::finding::{Finding, Level};
-use crate::outcome::{Fate, MirrorReport, MirroredPackage};
+use crate::outcome::{Body, Fate, MirrorReport, MirroredPackage, RootOutcome};
 use crate::report::{Detail, Style, printable, size, slashed};
 
 /// The findings, a line for each release of which packages came, then one line that counts.
 pub(super) fn mirror(report: &MirrorReport, found: &[Finding], style: Style) -> String {
-    let mut text = findings(found, style);
+    let denied = found.iter().any(|finding| finding.level == Level::Deny);
+    findings(found, style) + &packages(report, denied, style)
+}
+
+/// The packages of all root modules as those of one: each is in the mirror once.
+pub(super) fn many(roots: &[RootOutcome], style: Style) -> String {
+    let mut all: Option<MirrorReport> = None;
+    let mut denied = false;
+    let mut seen: HashMap<PathBuf, usize> = HashMap::new();
+    for root in roots {
+        let Ok(Body::Mirror(report)) = &root.body else { continue };
+        denied |= root.findings.iter().any(|finding| finding.level == Level::Deny);
+        let all =
+            all.get_or_insert_with(|| MirrorReport { packages: Vec::new(), failed: Vec::new(), ..report.clone() });
+        all.failed.extend(report.failed.iter().cloned());
+        for package in &report.packages {
+            let at = *seen.entry(package.file.clone()).or_insert(all.packages.len());
+            match all.packages.get_mut(at) {
+                // What one root module had fetched was there for those after it.
+                Some(known) if known.fate == Fate::Present => known.fate = package.fate,
+                Some(_) => {}
+                None => all.packages.push(package.clone()),
+            }
+        }
+    }
+    all.map(|all| packages(&all, denied, style)).unwrap_or_default()
+}
+
+fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
+    let mut text = String::new();
     let of_one_release = |one: &MirroredPackage, other: &MirroredPackage| {
         (&one.address, &one.version, one.fate) == (&other.address, &other.version, other.fate)
     };
@@ -24,7 +55,7 @@ pub(super) fn mirror(report: &MirrorReport, found: &[Finding], style: Style) -> 
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "+ {addr} {version}  {}: {}", same[0].fate.as_str(), platforms.join(", "));
     }
-    let denied = found.iter().any(|finding| finding.level == Level::Deny) || !report.failed.is_empty();
+    let denied = denied || !report.failed.is_empty();
     let verdict = match (report.checked, denied) {
         (true, false) => "as it should be: ",
         (true, true) => "not as it should be: ",

@@ -18,11 +18,11 @@ pub(super) use verified::{hashes, verdict, word};
 use std::fmt::Write;
 
 use super::failure::helps;
+use super::groups::{Changed, RootSummary};
 use super::paint::Paint;
 use super::wrap::flow;
 use super::{Detail, Style, failure, printable};
 use crate::outcome::{Body, Outcome, RootOutcome};
-use many::Whose;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
     if outcome.many {
@@ -42,11 +42,12 @@ pub(super) fn body(body: &Body, root: &RootOutcome, style: Style) -> String {
             modules::outdated(report).map_or_else(|| modules::up_to_date(report), |table| table.text(style))
         }
         Body::Entries(entries) => tables::list(entries, style).map(|table| table.text(style)).unwrap_or_default(),
-        Body::Changes(changes) if changes.sides.is_some() => {
-            let mut text = review::review(changes, style);
-            text.push_str(&modules::changes(&changes.modules, style));
+        Body::Review(_) => {
+            let changed = Changed::of([root]);
+            let mut text = review::review(&changed, RootSummary::of(&Outcome::default(), style), style);
+            text.push_str(&modules::changes(changed.modules().iter().map(|(change, _)| (*change, 1)), style));
             text.push_str(&findings::findings(&root.findings, style));
-            text.push_str(&review::conclusion(&[changes], style));
+            text.push_str(&review::conclusion(&changed, style));
             text
         }
         Body::Changes(changes) if changes::is_settled_quietly(changes, style) => {
@@ -88,13 +89,13 @@ fn heading(text: &mut String, name: &str, style: Style) {
 }
 
 fn name_of(root: &RootOutcome) -> String {
-    many::name(&root.path)
+    super::groups::name(&root.path)
 }
 
 pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
     let mut text = notes(&outcome.notes, style);
     if outcome.many {
-        let whose = Whose::of(outcome, style);
+        let whose = RootSummary::of(outcome, style);
         text.push_str(&findings::shared(&many::beside(outcome), whose, style));
         text.push_str(&many::failures(outcome, whose, style));
     } else {
@@ -107,7 +108,7 @@ pub(super) fn remarks(outcome: &Outcome, style: Style) -> String {
 fn remark(root: &RootOutcome, style: Style) -> String {
     match &root.body {
         Ok(Body::Verified(verified)) => verified::reasons(verified, style),
-        Ok(Body::Changes(_)) => String::new(),
+        Ok(Body::Changes(_) | Body::Review(_)) => String::new(),
         Ok(Body::Mirror(report)) => report.failed.iter().map(|error| failure::human(error, style)).collect(),
         Ok(_) => findings::findings(&root.findings, style),
         Err(error) => findings::findings(&root.findings, style) + &failure::human(error, style),

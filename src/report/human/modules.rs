@@ -1,18 +1,20 @@
 //! Locked modules for people.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::modulelock::{ModuleChange, ModuleChangeKind};
-use crate::outcome::{Changes, InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
+use crate::outcome::{InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
+use crate::report::groups::root_modules;
 use crate::report::paint::Paint;
 use crate::report::table::Table;
 use crate::report::{Style, printable, slashed};
 
-/// One line for each package whose lock changed.
-pub(in crate::report) fn changes(changes: &[ModuleChange], style: Style) -> String {
-    let mut text = String::new();
-    for change in changes {
+/// One line for each package whose lock changed, and in how many root modules where that is more than one.
+pub(in crate::report) fn changes<'a>(
+    changes: impl IntoIterator<Item = (&'a ModuleChange, usize)>,
+    style: Style,
+) -> String {
+    changes.into_iter().fold(String::new(), |mut text, (change, count)| {
         let (sign, paint) = match change.kind {
             ModuleChangeKind::ContentReplaced => ('!', Paint::Bad),
             ModuleChangeKind::Added => ('+', Paint::Good),
@@ -26,31 +28,12 @@ pub(in crate::report) fn changes(changes: &[ModuleChange], style: Style) -> Stri
             ModuleChangeKind::Upgraded | ModuleChangeKind::Downgraded => change.key.source.clone(),
             _ => change.key.to_string(),
         };
+        let roots = if count > 1 { format!("  ({})", root_modules(count)) } else { String::new() };
+        let (about, sentence) = (printable(&about), change.sentence());
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{} module {}  {}",
-            style.paint(paint, sign),
-            printable(&about),
-            printable(&change.sentence())
-        );
-    }
-    text
-}
-
-/// The same of many root modules: equal lines once, with their count.
-pub(super) fn many<'a>(all: impl Iterator<Item = &'a Changes>, style: Style) -> String {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for changes in all {
-        for change in &changes.modules {
-            *counts.entry(self::changes(std::slice::from_ref(change), style)).or_default() += 1;
-        }
-    }
-    let line = |(line, count): (String, usize)| match count {
-        1 => line,
-        count => format!("{}  ({count} root modules)\n", line.trim_end()),
-    };
-    counts.into_iter().map(line).collect()
+        let _ = writeln!(text, "{} module {about}  {}{roots}", style.paint(paint, sign), printable(&sentence));
+        text
+    })
 }
 
 /// One line for each call: who, what, and where the call stands.

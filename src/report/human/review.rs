@@ -1,16 +1,16 @@
-//! What `diff` explains, for people: one line for each provider, the dangerous ones with what must be known.
+//! What `diff` explains, for people: one line for each change, the dangerous ones with what must be known.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
-use crate::diff::{Change, ChangeKind};
-use crate::diff::{Explanation, Risk, explain, explain_text, headline, risk, verdict_words};
+use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain_text, verdict_words};
 use crate::evidence::Verdict;
 use crate::hash::PackageHash;
-use crate::outcome::Changes;
 use crate::platform::Platform;
 use crate::report::annotation::{signed, versions};
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same};
 use crate::report::paint::Paint;
-use crate::report::summary::{of_changes, unanswered, unchecked};
+use crate::report::summary::unanswered;
 use crate::report::wrap::{width, wrap};
 use crate::report::{Detail, Style, printable, slashed};
 
@@ -20,61 +20,41 @@ const PROSE: usize = 100;
 /// The widest columns of addresses and of versions; what is wider pushes the rest aside.
 const WIDEST: [usize; 2] = [34, 20];
 
-/// A change as it is told: equal ones of many lock files once.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Item {
-    /// How loud it is.
-    pub(super) risk: Risk,
-    /// What happened.
-    pub(super) line: String,
-    /// Why, and what follows; empty for what is not loud.
-    words: String,
-}
-
-impl Item {
-    pub(super) fn of(change: &Change, columns: [usize; 2], style: Style) -> Self {
-        let risk = risk(change);
-        let loud = risk == Risk::Dangerous && style.detail > Detail::Quiet;
-        let words = if loud { explanation(&explain(change), style) } else { String::new() };
-        Self { risk, line: line(change, risk, columns, style), words }
-    }
-
-    /// Why it happened, unless that was told already.
-    pub(super) fn explanation(self, told: &mut Vec<String>) -> String {
-        if told.contains(&self.words) {
-            return String::new();
-        }
-        told.push(self.words.clone());
-        self.words
-    }
-}
-
-pub(super) fn review(changes: &Changes, style: Style) -> String {
-    let mut text = title(changes, style);
-    let columns = columns(&changes.changes, style);
-    let mut told = Vec::new();
-    for change in &changes.changes {
+/// Each change once, and behind it the root modules that make it, where there are several.
+pub(super) fn review(changed: &Changed<'_>, whose: RootSummary, style: Style) -> String {
+    let mut text = title(changed, style);
+    let several = changed.files.len() > 1;
+    let columns = columns(changed, style);
+    let mut told = HashSet::new();
+    for group in &changed.groups {
+        let line = line(group, columns, style);
+        text.push_str(&if several { whose.append_to(&line, &group.roots()) } else { line });
         if style.detail == Detail::Verbose {
-            text.push_str(&line(change, risk(change), columns, style));
-            text.push_str(&explanation(&explain(change), style));
-            release(&mut text, change, style);
-            hashes(&mut text, change, style);
-        } else {
+            text.push_str(&explanation(&group.explanation, style));
+            release(&mut text, &group.change, style);
+            hashes(&mut text, &group.change, style);
+        } else if group.risk == Risk::Dangerous && style.detail > Detail::Quiet {
             // What holds for many is said once.
-            let item = Item::of(change, columns, style);
-            text.push_str(&item.line);
-            text.push_str(&item.explanation(&mut told));
+            let words = explanation(&group.explanation, style);
+            if told.insert(words.clone()) {
+                text.push_str(&words);
+            }
         }
     }
-    text + &beside(changes, style)
+    for (change, roots) in Same::of(changed.texts()).into_items() {
+        let besides = besides(change, style);
+        let named = several && !besides.is_empty();
+        text.push_str(&if named { whose.append_to(&besides, &roots) } else { besides });
+    }
+    text
 }
 
-/// What changed beside the entries; nothing if nothing did.
-pub(super) fn beside(changes: &Changes, style: Style) -> String {
-    let Some((what, words)) = explain_text(changes.text) else { return String::new() };
-    let paint = if changes.text.removed { Paint::Bad } else { Paint::Aside };
+/// What changed besides the entries; nothing if nothing did.
+fn besides(change: TextChange, style: Style) -> String {
+    let Some((what, words)) = explain_text(change) else { return String::new() };
+    let paint = if change.removed { Paint::Bad } else { Paint::Aside };
     let mut text = format!("  {}\n", style.paint(paint, what));
-    let loud = changes.text.removed && style.detail > Detail::Quiet;
+    let loud = change.removed && style.detail > Detail::Quiet;
     if loud || style.detail == Detail::Verbose {
         text.push_str(&explanation(&words, style));
     }
@@ -82,12 +62,12 @@ pub(super) fn beside(changes: &Changes, style: Style) -> String {
 }
 
 /// The last lines: how much of what, and how to see more.
-pub(super) fn conclusion(all: &[&Changes], style: Style) -> String {
+pub(super) fn conclusion(changed: &Changed<'_>, style: Style) -> String {
     let mut text = String::new();
-    if all.is_empty() {
+    if changed.files.is_empty() {
         return text;
     }
-    let (unanswered, others) = unanswered(all.iter().flat_map(|changes| &changes.inconclusive));
+    let (unanswered, others) = unanswered(changed.unanswered());
     for error in unanswered {
         let told = format!("not checked: {}", printable(&error.message));
         text.push_str(&paragraph("", &told, Paint::Careful, style));
@@ -99,29 +79,36 @@ pub(super) fn conclusion(all: &[&Changes], style: Style) -> String {
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "not checked either: {others} more, for lack of an answer");
     }
-    text.push_str(&paragraph("", &of_changes(all), Paint::Strong, style));
-    let changed = all.iter().any(|changes| !changes.changes.is_empty());
-    if changed && style.detail == Detail::Verbose {
+    text.push_str(&paragraph("", &changed.total(), Paint::Strong, style));
+    let any = !changed.groups.is_empty();
+    if any && style.detail == Detail::Verbose {
         text.push_str("h1: a checksum over the contents of a package, zh: one over its archive\n");
     }
-    let more = changed && style.detail == Detail::Normal;
+    let more = any && style.detail == Detail::Normal;
     if more {
-        text.push_str("`-v` tells why, what follows, and lists each checksum\n");
+        text.push_str("use -v for details and every checksum\n");
     }
-    if more && !all.iter().any(|changes| changes.asked) && unchecked(all) > 0 {
-        text.push_str("`--online` asks the registries who vouches for the new checksums\n");
+    let online = changed.files.iter().any(|file| file.review.is_some_and(|review| review.online));
+    if more && !online && changed.unchecked > 0 {
+        text.push_str("use --online to check the new checksums with the registries\n");
     }
     text
 }
 
-fn title(changes: &Changes, style: Style) -> String {
-    let Some([old, new]) = &changes.sides else { return String::new() };
-    let title = format!("{}: {old} -> {new}", slashed(&changes.path));
-    paragraph("", &printable(&title), Paint::Strong, style)
+/// What is compared: `live/a/.terraform.lock.hcl: main -> the working tree`, or how many lock files.
+fn title(changed: &Changed<'_>, style: Style) -> String {
+    let titles = changed.sides().into_iter().map(|([old, new], paths)| {
+        let what = match &paths[..] {
+            [one] if changed.files.len() == 1 => slashed(one),
+            all => format!("{} lock files", all.len()),
+        };
+        paragraph("", &printable(&format!("{what}: {old} -> {new}")), Paint::Strong, style)
+    });
+    titles.collect()
 }
 
 /// A text in lines behind an indent.
-pub(super) fn paragraph(indent: &str, what: &str, paint: Paint, style: Style) -> String {
+fn paragraph(indent: &str, what: &str, paint: Paint, style: Style) -> String {
     let room = style.room().min(if style.width.is_some() { PROSE } else { usize::MAX }) - indent.len();
     wrap(what, room, room).into_iter().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{indent}{}", style.paint(paint, line));
@@ -130,25 +117,26 @@ pub(super) fn paragraph(indent: &str, what: &str, paint: Paint, style: Style) ->
 }
 
 /// How wide the columns of addresses and of versions are.
-pub(super) fn columns<'a>(changes: impl IntoIterator<Item = &'a Change>, style: Style) -> [usize; 2] {
-    changes.into_iter().fold([0; 2], |[addr, version], change| {
+fn columns(changed: &Changed<'_>, style: Style) -> [usize; 2] {
+    changed.groups.iter().fold([0; 2], |[addr, version], group| {
         let widest =
             |most: usize, text: &str, limit: usize| most.max(Some(width(text)).filter(|it| *it <= limit).unwrap_or(0));
+        let change = &group.change;
         [widest(addr, &style.addr(&change.address), WIDEST[0]), widest(version, &versions(change), WIDEST[1])]
     })
 }
 
-fn line(change: &Change, risk: Risk, columns: [usize; 2], style: Style) -> String {
+fn line(group: &ChangeGroup<'_>, columns: [usize; 2], style: Style) -> String {
+    let (change, risk) = (&group.change, group.risk);
     let (sign, paint) = sign(risk, change.kind);
     let pad = |cell: &str, column: usize| " ".repeat(column.saturating_sub(width(cell)));
     let (addr, versions) = (style.addr(&change.address), versions(change));
     let head = format!("{addr}{}  {versions}{}", pad(&addr, columns[0]), pad(&versions, columns[1]));
-    let told = headline(change).join("; ");
     // What does not fit beside the columns goes on below, under its beginning if there is enough room.
     let room = style.room().saturating_sub(4 + width(&head));
-    let widest = told.split(' ').map(width).max().unwrap_or(0);
+    let widest = group.headline.split(' ').map(width).max().unwrap_or(0);
     let below = if room >= widest.max(24) { room } else { style.room() - 8 };
-    let lines = wrap(&printable(&told), room, below);
+    let lines = wrap(&printable(&group.headline), room, below);
     let loud = risk == Risk::Dangerous;
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
@@ -165,6 +153,7 @@ fn line(change: &Change, risk: Risk, columns: [usize; 2], style: Style) -> Strin
 fn sign(risk: Risk, kind: ChangeKind) -> (char, Paint) {
     match (risk, kind) {
         (Risk::Dangerous, _) => ('!', Paint::Bad),
+        (Risk::Notable, ChangeKind::Added) => ('+', Paint::Careful),
         (_, ChangeKind::Added) => ('+', Paint::Good),
         (_, ChangeKind::Removed) => ('-', Paint::Bad),
         (Risk::Notable, _) => ('~', Paint::Careful),

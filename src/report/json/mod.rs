@@ -22,7 +22,7 @@ use crate::evidence::Evidence;
 use crate::finding::{Class, Finding, Level};
 use crate::hash::{HashScheme, PackageHash};
 use crate::lockfile::LockEntry;
-use crate::outcome::{Body, Changes, Listed, Outcome, Outdated, Required, RootOutcome};
+use crate::outcome::{Body, Changes, Listed, Outcome, Outdated, Required, Review, RootOutcome};
 use crate::requirements::Origin;
 use crate::verify::Verified;
 use crate::version::{Constraints, Version};
@@ -96,6 +96,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         ]),
         Ok(Body::OutdatedModules(report)) => modules::outdated(report),
         Ok(Body::Changes(changes)) => self::changes(changes),
+        Ok(Body::Review(review)) => self::review(review),
         Ok(Body::Modules(used)) => one("modules", used.iter().map(modules::used).collect()),
         Ok(Body::Installed(installed)) => modules::installed(installed),
         Ok(Body::Verified(verified)) => return self::verified(verified, &root.findings),
@@ -112,7 +113,7 @@ fn body(root: &RootOutcome) -> Map<String, Value> {
         Err(error) => one("error", errors::json(error)),
     };
     // Part of the body of `lock` and its like; beside other bodies only if there is something to tell.
-    if matches!(root.body, Ok(Body::Changes(_))) || !root.findings.is_empty() {
+    if matches!(root.body, Ok(Body::Changes(_) | Body::Review(_))) || !root.findings.is_empty() {
         object.insert("findings".to_owned(), root.findings.iter().map(finding).collect());
     }
     object
@@ -213,23 +214,11 @@ fn listed(listed: &Listed) -> Value {
 }
 
 fn changes(changes: &Changes) -> Map<String, Value> {
-    let one = if changes.sides.is_some() { reviewed } else { made };
     let mut object = Map::from_iter([
         ("changed".to_owned(), json!(changes.changed)),
         ("path".to_owned(), json!(slashed(&changes.path))),
-        ("changes".to_owned(), changes.changes.iter().map(one).collect()),
+        ("changes".to_owned(), changes.changes.iter().map(made).collect()),
     ]);
-    if let Some([old, new]) = &changes.sides {
-        let tool = |tool: Option<Dialect>| tool.map(Dialect::program);
-        let header = changes.text.header.map(|[old, new]| json!({ "old": tool(old), "new": tool(new) }));
-        object.insert("compared".to_owned(), json!({ "old": old, "new": new }));
-        object.insert("header".to_owned(), json!(header));
-        object.insert("formatting".to_owned(), json!(changes.text.formatting));
-        if !changes.inconclusive.is_empty() {
-            let unanswered = changes.inconclusive.iter().map(errors::json).collect();
-            object.insert("inconclusive".to_owned(), unanswered);
-        }
-    }
     if !changes.edited.is_empty() {
         object.insert("edited".to_owned(), changes.edited.iter().map(|path| slashed(path)).collect());
     }
@@ -241,6 +230,27 @@ fn changes(changes: &Changes) -> Map<String, Value> {
     }
     if let Some(trust) = &changes.trust {
         object.insert("trust".to_owned(), trust::learned(trust));
+    }
+    object
+}
+
+fn review(review: &Review) -> Map<String, Value> {
+    let tool = |tool: Option<Dialect>| tool.map(Dialect::program);
+    let header = review.text.header.map(|[old, new]| json!({ "old": tool(old), "new": tool(new) }));
+    let [old, new] = &review.sides;
+    let mut object = Map::from_iter([
+        ("changed".to_owned(), json!(review.changed)),
+        ("path".to_owned(), json!(slashed(&review.path))),
+        ("changes".to_owned(), review.changes.iter().map(reviewed).collect()),
+        ("compared".to_owned(), json!({ "old": old, "new": new })),
+        ("header".to_owned(), json!(header)),
+        ("formatting".to_owned(), json!(review.text.formatting)),
+    ]);
+    if !review.inconclusive.is_empty() {
+        object.insert("inconclusive".to_owned(), review.inconclusive.iter().map(errors::json).collect());
+    }
+    if !review.modules.is_empty() {
+        object.insert("modules".to_owned(), review.modules.iter().map(modules::change).collect());
     }
     object
 }

@@ -11,102 +11,79 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::annotation::level_of;
+use super::groups::{Changed, RootSummary};
 use super::human::findings::{Group, MOST_OF_RULE, together};
-use super::human::many::Whose;
+use super::human::many::total;
 use super::summary::name;
 use super::table::Table;
 use super::{Style, human, slashed};
-use crate::diff::risk;
 use crate::error::Error;
 use crate::finding::{Level, Rule};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
 use escape::{code, escaped, sentences};
+use review::Shown;
 
 /// The most bytes of a document. A comment may have 65,536 characters, and whoever posts it may add some.
 pub(super) const LIMIT: usize = 62_000;
 
-/// What a root module may have at least, if that much is left.
-const LEAST: usize = 4_000;
+/// How many lock files are named in a heading.
+const MOST_FILES: usize = 3;
 
 /// The most findings in a table.
 const MOST_FINDINGS: usize = 100;
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let mut text = if outcome.many { many::before(outcome, style) } else { String::new() };
-    let mut left_out = 0;
-    let mut parts = if outcome.many { many::parts(outcome) } else { outcome.roots.iter().map(Part::of).collect() };
-    parts.sort_by_key(|part| std::cmp::Reverse(part.alarm));
-    for (at, part) in parts.iter().enumerate() {
-        // What one root module does not need is left for those after it; none is cut to a line.
-        let left = LIMIT.saturating_sub(text.len() + 400);
-        let budget = (left / (parts.len() - at)).max(left.min(LEAST));
-        match part.text(outcome, budget, style) {
-            Some(part) => text.push_str(&part),
-            None => left_out += part.count,
+    let whose = RootSummary::of(outcome, style);
+    let mut text = String::new();
+    if outcome.many {
+        let is_told = |root: &&RootOutcome| !matches!(&root.body, Ok(Body::Changes(changes)) if !changes.changed);
+        let changed = Changed::of(outcome.roots.iter().filter(is_told));
+        text.push_str(&many::before(outcome, &changed, style));
+        if !changed.files.is_empty() {
+            let heading = format!("### {} {}\n\n", title(outcome.command), files(&changed));
+            let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
+            let counted = total(outcome).is_none();
+            text.push_str(&heading);
+            text.extend(review::review(&changed, room, Shown { whose, style, counted }));
+        }
+    } else {
+        for root in &outcome.roots {
+            let heading = format!("### {} {}\n\n", title(outcome.command), code(&name(root)));
+            let room = LIMIT.saturating_sub(text.len() + heading.len() + 400);
+            text.push_str(&heading);
+            text.push_str(&body(root, room, Shown { whose, style, counted: false }));
+            text.push('\n');
         }
     }
     text.extend(outcome.error.iter().map(failure));
-    if left_out > 0 {
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "_Left out for lack of space: {left_out} more root modules._");
-    }
     text
 }
 
-/// What stands under one heading: a root module, or several of which the same is to be told.
-struct Part<'a> {
-    root: &'a RootOutcome,
-    /// The lock file, or how many.
-    name: String,
-    count: usize,
-    alarm: Level,
+/// The first lock files by name, and how many more there are.
+fn files(changed: &Changed<'_>) -> String {
+    let first = &changed.files[..changed.files.len().min(MOST_FILES)];
+    let shown: Vec<String> = first.iter().map(|file| code(&slashed(file.path))).collect();
+    let more = changed.files.len() - first.len();
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
-impl<'a> Part<'a> {
-    fn of(root: &'a RootOutcome) -> Self {
-        Self { root, name: code(&name(root)), count: 1, alarm: alarm(root) }
-    }
-
-    /// Heading and body; none if there is no room for them.
-    fn text(&self, outcome: &Outcome, budget: usize, style: Style) -> Option<String> {
-        let heading = format!("### {} {}\n\n", title(outcome.command), self.name);
-        let left = budget.checked_sub(heading.len() + 1)?;
-        Some(heading + &body(self.root, outcome.many, left, style)? + "\n")
-    }
-}
-
-/// How loud the worst news of a root module is.
-fn alarm(root: &RootOutcome) -> Level {
-    let findings = root.findings.iter().map(|finding| finding.level);
-    let changes = match &root.body {
-        Ok(Body::Changes(changes)) => changes.changes.as_slice(),
-        Ok(_) => &[],
-        Err(_) => return Level::Deny,
-    };
-    findings.chain(changes.iter().map(|change| level_of(risk(change)))).max().unwrap_or(Level::Note)
-}
-
-/// What is told of one root module, but for findings that stand in the table of all; none if there is no room for it.
-fn body(root: &RootOutcome, many: bool, budget: usize, style: Style) -> Option<String> {
-    let findings = if many { String::new() } else { table_of(&[(Path::new(""), root)], None, style) };
+/// What is told of one root module.
+fn body(root: &RootOutcome, most: usize, shown: Shown) -> String {
+    let style = shown.style;
+    let findings = table_of(&[(Path::new(""), root)], None, style);
+    let left = most.saturating_sub(findings.len());
     let mut text = match &root.body {
-        Ok(Body::Changes(changes)) => {
-            let left = budget.checked_sub(findings.len())?;
-            let modules = human::module_changes(&changes.modules, style);
-            let modules = if modules.is_empty() { modules } else { escape::fenced("", &modules) + "\n" };
-            review::review(changes, left, style)? + &modules
-        }
+        Ok(Body::Changes(_) | Body::Review(_)) => review::review(&Changed::of([root]), left, shown).unwrap_or_default(),
         Ok(Body::Verified(verified)) => {
             let silent = review::silent(verified.inconclusive.iter().map(|it| &it.error));
             format!("{}\n\n{silent}", escaped(&human::verdict(verified, &root.findings)))
         }
-        Ok(Body::Entries(entries)) => markdown(human::tables::list(entries, style), budget),
+        Ok(Body::Entries(entries)) => markdown(human::tables::list(entries, style), left),
         Ok(Body::Outdated(report)) if report.rows.iter().any(Outdated::is_noteworthy) => {
-            markdown(human::tables::outdated(report, style), budget)
+            markdown(human::tables::outdated(report, style), left)
         }
         Ok(Body::OutdatedModules(report)) if report.rows.iter().any(OutdatedModule::is_noteworthy) => {
-            markdown(human::outdated_modules(report), budget)
+            markdown(human::outdated_modules(report), left)
         }
         Ok(body) => {
             let shown = human::body(body, root, style);
@@ -115,7 +92,7 @@ fn body(root: &RootOutcome, many: bool, budget: usize, style: Style) -> Option<S
         Err(error) => failure(error),
     };
     text.push_str(&findings);
-    (text.len() <= budget).then_some(text)
+    text
 }
 
 fn markdown<const N: usize>(table: Option<Table<N>>, room: usize) -> String {
@@ -145,7 +122,7 @@ pub(super) fn failure(error: &Error) -> String {
 }
 
 /// The findings of some root modules as a table, the worst first, equal ones once.
-fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<Whose>, style: Style) -> String {
+fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<RootSummary>, style: Style) -> String {
     let all = roots.iter().flat_map(|(path, root)| root.findings.iter().map(|finding| (*path, finding)));
     let mut all = together(&all.collect::<Vec<_>>(), style);
     if all.is_empty() {
@@ -168,7 +145,7 @@ fn table_of(roots: &[(&Path, &RootOutcome)], whose: Option<Whose>, style: Style)
         };
         let line = first.position.map(|position| format!(":{position}")).unwrap_or_default();
         let file = first.file.as_deref().map(|file| code(&format!("{}{line}", slashed(file)))).unwrap_or_default();
-        let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.told(paths))));
+        let others = whose.filter(|_| paths.len() > 1).map(|whose| format!(", in {}", escaped(&whose.label(paths))));
         let (message, rule) = (escaped(message), first.rule.id());
         let _ = writeln!(text, "| {level} | {message} ({rule}) | {file}{} |", others.unwrap_or_default());
     }

@@ -1,18 +1,18 @@
-//! The changes of one lock file within a budget.
+//! The changes of lock files within a budget.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use super::escape::{code, escaped, fenced, sentences, target};
-use crate::diff::Change;
-use crate::diff::{Risk, explain, explain_text, headline, risk, verdict_words};
+use crate::diff::{Change, Risk, explain_text, verdict_words};
 use crate::error::Error;
 use crate::hash::PackageHash;
-use crate::outcome::Changes;
 use crate::platform::Platform;
 use crate::report::annotation::{signed, versions};
-use crate::report::summary::{of_changes, unanswered};
-use crate::report::{Style, printable};
+use crate::report::groups::{ChangeGroup, Changed, RootSummary, Same, name};
+use crate::report::summary::unanswered;
+use crate::report::{Style, human, printable};
 
 /// What the words about something left out may need.
 const RESERVE: usize = 500;
@@ -23,24 +23,37 @@ const MOST_OPEN: usize = 20;
 /// The most providers that an explanation names.
 const MOST_NAMES: usize = 12;
 
-const HEAD: &str = "| | Provider | Version | What changed |\n|---|---|---|---|\n";
+/// How the changes are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    pub(super) whose: RootSummary,
+    pub(super) style: Style,
+    /// True if the total stands above already.
+    pub(super) counted: bool,
+}
 
-/// The table, what is dangerous in words, then explanations and checksums folded away; none if not even the first line
-/// fits.
-pub(super) fn review(changes: &Changes, room: usize, style: Style) -> Option<String> {
+/// One row for each change, what is dangerous in words, then explanations and checksums folded away; none if not even the
+/// first line fits.
+pub(super) fn review(changed: &Changed<'_>, room: usize, shown: Shown) -> Option<String> {
     let mut page = Page { text: String::new(), room: room.checked_sub(RESERVE)?, left_out: Vec::new() };
-    page.add(&intro(changes)).then_some(())?;
-    if !page.add(&silent(&changes.inconclusive)) {
+    page.add(&intro(changed, shown.counted)).then_some(())?;
+    if !page.add(&silent(changed.unanswered())) {
         page.left_out.push("why some checksums were not checked".to_owned());
     }
-    table(&mut page, changes, style);
-    dangers(&mut page, changes, style);
-    explanations(&mut page, changes, style);
-    checksums(&mut page, changes, style);
+    table(&mut page, changed, shown);
+    let style = shown.style;
+    dangers(&mut page, changed, style);
+    explanations(&mut page, changed, style);
+    root_modules(&mut page, changed, style);
+    checksums(&mut page, changed, style);
+    let modules = human::module_changes(changed.modules().iter().map(|(change, roots)| (*change, roots.len())), style);
+    if !modules.is_empty() && !page.add(&(fenced("", &modules) + "\n")) {
+        page.left_out.push("the modules".to_owned());
+    }
     let Page { mut text, left_out, .. } = page;
     if !left_out.is_empty() {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "_Left out for lack of space: {}. `tflock diff -v` tells all._\n", left_out.join(", "));
+        let _ = writeln!(text, "_Left out for lack of space: {}. `tflock diff -v` shows all._\n", left_out.join(", "));
     }
     Some(text)
 }
@@ -79,11 +92,18 @@ impl Page {
     }
 }
 
-fn intro(changes: &Changes) -> String {
-    let sides = changes.sides.as_ref().map(|[old, new]| format!("{} → {}: ", escaped(old), escaped(new)));
-    let mut text = format!("{}**{}**\n\n", sides.unwrap_or_default(), escaped(&of_changes(&[changes])));
-    if let Some((what, words)) = explain_text(changes.text) {
-        let _ = writeln!(text, "The text: {}. {}\n", escaped(&what), sentences(&words.text()));
+fn intro(changed: &Changed<'_>, counted: bool) -> String {
+    let mut text = String::new();
+    if let [([old, new], _)] = &changed.sides()[..] {
+        let _ = write!(text, "{} → {}{}", escaped(old), escaped(new), if counted { "\n\n" } else { ": " });
+    }
+    if !counted {
+        let _ = writeln!(text, "**{}**\n", escaped(&changed.total()));
+    }
+    for (change, roots) in Same::of(changed.texts()).into_items() {
+        let Some((what, words)) = explain_text(change) else { continue };
+        let whose = if changed.files.len() > 1 { format!(" of {}", names(&roots)) } else { String::new() };
+        let _ = writeln!(text, "The text{whose}: {}. {}\n", escaped(&what), sentences(&words.text()));
     }
     text
 }
@@ -105,23 +125,32 @@ pub(super) fn silent<'a>(errors: impl IntoIterator<Item = &'a Error>) -> String 
     text
 }
 
-fn table(page: &mut Page, changes: &Changes, style: Style) {
-    let all = changes.changes.len();
-    let folds = |change: &&Change| all > MOST_OPEN && risk(change) == Risk::Routine;
-    let (routine, open): (Vec<&Change>, Vec<&Change>) = changes.changes.iter().partition(folds);
-    let rows = |changes: Vec<&Change>| changes.into_iter().map(|change| row(change, style)).collect::<Vec<_>>();
+fn table(page: &mut Page, changed: &Changed<'_>, shown: Shown) {
+    let all = changed.groups.len();
+    let several = changed.files.len() > 1;
+    let head = if several {
+        "| | Provider | Version | What changed | Root modules |\n|---|---|---|---|---|\n"
+    } else {
+        "| | Provider | Version | What changed |\n|---|---|---|---|\n"
+    };
+    let row = |group: &&ChangeGroup<'_>| {
+        let roots = if several { format!(" {} |", escaped(&shown.whose.label(&group.roots()))) } else { String::new() };
+        row(group, shown.style) + &roots + "\n"
+    };
+    let folds = |group: &&ChangeGroup<'_>| all > MOST_OPEN && group.risk == Risk::Routine;
+    let (routine, open): (Vec<_>, Vec<_>) = changed.groups.iter().partition(folds);
     // The rows may have most of the page: they are what everybody reads.
-    let mut missing = page.add_all(HEAD, &rows(open), "\n", 1);
-    let before = format!("<details>\n<summary>{} routine changes</summary>\n\n{HEAD}", routine.len());
-    missing += page.add_all(&before, &rows(routine), "\n</details>\n\n", 1);
+    let mut missing = page.add_all(head, &open.iter().map(row).collect::<Vec<_>>(), "\n", 1);
+    let before = format!("<details>\n<summary>{} routine changes</summary>\n\n{head}", routine.len());
+    missing += page.add_all(&before, &routine.iter().map(row).collect::<Vec<_>>(), "\n</details>\n\n", 1);
     if missing > 0 {
-        page.left_out.push(format!("{missing} providers of {all}"));
+        page.left_out.push(format!("{missing} changes of {all}"));
     }
 }
 
-fn row(change: &Change, style: Style) -> String {
-    let told = escaped(&headline(change).join("; "));
-    let (word, told) = match risk(change) {
+fn row(group: &ChangeGroup<'_>, style: Style) -> String {
+    let (change, told) = (&group.change, escaped(&group.headline));
+    let (word, told) = match group.risk {
         Risk::Dangerous => ("**dangerous**", format!("**{told}**")),
         Risk::Notable => ("notable", told),
         Risk::Routine => ("", told),
@@ -130,7 +159,7 @@ fn row(change: &Change, style: Style) -> String {
         Some(page) => format!("[{}]({})", arrow(change), target(page)),
         None => arrow(change),
     };
-    format!("| {word} | {} | {versions} | {told} |\n", code(&style.addr(&change.address)))
+    format!("| {word} | {} | {versions} | {told} |", code(&style.addr(&change.address)))
 }
 
 /// The versions of a change, never broken into two lines.
@@ -139,15 +168,18 @@ fn arrow(change: &Change) -> String {
 }
 
 /// The changes of equal explanation, in the order in which they come.
-fn explained<'a>(changes: impl Iterator<Item = &'a Change>, style: Style) -> Vec<String> {
+fn explained<'a>(groups: impl Iterator<Item = &'a ChangeGroup<'a>>, style: Style) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut by_words: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for change in changes {
-        let words = sentences(&explain(change).text());
+    for group in groups {
+        let words = sentences(&group.explanation.text());
         if !by_words.contains_key(&words) {
             order.push(words.clone());
         }
-        by_words.entry(words).or_default().push(code(&style.addr(&change.address)));
+        let (names, name) = (by_words.entry(words).or_default(), code(&style.addr(&group.change.address)));
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
     let of = |words: &String| by_words.get(words).map(|names| few(names)).unwrap_or_default();
     order.iter().map(|words| format!("- {}: {words}\n", of(words))).collect()
@@ -161,29 +193,56 @@ fn few(names: &[String]) -> String {
     }
 }
 
-fn dangers(page: &mut Page, changes: &Changes, style: Style) {
-    let dangerous = changes.changes.iter().filter(|change| risk(change) == Risk::Dangerous);
-    let pieces = explained(dangerous, style);
+fn names(roots: &[&Path]) -> String {
+    few(&roots.iter().map(|root| code(&name(root))).collect::<Vec<_>>())
+}
+
+fn dangers(page: &mut Page, changed: &Changed<'_>, style: Style) {
+    let pieces = explained(changed.groups.iter().filter(|group| group.risk == Risk::Dangerous), style);
     if page.add_all("**What is dangerous**\n\n", &pieces, "\n", 1) > 0 {
         page.left_out.push("some of what is dangerous".to_owned());
     }
 }
 
-fn explanations(page: &mut Page, changes: &Changes, style: Style) {
-    let others = changes.changes.iter().filter(|change| risk(change) != Risk::Dangerous);
-    let pieces = explained(others, style);
-    let before = "<details>\n<summary>Why, and what follows</summary>\n\n";
+/// What is routine needs no words: they would be the same in each pull request.
+fn explanations(page: &mut Page, changed: &Changed<'_>, style: Style) {
+    let pieces = explained(changed.groups.iter().filter(|group| group.risk == Risk::Notable), style);
+    let before = "<details>\n<summary>Details</summary>\n\n";
     if page.add_all(before, &pieces, "\n</details>\n\n", 1) > 0 {
         page.left_out.push("some explanations".to_owned());
     }
 }
 
-fn checksums(page: &mut Page, changes: &Changes, style: Style) {
-    let lists: Vec<String> = changes.changes.iter().filter_map(|change| list(change, style)).collect();
-    let before = "<details>\n<summary>Checksums that came and went</summary>\n\n";
+/// The names of root modules that rows only count: those that make the same changes once.
+fn root_modules(page: &mut Page, changed: &Changed<'_>, style: Style) {
+    let mut sets: Vec<(Vec<&Path>, Vec<String>)> = Vec::new();
+    for group in changed.groups.iter().filter(|group| group.places.len() > 3) {
+        let (roots, what) =
+            (group.roots(), format!("{} {}", code(&style.addr(&group.change.address)), arrow(&group.change)));
+        match sets.iter_mut().find(|(known, _)| *known == roots) {
+            Some((_, rows)) => rows.push(what),
+            None => sets.push((roots, vec![what])),
+        }
+    }
+    let piece = |(roots, rows): &(Vec<&Path>, Vec<String>)| {
+        let names: Vec<String> = roots.iter().map(|root| code(&name(root))).collect();
+        format!("- {}: {}\n", few(rows), names.join(", "))
+    };
+    let pieces: Vec<String> = sets.iter().map(piece).collect();
+    let missing = page.add_all("<details>\n<summary>Root modules</summary>\n\n", &pieces, "\n</details>\n\n", 2);
+    if missing > 0 {
+        page.left_out.push("the names of some root modules".to_owned());
+    }
+}
+
+/// The checksums where they are the news; with another version all of them are others.
+fn checksums(page: &mut Page, changed: &Changed<'_>, style: Style) {
+    let about_hashes = changed.groups.iter().filter(|group| group.is_about_hashes());
+    let lists: Vec<String> = about_hashes.filter_map(|group| list(&group.change, style)).collect();
+    let before = "<details>\n<summary>Added and removed checksums</summary>\n\n";
     let missing = page.add_all(before, &lists, "</details>\n\n", 1);
     if missing > 0 {
-        page.left_out.push(format!("the checksums of {missing} providers"));
+        page.left_out.push(format!("the checksums of {missing} changes"));
     }
 }
 

@@ -109,6 +109,11 @@ impl Comparison {
         Self { pairs, trust, notes, directory: directory.to_owned(), history }
     }
 
+    /// The top of the working tree; none outside of git.
+    pub fn top(&self) -> Option<&Path> {
+        self.history.as_ref().map(|history| history.git.top())
+    }
+
     /// The directory whose settings count for a lock file: its own if that is there, else one above it.
     pub fn directory(&self, pair: &Pair) -> PathBuf {
         let Some(history) = &self.history else { return self.directory.clone() };

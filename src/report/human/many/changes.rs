@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Changed, Same, Whose};
 use crate::finding::Level;
-use crate::outcome::Changes;
+use crate::outcome::{Changes, RootOutcome};
 use crate::report::annotation::signed;
 use crate::report::failure::helps;
+use crate::report::groups::{RootSummary, Same};
 use crate::report::human::changes as of_one;
 use crate::report::paint::Paint;
 use crate::report::wrap::{flow, width};
 use crate::report::{Style, printable, slashed};
 use crate::trust::pins::Signer;
 
+/// A root module and what changed there.
+type Written<'a> = (&'a RootOutcome, &'a Changes);
+
 /// Signers once at the top, then each change once, and what was learned of signers.
-pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> String {
+pub(super) fn items(changed: &[Written<'_>], whose: RootSummary, style: Style) -> String {
     let mut text = signers(changed, style);
     let mut lines = Same::new();
     let mut learned = Same::new();
@@ -44,15 +47,15 @@ pub(super) fn items(changed: &[Changed<'_>], whose: Whose, style: Style) -> Stri
     text.extend(learned.into_items().into_iter().map(|(line, _)| line + "\n"));
     for (diff, paths) in diffs.into_items() {
         // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "{}:", whose.told(&paths));
+        let _ = writeln!(text, "{}:", whose.label(&paths));
         text.push_str(&of_one::diff(diff, style));
     }
     text
 }
 
 /// An item whose line says in which root modules it is; with -v every name stands below.
-fn behind(item: &of_one::Item, (whose, paths): (Whose, &[&Path]), style: Style) -> String {
-    let told = whose.told(paths);
+fn behind(item: &of_one::Item, (whose, paths): (RootSummary, &[&Path]), style: Style) -> String {
+    let told = whose.label(paths);
     let fits = style.width.is_none() || item.columns + "  ".len() + width(&told) <= style.room();
     let between = if fits { "  " } else { "\n    " };
     let names = whose.names_below(paths).unwrap_or_default();
@@ -68,7 +71,7 @@ fn without_names(diff: &str) -> &str {
 const FIRST_USE: &str = "first use)";
 
 /// Who signed the releases that are new to the lock files.
-fn signers(changed: &[Changed<'_>], style: Style) -> String {
+fn signers(changed: &[Written<'_>], style: Style) -> String {
     let mut signers: BTreeMap<(bool, String), BTreeSet<String>> = BTreeMap::new();
     for change in changed.iter().flat_map(|(_, changes)| &changes.changes) {
         if let Some(signed) = signed(change) {
@@ -76,7 +79,7 @@ fn signers(changed: &[Changed<'_>], style: Style) -> String {
             signers.entry(key).or_default().insert(style.addr(&change.address));
         }
     }
-    // Whose first use one lock file was is pinned for those after it.
+    // A first use in one lock file is pinned for those after it.
     let first: BTreeSet<String> = signers
         .iter()
         .filter(|((_, signed), _)| signed.ends_with(FIRST_USE))
@@ -98,7 +101,7 @@ fn signers(changed: &[Changed<'_>], style: Style) -> String {
 }
 
 /// The files to look at now.
-pub(super) fn conclusion(changed: &[Changed<'_>], style: Style) -> String {
+pub(super) fn conclusion(changed: &[Written<'_>], style: Style) -> String {
     let written: Vec<&Changes> = of(changed, |changes| changes.written).collect();
     let edited: BTreeSet<&Path> =
         written.iter().flat_map(|changes| &changes.edited).map(std::path::PathBuf::as_path).collect();
@@ -128,7 +131,7 @@ pub(super) fn conclusion(changed: &[Changed<'_>], style: Style) -> String {
     text
 }
 
-fn of<'a>(changed: &'a [Changed<'_>], which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
+fn of<'a>(changed: &'a [Written<'_>], which: impl Fn(&Changes) -> bool) -> impl Iterator<Item = &'a Changes> {
     changed.iter().map(|(_, changes)| *changes).filter(move |changes| which(changes))
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::same::{name, root_modules};
 use crate::error::ErrorKind;
 use crate::exit_code::ExitCode;
 use crate::finding::{Finding, Level};
 use crate::outcome::{Body, Outcome, Outdated, OutdatedModule, RootOutcome};
+use crate::report::groups::{name, root_modules};
 use crate::report::human::hashes;
 use crate::report::paint::Paint;
 use crate::report::{Detail, Style};
@@ -57,7 +57,12 @@ pub(super) fn ends(outcome: &Outcome, style: Style) -> String {
         let of: Vec<&RootOutcome> = roots.values().filter(|(end, _)| *end == worst).map(|(_, root)| *root).collect();
         let most = if style.detail == Detail::Verbose || of.len() <= MOST_NAMED + 1 { of.len() } else { MOST_NAMED };
         let label = style.paint(Paint::Bad, format!("{word}:"));
+        let same = of.first().map(|first| why(first)).filter(|first| of.iter().all(|root| why(root) == *first));
         // Writing to a string cannot fail, here and below.
+        if let Some(why) = same.filter(|_| of.len() > 3 && of.len() == roots.len() && style.detail < Detail::Verbose) {
+            let _ = writeln!(text, "{label} all {}{why}", root_modules(of.len()));
+            continue;
+        }
         for root in of.iter().take(most) {
             let whole = matches!(&root.body, Ok(Body::Verified(verified)) if verified.of_work_tree);
             let name = if whole { "the repository".to_owned() } else { name(&root.path) };
@@ -132,6 +137,7 @@ fn end(root: &RootOutcome) -> End {
     match &root.body {
         Err(error) if error.kind == ErrorKind::Interrupted => End::Interrupted,
         _ if root.code() == ExitCode::Refused && denied(root).next().is_some() => End::Refused,
+        Err(error) if error.kind.is_inconclusive() => End::Inconclusive,
         Err(_) => End::Failed,
         _ if denied(root).next().is_some() => End::Refused,
         Ok(Body::Verified(verified)) if !verified.inconclusive.is_empty() => match verified.code() {
@@ -146,7 +152,6 @@ fn end(root: &RootOutcome) -> End {
         Ok(Body::Outdated(report)) if report.complete => End::Same,
         Ok(Body::OutdatedModules(report)) if report.rows.iter().any(OutdatedModule::is_upgradable) => End::Upgradable,
         Ok(Body::OutdatedModules(report)) if report.complete => End::Same,
-        Ok(Body::Changes(changes)) if changes.sides.is_some() => End::Told,
         Ok(Body::Changes(changes)) if changes.written => End::Changed,
         Ok(Body::Changes(changes)) if changes.changed => End::Differs,
         Ok(Body::Changes(_)) => End::Same,

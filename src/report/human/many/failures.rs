@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Same, Whose};
 use crate::error::{Error, ErrorKind};
 use crate::outcome::advice::with_recursion;
 use crate::outcome::{Body, Outcome, RootOutcome};
+use crate::report::groups::{RootSummary, Same};
 use crate::report::{Style, failure};
 
 /// An error, and the root modules that have it.
 pub(in crate::report) struct Failure<'a> {
     /// The first, whose place is told; its next steps are those for all of them.
     pub(in crate::report) error: Error,
-    /// Whose it is.
+    /// The root modules that have it.
     pub(in crate::report) paths: Vec<&'a Path>,
 }
 
@@ -53,12 +53,12 @@ pub(in crate::report) fn unanswered(root: &RootOutcome) -> impl Iterator<Item = 
 }
 
 /// For people: each with whose it is, where its place does not say that.
-pub(in crate::report::human) fn failures(outcome: &Outcome, whose: Whose, style: Style) -> String {
+pub(in crate::report::human) fn failures(outcome: &Outcome, whose: RootSummary, style: Style) -> String {
     let told = together(outcome.roots.iter().flat_map(unanswered), whose.recursive).into_iter().map(
         |Failure { error, paths }| {
             // Whoever interrupts a run does not ask where it was.
             let tells = error.kind != ErrorKind::Interrupted && (error.file.is_none() || paths.len() > 1);
-            let whose = tells.then(|| whose.cell(&paths));
+            let whose = tells.then(|| whose.table_cell(&paths));
             failure::of(&error, whose.as_deref(), style)
         },
     );

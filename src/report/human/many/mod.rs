@@ -4,8 +4,6 @@
 mod changes;
 mod ends;
 mod failures;
-mod review;
-mod same;
 pub(in crate::report) mod tables;
 
 use std::path::Path;
@@ -14,31 +12,29 @@ use super::{body, findings, heading, name_of};
 use crate::exit_code::ExitCode;
 use crate::finding::Finding;
 use crate::outcome::{Body, Changes, Outcome, RootOutcome};
+use crate::report::groups::{Changed, RootSummary};
 use crate::report::{Detail, Style};
 
 pub(in crate::report) use ends::total;
 pub(super) use failures::failures;
 pub(in crate::report) use failures::{Failure, together, unanswered};
-pub(in crate::report) use same::{Same, Whose, name, root_modules};
 
 pub(super) fn render(outcome: &Outcome, style: Style) -> String {
-    let whose = Whose::of(outcome, style);
+    let whose = RootSummary::of(outcome, style);
     let mut text = tables::tables(outcome, whose, style);
-    let (compared, changed): (Vec<_>, Vec<_>) = outcome
-        .roots
-        .iter()
-        .filter_map(|root| match &root.body {
-            Ok(Body::Changes(changes)) => Some((root, changes)),
-            _ => None,
-        })
-        .partition(|(_, changes)| changes.sides.is_some());
-    let changed: Vec<Changed<'_>> =
-        changed.into_iter().filter(|(_, changes)| !super::changes::is_settled_quietly(changes, style)).collect();
-    text.push_str(&review::reviews(&compared, whose, style));
+    let reviewed = Changed::of(outcome.roots.iter().filter(|root| matches!(root.body, Ok(Body::Review(_)))));
+    let changed = outcome.roots.iter().filter_map(|root| match &root.body {
+        Ok(Body::Changes(changes)) => Some((root, changes)),
+        _ => None,
+    });
+    let changed: Vec<(&RootOutcome, &Changes)> =
+        changed.filter(|(_, changes)| !super::changes::is_settled_quietly(changes, style)).collect();
+    let modules = Changed::of(outcome.roots.iter()).modules();
+    text.push_str(&super::review::review(&reviewed, whose, style));
     text.push_str(&changes::items(&changed, whose, style));
-    text.push_str(&super::modules::many(compared.iter().chain(&changed).map(|(_, changes)| *changes), style));
+    text.push_str(&super::modules::changes(modules.iter().map(|(change, roots)| (*change, roots.len())), style));
     text.push_str(&findings::shared(&told(outcome), whose, style));
-    text.push_str(&review::conclusion(&compared, style));
+    text.push_str(&super::review::conclusion(&reviewed, style));
     text.push_str(&changes::conclusion(&changed, style));
     text.push_str(&others(outcome, style));
     if outcome.roots.is_empty() && outcome.error.is_none() && outcome.command == "diff" {
@@ -54,7 +50,8 @@ pub(super) fn render(outcome: &Outcome, style: Style) -> String {
 
 /// The findings that stand beside the result.
 pub(super) fn beside(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
-    let is_beside = |root: &&RootOutcome| !matches!(root.body, Ok(Body::Changes(_) | Body::Verified(_)));
+    let is_beside =
+        |root: &&RootOutcome| !matches!(root.body, Ok(Body::Changes(_) | Body::Review(_) | Body::Verified(_)));
     let roots = outcome.roots.iter().filter(is_beside);
     roots.flat_map(|root| root.findings.iter().map(|finding| (root.path.as_path(), finding))).collect()
 }
@@ -65,7 +62,7 @@ pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
     for root in &outcome.roots {
         let of: Box<dyn Fn(&Finding) -> bool> = match &root.body {
             Ok(Body::Changes(changes)) => Box::new(|finding| !super::changes::tells(changes, finding)),
-            Ok(Body::Verified(_)) => Box::new(|_| true),
+            Ok(Body::Review(_) | Body::Verified(_)) => Box::new(|_| true),
             _ => continue,
         };
         told.extend(root.findings.iter().filter(|finding| of(finding)).map(|finding| (root.path.as_path(), finding)));
@@ -75,7 +72,7 @@ pub(in crate::report) fn told(outcome: &Outcome) -> Vec<(&Path, &Finding)> {
 
 /// What has no form of its own for many root modules: each below its name, where it is about one.
 fn others(outcome: &Outcome, style: Style) -> String {
-    let mut text = String::new();
+    let mut text = super::mirror::many(&outcome.roots, style);
     for root in &outcome.roots {
         let Ok(found) = &root.body else { continue };
         match found {
@@ -84,8 +81,10 @@ fn others(outcome: &Outcome, style: Style) -> String {
             | Body::Outdated(_)
             | Body::OutdatedModules(_)
             | Body::Changes(_)
+            | Body::Review(_)
+            | Body::Mirror(_)
             | Body::Verified(_) => continue,
-            Body::Trust(_) | Body::Mirror(_) | Body::Modules(_) | Body::Installed(_) => {
+            Body::Trust(_) | Body::Modules(_) | Body::Installed(_) => {
                 heading(&mut text, &name_of(root), style);
             }
             _ => {}
@@ -94,6 +93,3 @@ fn others(outcome: &Outcome, style: Style) -> String {
     }
     text
 }
-
-/// A root module and what changed there.
-type Changed<'a> = (&'a RootOutcome, &'a Changes);

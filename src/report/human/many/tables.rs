@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Same, Whose};
 use crate::addr::ProviderAddr;
 use crate::outcome::{Body, Grouping, Listed, Outcome, Outdated, OutdatedModule, Required, RootOutcome};
 use crate::report::Style;
+use crate::report::groups::{RootSummary, Same};
 use crate::report::human::modules;
 use crate::report::human::tables::{MOST_USES, holder, origin_on_path, short_key, shown, skipped};
 use crate::report::paint::Paint;
 use crate::report::table::{Table, rows};
 use crate::version::Version;
 
-pub(super) fn tables(outcome: &Outcome, whose: Whose, style: Style) -> String {
+pub(super) fn tables(outcome: &Outcome, whose: RootSummary, style: Style) -> String {
     let list = match outcome.grouping {
         Grouping::Provider => {
             by_provider(outcome, whose, style).map(|table| format!("{}\n{}\n", table.text(style), providers(outcome)))
@@ -48,7 +48,7 @@ fn of<'a, T>(outcome: &'a Outcome, items: impl Fn(&'a Body) -> Option<&'a [T]>) 
 }
 
 /// Each version of each provider, and who locks it; the newest version first.
-pub(in crate::report) fn by_provider(outcome: &Outcome, whose: Whose, style: Style) -> Option<Table<5>> {
+pub(in crate::report) fn by_provider(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<5>> {
     let key = |listed: &Listed| {
         let signer = listed.signer.as_ref().map(short_key).unwrap_or_default();
         let remark = if listed.required == Some(false) { "not required" } else { "" };
@@ -58,7 +58,7 @@ pub(in crate::report) fn by_provider(outcome: &Outcome, whose: Whose, style: Sty
     let mut same = Same::of(listed.iter().map(|(path, listed)| (*path, key(listed)))).into_items();
     same.sort();
     let cells = same.iter().map(|((addr, Reverse(version), signer, remark), paths)| {
-        [style.addr(addr), version.to_string(), signer.clone(), (*remark).to_owned(), whose.cell(paths)]
+        [style.addr(addr), version.to_string(), signer.clone(), (*remark).to_owned(), whose.table_cell(paths)]
     });
     let rows: Vec<[String; 5]> = cells.collect();
     let headings = ["PROVIDER", "VERSION", "SIGNER", "REMARK", "ROOT MODULES"];
@@ -81,7 +81,7 @@ pub(in crate::report) fn providers(outcome: &Outcome) -> String {
 }
 
 /// What each root module locks; those that lock the same stand together.
-fn by_root(listed: &[Item<'_, Listed>], whose: Whose, style: Style) -> String {
+fn by_root(listed: &[Item<'_, Listed>], whose: RootSummary, style: Style) -> String {
     let mut roots: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
     for (path, listed) in listed {
         let told = format!("{} {}", style.addr(&listed.address), listed.entry.version);
@@ -89,7 +89,7 @@ fn by_root(listed: &[Item<'_, Listed>], whose: Whose, style: Style) -> String {
     }
     let same = Same::of(roots.into_iter().map(|(path, told)| (path, told.join(", "))));
     same.into_items().into_iter().fold(String::new(), |mut text, (told, paths)| {
-        let _ = writeln!(text, "{}\n  {told}", style.paint(Paint::Strong, whose.cell(&paths) + ":"));
+        let _ = writeln!(text, "{}\n  {told}", style.paint(Paint::Strong, whose.table_cell(&paths) + ":"));
         text
     })
 }
@@ -98,7 +98,7 @@ fn by_root(listed: &[Item<'_, Listed>], whose: Whose, style: Style) -> String {
 type Held<'a> = (&'a ProviderAddr, [Option<&'a Version>; 3], Vec<(String, String)>);
 
 /// Each provider with a newer release once for all that are in the same place with it.
-pub(in crate::report) fn outdated(outcome: &Outcome, whose: Whose, style: Style) -> Option<Table<6>> {
+pub(in crate::report) fn outdated(outcome: &Outcome, whose: RootSummary, style: Style) -> Option<Table<6>> {
     let rows = of(outcome, |body| if let Body::Outdated(report) = body { Some(report.rows.as_slice()) } else { None });
     let mut same: Same<'_, Held<'_>> = Same::new();
     let mut places: BTreeMap<(&ProviderAddr, &Path), &Outdated> = BTreeMap::new();
@@ -115,7 +115,7 @@ pub(in crate::report) fn outdated(outcome: &Outcome, whose: Whose, style: Style)
         let [selected, allowed, newest] =
             versions.map(|version| version.map_or_else(|| "none".to_owned(), ToString::to_string));
         let held: Vec<&Outdated> = paths.iter().filter_map(|path| places.get(&(*addr, *path)).copied()).collect();
-        [style.addr(addr), selected, allowed, newest, whose.cell(paths), holders(&held)]
+        [style.addr(addr), selected, allowed, newest, whose.table_cell(paths), holders(&held)]
     });
     let rows: Vec<[String; 6]> = cells.collect();
     let headings = ["PROVIDER", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
@@ -135,7 +135,7 @@ fn holders(held: &[&Outdated]) -> String {
 }
 
 /// Each module with something newer once for all root modules that are in the same place with it.
-pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: Whose) -> Option<Table<6>> {
+pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: RootSummary) -> Option<Table<6>> {
     let reports =
         of(outcome, |body| if let Body::OutdatedModules(report) = body { Some(report.rows.as_slice()) } else { None });
     let noteworthy = reports.into_iter().filter(|(_, row)| row.is_noteworthy());
@@ -145,7 +145,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: Whose) -> Op
     items.sort();
     let cells = items.into_iter().map(|(([source, selected, allowed, newest], held), paths)| {
         let held: Vec<String> = held.into_iter().collect();
-        [source, selected, allowed, newest, whose.cell(&paths), held.join(", ")]
+        [source, selected, allowed, newest, whose.table_cell(&paths), held.join(", ")]
     });
     let rows: Vec<[String; 6]> = cells.collect();
     let headings = ["MODULE", "SELECTED", "ALLOWED", "NEWEST", "ROOT MODULES", "HELD BACK BY"];
@@ -153,7 +153,7 @@ pub(in crate::report) fn outdated_modules(outcome: &Outcome, whose: Whose) -> Op
 }
 
 /// Each provider with its locked versions and who asks for it.
-fn why(required: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
+fn why(required: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
     let mut providers: BTreeMap<&ProviderAddr, Vec<Item<'_, Required>>> = BTreeMap::new();
     for item in required {
         providers.entry(&item.1.address).or_default().push(*item);
@@ -167,7 +167,7 @@ fn why(required: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
             |required: &Required| required.locked.as_ref().map_or("not locked".to_owned(), ToString::to_string);
         let versions = Same::of(asking.iter().map(|(path, required)| (*path, locked(required)))).into_items();
         let versions: Vec<String> =
-            versions.iter().map(|(version, paths)| format!("{version} in {}", whose.cell(paths))).collect();
+            versions.iter().map(|(version, paths)| format!("{version} in {}", whose.table_cell(paths))).collect();
         let _ = writeln!(text, "{} {}", style.paint(Paint::Strong, style.addr(addr)), versions.join(", "));
         text.push_str(&origins(&asking, whose, style));
     }
@@ -175,7 +175,7 @@ fn why(required: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
 }
 
 /// The places that ask; those that ask in the same words stand in one line with the first of them.
-fn origins(asking: &[Item<'_, Required>], whose: Whose, style: Style) -> String {
+fn origins(asking: &[Item<'_, Required>], whose: RootSummary, style: Style) -> String {
     let mut same: Same<'_, [String; 3]> = Same::new();
     let mut places: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
     for (path, required) in asking {
@@ -198,7 +198,7 @@ fn origins(asking: &[Item<'_, Required>], whose: Whose, style: Style) -> String 
             [first, rest @ ..] => format!("{first} and {} more", rest.len()),
         };
         let [asks, constraint, asker] = key.clone();
-        [place, asks, constraint, asker, whose.told(paths)]
+        [place, asks, constraint, asker, whose.label(paths)]
     });
     let mut text = rows("  ", &told.collect::<Vec<_>>(), style);
     if items.len() > most {

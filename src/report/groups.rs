@@ -1,0 +1,355 @@
+//! What the root modules of a run have in common, once: equal items, and each change of a provider with the root modules
+//! that make it. Every format renders these; a run of one root module is a run of many with one.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
+use std::path::Path;
+
+use super::annotation::{signed, versions};
+use super::{Detail, Style, printable, slashed};
+use crate::addr::ProviderAddr;
+use crate::diff::{Change, ChangeKind, Explanation, Risk, TextChange, explain, headline, risk};
+use crate::error::Error;
+use crate::evidence::Verdict;
+use crate::finding::Position;
+use crate::hash::PackageHash;
+use crate::modulelock::ModuleChange;
+use crate::outcome::{Body, Outcome, Review, RootOutcome};
+
+/// How many root modules are named before they are only counted.
+const MOST_NAMES: usize = 3;
+
+/// How many places that require a provider otherwise than before are named for a change of several root modules.
+const MOST_PLACES: usize = 3;
+
+/// Equal items with the root modules that have them, in the order in which they came first.
+pub(super) struct Same<'a, K> {
+    items: Vec<(K, Vec<&'a Path>)>,
+    at: HashMap<K, usize>,
+}
+
+impl<'a, K: Hash + Eq + Clone> Same<'a, K> {
+    pub(super) fn new() -> Self {
+        Self { items: Vec::new(), at: HashMap::new() }
+    }
+
+    pub(super) fn of(items: impl IntoIterator<Item = (&'a Path, K)>) -> Self {
+        let mut same = Self::new();
+        items.into_iter().for_each(|(path, item)| same.add(path, item));
+        same
+    }
+
+    pub(super) fn add(&mut self, path: &'a Path, item: K) {
+        if let Some(at) = self.at.get(&item) {
+            let paths = &mut self.items[*at].1;
+            // A root module is counted once, however often it has the item.
+            if paths.last() != Some(&path) {
+                paths.push(path);
+            }
+        } else {
+            self.at.insert(item.clone(), self.items.len());
+            self.items.push((item, vec![path]));
+        }
+    }
+
+    pub(super) fn into_items(self) -> Vec<(K, Vec<&'a Path>)> {
+        self.items
+    }
+}
+
+/// How reports name the root modules that a text is about.
+#[derive(Clone, Copy)]
+pub(super) struct RootSummary {
+    /// How many the run is about.
+    all: usize,
+    verbose: bool,
+    /// True if they were searched for.
+    pub(super) recursive: bool,
+}
+
+impl RootSummary {
+    pub(super) fn of(outcome: &Outcome, style: Style) -> Self {
+        let mut paths: Vec<&Path> = outcome.roots.iter().map(|root| root.path.as_path()).collect();
+        paths.dedup();
+        Self { all: paths.len(), verbose: style.detail == Detail::Verbose, recursive: outcome.recursive }
+    }
+
+    /// `live/a, live/b`, `23 root modules`, `all 30 root modules`.
+    pub(super) fn label(self, paths: &[&Path]) -> String {
+        match paths.len() {
+            ..=MOST_NAMES => names(paths),
+            count if count == self.all => format!("all {}", root_modules(count)),
+            count => root_modules(count),
+        }
+    }
+
+    /// The same in a cell of a table: with -v every name.
+    pub(super) fn table_cell(self, paths: &[&Path]) -> String {
+        if self.verbose { names(paths) } else { self.label(paths) }
+    }
+
+    /// A text whose first line ends with the root modules; with -v every name stands below.
+    pub(super) fn append_to(self, text: &str, paths: &[&Path]) -> String {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let names = self.names_below(paths).unwrap_or_default();
+        format!("{first}  {}\n{names}{rest}", self.label(paths))
+    }
+
+    /// A line with every name, where they are only counted and -v asks for them.
+    pub(super) fn names_below(self, paths: &[&Path]) -> Option<String> {
+        (self.verbose && paths.len() > MOST_NAMES).then(|| format!("    in {}\n", names(paths)))
+    }
+}
+
+/// `1 root module`, `30 root modules`.
+pub(super) fn root_modules(count: usize) -> String {
+    format!("{count} root {}", if count == 1 { "module" } else { "modules" })
+}
+
+/// The first names of many: `a, b, c and 15 more`.
+pub(super) fn some_names(paths: &[&Path]) -> String {
+    match paths.len().checked_sub(MOST_NAMES).filter(|left| *left > 0) {
+        Some(left) => format!("{} and {left} more", names(&paths[..MOST_NAMES])),
+        None => names(paths),
+    }
+}
+
+fn names(paths: &[&Path]) -> String {
+    paths.iter().map(|path| name(path)).collect::<Vec<_>>().join(", ")
+}
+
+/// A root module as reports name it.
+pub(super) fn name(path: &Path) -> String {
+    let path = slashed(path);
+    if path.is_empty() { ".".to_owned() } else { printable(&path).into_owned() }
+}
+
+/// The lock files of a run that changed, or were compared, and what changed in them.
+pub(super) struct Changed<'a> {
+    /// In the order of the run.
+    pub(super) files: Vec<File<'a>>,
+    /// The most dangerous first.
+    pub(super) groups: Vec<ChangeGroup<'a>>,
+    /// New checksums of which nothing is known because no server was queried.
+    pub(super) unchecked: usize,
+}
+
+/// One of those files.
+pub(super) struct File<'a> {
+    /// Its root module.
+    pub(super) root: &'a Path,
+    /// Its own path.
+    pub(super) path: &'a Path,
+    pub(super) changed: bool,
+    /// What `diff` says of it; none for a file that the run itself changes.
+    pub(super) review: Option<&'a Review>,
+    pub(super) modules: &'a [ModuleChange],
+}
+
+/// One change of a provider, and the root modules that make it.
+pub(super) struct ChangeGroup<'a> {
+    /// As the first of them makes it, with the hashes of all.
+    pub(super) change: Change,
+    pub(super) risk: Risk,
+    /// What happened, in a few words.
+    pub(super) headline: String,
+    pub(super) explanation: Explanation,
+    pub(super) places: Vec<Place<'a>>,
+    /// How many places that require the provider otherwise are not named.
+    more_places: usize,
+}
+
+/// Where a change stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) root: &'a Path,
+    pub(super) file: &'a Path,
+    pub(super) position: Option<Position>,
+}
+
+/// What is the same for all root modules that make a change.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'a> {
+    address: &'a ProviderAddr,
+    versions: String,
+    headline: String,
+    signed: Option<String>,
+    /// Where they are the news, and not those of another version.
+    hashes: Vec<&'a PackageHash>,
+}
+
+impl<'a> Key<'a> {
+    fn of(change: &'a Change, risk: Risk) -> Self {
+        let is_of_version = matches!(change.kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced);
+        let hashes = change.hashes_added.iter().map(|added| &added.hash).chain(&change.hashes_removed);
+        Self {
+            address: &change.address,
+            versions: versions(change),
+            headline: headline(change).join("; "),
+            signed: signed(change),
+            hashes: hashes.filter(|_| is_of_version || risk == Risk::Dangerous).collect(),
+        }
+    }
+}
+
+impl<'a> Changed<'a> {
+    pub(super) fn of(roots: impl IntoIterator<Item = &'a RootOutcome>) -> Self {
+        let mut all = Self { files: Vec::new(), groups: Vec::new(), unchecked: 0 };
+        let mut known: HashMap<Key<'a>, usize> = HashMap::new();
+        for root in roots {
+            let (changes, file) = match &root.body {
+                Ok(Body::Changes(it)) => (
+                    &it.changes,
+                    File { root: &root.path, path: &it.path, changed: it.changed, review: None, modules: &it.modules },
+                ),
+                Ok(Body::Review(it)) => (
+                    &it.changes,
+                    File {
+                        root: &root.path,
+                        path: &it.path,
+                        changed: it.changed,
+                        review: Some(it),
+                        modules: &it.modules,
+                    },
+                ),
+                _ => continue,
+            };
+            let path = file.path;
+            all.files.push(file);
+            for change in changes {
+                let place = Place { root: &root.path, file: path, position: change.position };
+                all.unchecked += unchecked(change);
+                let risk = risk(change);
+                let key = Key::of(change, risk);
+                if let Some(at) = known.get(&key) {
+                    all.groups[*at].join(change, place);
+                    continue;
+                }
+                let headline = key.headline.clone();
+                known.insert(key, all.groups.len());
+                all.groups.push(ChangeGroup {
+                    change: change.clone(),
+                    risk,
+                    headline,
+                    explanation: Explanation::default(),
+                    places: vec![place],
+                    more_places: 0,
+                });
+            }
+        }
+        all.groups.iter_mut().for_each(ChangeGroup::explain);
+        all.groups.sort_by_cached_key(|group| {
+            let replaced = group.change.kind == ChangeKind::HashesReplaced;
+            (Reverse(group.risk), !replaced, group.change.address.clone(), versions(&group.change))
+        });
+        all
+    }
+
+    /// How many providers changed, by risk, and how many new checksums no server was asked about.
+    pub(super) fn total(&self) -> String {
+        let files =
+            if self.files.len() > 1 { format!("{} lock files changed; ", self.files.len()) } else { String::new() };
+        let mut risks: BTreeMap<&ProviderAddr, Risk> = BTreeMap::new();
+        for group in &self.groups {
+            let known = risks.entry(&group.change.address).or_insert(group.risk);
+            *known = group.risk.max(*known);
+        }
+        if risks.is_empty() {
+            let is_text = |text: TextChange| text.formatting || text.header.is_some();
+            let told = match (self.texts().any(|(_, text)| is_text(text)), self.files.iter().any(|file| file.changed)) {
+                (true, _) => "no provider changed, only the text",
+                (false, true) => "no provider changed",
+                (false, false) => "nothing changed",
+            };
+            return files + told;
+        }
+        let counts = [Risk::Dangerous, Risk::Notable, Risk::Routine]
+            .map(|risk| (risks.values().filter(|it| **it == risk).count(), risk.as_str()));
+        let counts: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+        let providers = if risks.len() == 1 { "1 provider".to_owned() } else { format!("{} providers", risks.len()) };
+        let unchecked = match self.unchecked {
+            0 => String::new(),
+            1 => "; 1 new checksum not checked".to_owned(),
+            count => format!("; {count} new checksums not checked"),
+        };
+        format!("{files}{providers} changed: {}{unchecked}", counts.join(", "))
+    }
+
+    /// What changed in the texts besides their entries.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&'a Path, TextChange)> {
+        self.files.iter().filter_map(|file| Some((file.root, file.review?.text)))
+    }
+
+    /// The sources that gave no answer.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = &'a Error> {
+        self.files.iter().filter_map(|file| file.review).flat_map(|review| &review.inconclusive)
+    }
+
+    /// Each change of a module lock once, with the root modules that make it.
+    pub(super) fn modules(&self) -> Vec<(&'a ModuleChange, Vec<&'a Path>)> {
+        let all = self.files.iter().flat_map(|file| file.modules.iter().map(|change| (file.root, change)));
+        let mut first: HashMap<(String, String), &ModuleChange> = HashMap::new();
+        let mut same = Same::new();
+        for (root, change) in all {
+            let key = (change.key.to_string(), change.sentence());
+            first.entry(key.clone()).or_insert(change);
+            same.add(root, key);
+        }
+        same.into_items().into_iter().filter_map(|(key, paths)| Some((*first.get(&key)?, paths))).collect()
+    }
+
+    /// What is compared, with the lock files of which that is so.
+    pub(super) fn sides(&self) -> Vec<(&'a [String; 2], Vec<&'a Path>)> {
+        Same::of(self.files.iter().filter_map(|file| Some((file.path, &file.review?.sides)))).into_items()
+    }
+}
+
+impl<'a> ChangeGroup<'a> {
+    pub(super) fn roots(&self) -> Vec<&'a Path> {
+        self.places.iter().map(|place| place.root).collect()
+    }
+
+    /// True if its hashes are the news, and not merely those of another version.
+    pub(super) fn is_about_hashes(&self) -> bool {
+        let kind = self.change.kind;
+        self.risk == Risk::Dangerous || matches!(kind, ChangeKind::HashesChanged | ChangeKind::HashesReplaced)
+    }
+
+    fn join(&mut self, other: &Change, place: Place<'a>) {
+        self.places.push(place);
+        let own = &mut self.change;
+        let known: BTreeSet<&PackageHash> = own.hashes_added.iter().map(|added| &added.hash).collect();
+        let added = other.hashes_added.iter().filter(|added| !known.contains(&added.hash)).cloned().collect::<Vec<_>>();
+        own.hashes_added.extend(added);
+        if own.hashes_removed != other.hashes_removed {
+            let known: BTreeSet<&PackageHash> = own.hashes_removed.iter().collect();
+            let removed = other.hashes_removed.iter().filter(|hash| !known.contains(hash)).cloned().collect::<Vec<_>>();
+            own.hashes_removed.extend(removed);
+        }
+        for (hash, judged) in &other.judged {
+            own.judged.entry(hash.clone()).or_insert_with(|| judged.clone());
+        }
+        for ask in &other.asks {
+            if own.asks.len() < MOST_PLACES {
+                own.asks.push(ask.clone());
+            } else {
+                self.more_places += 1;
+            }
+        }
+    }
+
+    fn explain(&mut self) {
+        self.explanation = explain(&self.change);
+        if self.more_places > 0 {
+            let cause = self.explanation.cause.trim_end_matches('.');
+            self.explanation.cause = format!("{cause}; and {} more.", self.more_places);
+        }
+    }
+}
+
+fn unchecked(change: &Change) -> usize {
+    let judged = change.hashes_added.iter().filter_map(|added| change.judged.get(&added.hash));
+    judged.filter(|judged| judged.verdict == Verdict::UnknownOffline).count()
+}
