@@ -1,5 +1,8 @@
 //! From arguments to a command and its request.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use super::args::{Arguments, Command, ProvidersCommand};
 use super::generated::Length;
 use super::{completing, generated, manual};
@@ -22,6 +25,19 @@ pub(super) fn dispatch(arguments: &Arguments, services: &Services<'_>) -> Result
     with_near_names(done(arguments, services), services, &arguments.command.providers())
 }
 
+/// Makes a command that changes nothing work in the root modules below, where it runs in a directory that is none itself;
+/// the outcome says so.
+fn in_root_modules_below(recursive: &mut bool, services: &Services<'_>) -> impl Fn(Outcome) -> Outcome + use<> {
+    let implied = !*recursive && services.is_above_root_modules();
+    *recursive |= implied;
+    move |mut outcome| {
+        if implied {
+            outcome.notes.push("this directory is no root module: working in those below, as with -r".to_owned());
+        }
+        outcome
+    }
+}
+
 fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error> {
     match &arguments.command {
         Command::Lock(lock) | Command::Providers { command: ProvidersCommand::Lock(lock) } => {
@@ -31,10 +47,18 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Add(arguments) => add::add(&arguments.request(), services),
         Command::Remove(arguments) => remove::remove(&arguments.request(), services),
         Command::Upgrade(arguments) => upgrade::upgrade(&arguments.request(services.scope.environment.now), services),
-        Command::Outdated(arguments) => outdated::outdated(&arguments.request(), services),
+        Command::Outdated(arguments) => {
+            let mut request = arguments.request();
+            let below = in_root_modules_below(&mut request.recursive, services);
+            outdated::outdated(&request, services).map(below)
+        }
         Command::Migrate(arguments) => migrate::migrate(&arguments.request(), services),
         Command::Mirror(arguments) => mirror::mirror(&arguments.request(), services),
-        Command::Verify(arguments) => verify::verify(&arguments.request(), services),
+        Command::Verify(arguments) => {
+            let mut request = arguments.request();
+            let below = in_root_modules_below(&mut request.recursive, services);
+            verify::verify(&request, services).map(below)
+        }
         Command::Explain(arguments) => explain::explain(&arguments.request(), services),
         Command::Completions(asked) => {
             let shell = asked.shell(services.variables().get("SHELL"))?;
@@ -55,9 +79,25 @@ fn done(arguments: &Arguments, services: &Services<'_>) -> Result<Outcome, Error
         Command::Cache(arguments) => cache::cache(arguments.command.request(), services),
         Command::Get(arguments) => get::get(&arguments.request(), services),
         Command::Fmt(arguments) => Ok(fmt::fmt(&arguments.request(), services)),
-        Command::List(arguments) => list::list(&arguments.request(), services),
-        Command::Why(arguments) => why::why(&arguments.request(), services),
-        Command::Diff(asked) => diff::diff(&asked.request(arguments), services),
+        Command::List(arguments) => {
+            let mut request = arguments.request();
+            let below = in_root_modules_below(&mut request.recursive, services);
+            list::list(&request, services).map(below)
+        }
+        Command::Why(arguments) => {
+            let mut request = arguments.request();
+            let below = in_root_modules_below(&mut request.recursive, services);
+            why::why(&request, services).map(below)
+        }
+        Command::Diff(asked) => {
+            let mut request = asked.request(arguments);
+            let is_file = |name: &OsString| Path::new(name).exists();
+            if request.asked.files.is_some() || request.asked.names.iter().any(is_file) {
+                return diff::diff(&request, services);
+            }
+            let below = in_root_modules_below(&mut request.asked.recursive, services);
+            diff::diff(&request, services).map(below)
+        }
         Command::Merge(arguments) => merge::merge(&arguments.request(), services),
         Command::Textconv(arguments) => merge::textconv(&arguments.file, services),
         Command::Git(arguments) => git::git(arguments.command.request(), services),

@@ -33,6 +33,11 @@ pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error>
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {
         return Err(Error::new(ErrorKind::Usage, "--name is the local name of one provider, but several are named"));
     }
+    if services.is_above_root_modules() {
+        let message = "there is neither configuration nor a lock file here, and there are root modules below";
+        let hint = "name the root module with -C; for a new one here, write its versions.tf first";
+        return Err(Error::new(ErrorKind::Usage, message).hint(hint));
+    }
     let targets = Targets::of(&services.scope, false, Unlocked::Told)?;
     let unlocked = Mutex::new(BTreeSet::new());
     let prepare = |root: Root, settings: &RunSettings| {

@@ -27,6 +27,8 @@ pub struct LockOptions {
     pub state: Option<PathBuf>,
     /// The source addresses of the only providers to work on, as typed; empty for all.
     pub providers: Vec<String>,
+    /// The source addresses of providers that stay as they are, as typed.
+    pub excluded: Vec<String>,
     /// Whose `h1:` hashes are written; the settings decide if none.
     pub h1: Option<H1Rule>,
     /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::path::worktree;
 use crate::query::{Event, Events};
 use crate::settings::Variables;
+use crate::workspace::discover::is_above_root_modules;
 use crate::workspace::{RunSettings, Scope, named_roots};
 
 /// What a command works with.
@@ -34,6 +35,13 @@ impl fmt::Debug for Services<'_> {
 }
 
 impl Services<'_> {
+    /// True if the one directory of the run is no root module, and there are root modules below it.
+    pub fn is_above_root_modules(&self) -> bool {
+        let [start] = &self.scope.directories()[..] else { return false };
+        let start = if start.as_os_str().is_empty() { Path::new(".") } else { start };
+        is_above_root_modules(start)
+    }
+
     /// The environment variables.
     pub fn variables(&self) -> &Variables {
         &self.scope.environment.variables

@@ -19,6 +19,8 @@ use crate::version::{Constraints, Version};
 /// What the user asks of one root module.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
+    /// Providers that stay as they are.
+    pub excluded: BTreeSet<ProviderAddr>,
     /// Only these providers; all where there is none.
     pub only: Option<BTreeSet<ProviderAddr>>,
     /// Whether a provider of `only` that is not required is passed over; else it is an error.
@@ -107,7 +109,8 @@ pub fn plan(
     let mut errors = unrequired_arguments(requirements, intent, dialect);
     let mut plan = Plan::default();
     for (addr, requirement) in requirements.iter() {
-        if intent.only.as_ref().is_some_and(|only| !only.contains(addr)) {
+        let is_left_out = intent.only.as_ref().is_some_and(|only| !only.contains(addr));
+        if is_left_out || intent.excluded.contains(addr) {
             continue;
         }
         match planner.select(addr, &requirement.constraints) {

@@ -93,6 +93,13 @@ pub fn below(directory: &Path) -> Option<String> {
     }
 }
 
+/// True if a directory has neither lock file nor configuration, and there are root modules below it.
+pub fn is_above_root_modules(directory: &Path) -> bool {
+    let Ok(survey) = below::survey(directory) else { return false };
+    let is_here = |place: &Place| place.path.as_os_str().is_empty();
+    !survey.places.iter().any(is_here) && survey.places.iter().any(|place| place.has_lock)
+}
+
 /// The root modules below a directory, as they are named from there; none where it cannot be searched.
 pub fn root_modules(directory: &Path) -> Vec<String> {
     let found = discover(directory, true, None).map(|found| found.roots).unwrap_or_default();

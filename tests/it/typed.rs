@@ -87,10 +87,18 @@ fn who_stands_above_root_modules_is_told_how_to_reach_them() {
     workspace.tflock(&registry, ["-C", "below", "lock", "-r", "--create"]).ended_with(0);
     workspace.git(["add", "--all"]);
     workspace.git(["commit", "--quiet", "--message", "lock"]);
-    for args in [&["lock"][..], &["list"], &["diff"], &["diff", "HEAD"]] {
-        let all = told(args);
-        assert!(all.contains("1 root module is below this directory: pass -r to work in it"), "{args:?}: {all}");
+    let all = told(&["lock"]);
+    assert!(all.contains("1 root module is below this directory: pass -r to work in it"), "{all}");
+    // What changes nothing works there.
+    for args in [&["list"][..], &["why"], &["verify", "--offline"], &["diff"], &["diff", "HEAD"]] {
+        let run = workspace.tflock(&registry, ["-C", "below"].iter().chain(args)).ended_with(0);
+        assert!(run.stderr.contains("working in those below, as with -r"), "{args:?}: {run}");
     }
+    let address = format!("{}/acme/widget", registry.host());
+    assert!(told(&["add", &address]).contains("there are root modules below") && !workspace.has("below/versions.tf"));
+    std::fs::remove_file(workspace.path("below/a/.terraform.lock.hcl")).unwrap();
+    let run = workspace.tflock(&registry, ["diff", "-r", "HEAD"]).ended_with(0);
+    assert!(run.stdout.contains("NO LOCK FILE any more") && !run.stdout.contains("not-canonical"), "{run}");
 }
 
 #[test]

@@ -212,3 +212,15 @@ fn each_constraint_that_holds_back_is_named_with_its_place() {
     assert!(run.stdout.contains(reasons), "{run}");
     assert!(run.stdout.contains("--> main.tf:6:5"), "{run}");
 }
+
+#[test]
+fn providers_can_be_left_as_they_are() {
+    let registry = crate::support::locked::honest();
+    let platforms = crate::support::worlds::PLATFORMS;
+    let registry = registry.release("acme/widget", "1.5.0", platforms).release("acme/gadget", "2.1.0", platforms);
+    let workspace = crate::support::locked::locked(&registry);
+    let gadget = format!("{}/acme/gadget", registry.host());
+    workspace.tflock(&registry, ["upgrade", "--exclude", &gadget]).ended_with(0);
+    let lock = workspace.lock_file();
+    assert!(lock.contains("= \"1.5.0\"") && lock.contains("= \"2.0.0\""), "{lock}");
+}

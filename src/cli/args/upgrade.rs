@@ -28,6 +28,9 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR")]
     pub(super) providers: Vec<String>,
+    /// Leave these providers as they are, by source address.
+    #[arg(long, value_name = "ADDR", num_args = 1.., conflicts_with = "precise")]
+    exclude: Vec<String>,
     /// Lock these modules again from their sources, all of them without SOURCE; providers only where ADDR names some.
     #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
     modules: Option<Vec<String>>,
@@ -143,6 +146,7 @@ impl UpgradeArgs {
             prune: self.prune,
             state: self.state.clone(),
             providers: self.providers.clone(),
+            excluded: self.exclude.clone(),
             upgrade: (self.modules.is_none() || !self.providers.is_empty()).then_some(selection),
             reselected_modules: match &self.modules {
                 None => Reselected::None,

@@ -23,6 +23,7 @@ pub(super) fn intent(settings: &RunSettings, options: &LockOptions, names: Names
         None => None,
     };
     Ok(Intent {
+        excluded: options.excluded.iter().map(parse).collect::<Result<_, _>>()?,
         only: (!only.is_empty()).then_some(only),
         lenient: options.found,
         dropped: BTreeSet::new(),

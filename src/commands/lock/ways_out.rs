@@ -18,16 +18,17 @@ pub(super) fn ways_out(root: &Root, answers: &BTreeMap<ProviderAddr, Answer>, de
     let denied: BTreeSet<&ProviderAddr> = denied.filter_map(|finding| finding.address.as_ref()).collect();
     let recorded = |addr: &ProviderAddr| root.lock.get(addr).map(|entry| &entry.version);
     let name = |addr: &ProviderAddr| addr.short(root.rules.dialect());
-    let others = decision.entries.iter().filter(|(addr, decided)| {
+    let mut others = decision.entries.iter().filter(|(addr, decided)| {
         !denied.contains(addr) && recorded(addr).is_some_and(|version| *version != decided.entry.version)
     });
-    let others: Vec<String> = others.map(|(addr, _)| name(addr)).collect();
     let before = denied.iter().filter_map(|addr| {
         let facts = answers.get(addr)?.as_ref().ok()?;
         let older = facts.older.as_ref().filter(|older| recorded(addr).is_some_and(|recorded| *older > recorded))?;
         let (version, name) = (facts.version(), name(addr));
         Some(format!("`tflock upgrade --precise {older} {name}` takes the release before {version}"))
     });
-    let together = (!others.is_empty()).then(|| format!("`tflock upgrade {}` upgrades the others", others.join(" ")));
+    let refused: Vec<String> = denied.iter().map(|addr| name(addr)).collect();
+    let together = others.next().is_some() && !refused.is_empty();
+    let together = together.then(|| format!("`tflock upgrade --exclude {}` upgrades the others", refused.join(" ")));
     together.into_iter().chain(before).collect()
 }
