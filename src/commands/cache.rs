@@ -50,7 +50,7 @@ pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error
     let Some(place) = cache.dir() else {
         let note = cache.note().unwrap_or("there is no cache directory");
         return Err(
-            Error::new(ErrorKind::Disk, note).hint("set TFLOCK_CACHE_DIR to a directory outside of the work tree")
+            Error::new(ErrorKind::Disk, note).hint("set TFLOCK_CACHE_DIR to a directory outside of the working tree")
         );
     };
     let report = match request {

@@ -88,7 +88,7 @@ fn locked(tree: &Tree, settings: &RunSettings) -> Result<(), Error> {
         return Ok(());
     }
     let Some(read) = &tree.module_lock else {
-        let message = "there is no module lock file, so that no module is known to be the right one";
+        let message = "there is no module lock file to check modules against";
         let hint = "`tflock lock --lock-modules` writes one";
         return Err(Error::new(ErrorKind::LockFile, message).in_file(settings.path.join(FILE_NAME)).hint(hint));
     };

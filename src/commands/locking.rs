@@ -182,8 +182,8 @@ pub(super) fn run(mut asked: Locking<'_>, mut targets: Targets<'_>, services: &S
 }
 
 fn not_begun(count: usize) -> Option<String> {
-    let were = if count == 1 { "root module was" } else { "root modules were" };
-    (count > 0).then(|| format!("{count} {were} not begun, since one had failed"))
+    let modules = if count == 1 { "root module" } else { "root modules" };
+    (count > 0).then(|| format!("skipped {count} {modules} after the failure above (--fail-fast)"))
 }
 
 /// The sources of modules that were named, and that nothing is locked of anywhere.

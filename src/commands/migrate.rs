@@ -160,9 +160,9 @@ fn explicit(root: &Root, settings: &RunSettings, (way, edit_config): (&Way, bool
     let mut findings: Vec<Finding> = Vec::new();
     for (addr, origin) in named(root, way) {
         let why = if edit_config {
-            "and the module is not one of this work tree, which could be edited"
+            "and the module is outside the working tree, so tflock cannot edit it"
         } else {
-            "so that it stays there; --edit-config writes the new host"
+            "so it stays there; --edit-config writes the new host"
         };
         let message = format!("the source of {addr} names its host, {why}");
         let file = roots::join(&settings.path, &origin.file.to_string_lossy());

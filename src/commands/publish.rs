@@ -50,8 +50,8 @@ impl Publishing {
         let here = [PathBuf::from(".")].into_iter().chain(services.scope.directories());
         let tops = here.filter(|directory| !directory.as_os_str().is_empty()).flat_map(|it| worktree::tops(&it));
         if index_directory::is_within(&place, &tops.collect::<Vec<_>>()) {
-            let message = format!("the index {shown} is inside the work tree, where a pull request could write it");
-            return Err(refused(message).hint("keep it outside of the work tree"));
+            let message = format!("the index {shown} is inside the working tree, where a pull request could write it");
+            return Err(refused(message).hint("keep it outside of the working tree"));
         }
         if services.scope.offline && !matches!(place, IndexPlace::Directory(_)) {
             let message = format!("writing to {shown} needs the network, which --offline forbids");

@@ -42,8 +42,8 @@ pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Err
     outcome.notes.extend(kept.into_inner().unwrap_or_else(PoisonError::into_inner));
     if outcome.roots.iter().any(|root| is_gone(&root.body)) {
         outcome.notes.push(
-            "what is remembered about signers stays; when the provider comes back, a release that git's history recorded \
-             is held to the hashes recorded there, any other one is a first use"
+            "the signer stays trusted; if you re-add the provider, versions in git history keep their recorded hashes, and \
+             other versions are a first use"
                 .to_owned(),
         );
     }

@@ -232,8 +232,8 @@ impl<'a> Sources<'a> {
             count => format!(" and {count} more providers"),
         };
         self.note(format!(
-            "the CLI configuration installs {first}{others} by other means than from the origin registry alone, which is what \
-             was asked; --source configured asks as `{} init` does",
+            "your CLI configuration uses a mirror for {first}{others}; tflock uses the origin registry; with --source \
+             configured it uses the same mirrors as `{} init`",
             source.dialect.program()
         ));
         Ok(())

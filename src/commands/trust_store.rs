@@ -164,7 +164,7 @@ impl TrustStore {
             let mut lines = self.file.comments.above(&anchor).to_vec();
             for key in new.filter_map(Signer::key) {
                 if let Some(identity) = names.get(key) {
-                    lines.push(format!("{} says it is {identity}", key.short()));
+                    lines.push(format!("{} {identity}", key.short()));
                 }
             }
             self.file.comments.set_above(anchor, lines);

@@ -60,7 +60,7 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// The file does not hold what the new text was made from.
-    #[error("refusing to write {}: it is not as it was when it was read", bare(.0).display())]
+    #[error("refusing to write {}: it changed after it was read", bare(.0).display())]
     Changed(PathBuf),
     /// Somebody else has had the lock all the time.
     #[error("cannot work in {}: another run of tflock has been writing there for a minute", .0.display())]
@@ -235,7 +235,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let (file, hint) = match &error {
             StoreError::Outside { path, .. } | StoreError::Repository { path, .. } => {
-                (path, Some("replace the symbolic link by a file, or run tflock in the work tree that it leads to"))
+                (path, Some("replace the symbolic link by a file, or run tflock in the working tree that it leads to"))
             }
             StoreError::Changed(path) => (path, Some("wait until other programs are done with it, and run again")),
             StoreError::Busy(path) => (path, Some("wait until it is done, or end it, and run again")),

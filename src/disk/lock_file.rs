@@ -54,7 +54,7 @@ impl From<LockFileError> for Error {
 fn hint_on(refusal: Refusal) -> Option<&'static str> {
     match refusal {
         Refusal::Nowhere | Refusal::Circle => Some("fix the symbolic link, or remove it"),
-        Refusal::Outside | Refusal::Repository => Some("replace the symbolic link by a file of the work tree"),
+        Refusal::Outside | Refusal::Repository => Some("replace the symbolic link by a file in the working tree"),
         Refusal::NotAFile | Refusal::TooLarge | Refusal::Name => None,
     }
 }

@@ -17,7 +17,7 @@ const MODE: Mode = Mode::Exactly(0o644);
 #[derive(Debug, thiserror::Error)]
 pub enum TrustFileError {
     /// Pins in two places would contradict each other one day.
-    #[error("{second} is a second trust file; the one of this work tree is {first}")]
+    #[error("{second} is a second trust file; the one of this working tree is {first}")]
     Second {
         /// The one that counts, at the top.
         first: PathBuf,

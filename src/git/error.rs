@@ -12,7 +12,7 @@ pub enum GitError {
     #[error("cannot start git: {0}")]
     Start(String),
     /// Not inside of a work tree.
-    #[error("{} is not in a git work tree: {reason}", shown(directory))]
+    #[error("{} is not in a git working tree: {reason}", shown(directory))]
     NoWorkTree {
         /// The directory that was asked about.
         directory: PathBuf,
@@ -109,9 +109,9 @@ impl From<GitError> for Error {
             GitError::NoWorkTree { reason, .. } if reason.contains("dubious ownership") => {
                 told.hint("`git config --global --add safe.directory DIR`, where the checkout belongs to another user")
             }
-            GitError::NoWorkTree { .. } => told.hint("name a directory of the work tree with `-C DIR`"),
+            GitError::NoWorkTree { .. } => told.hint("name a directory of the working tree with `-C DIR`"),
             GitError::OtherRepository { .. } => {
-                told.hint("repair `.git` there: `git status` must name the same work tree")
+                told.hint("repair `.git` there: `git status` must name the same working tree")
             }
             GitError::UnknownName { remote: Some(remote), .. } => {
                 told.hint(format!("the clone has no such branch of its own; try {remote:?}"))

@@ -29,7 +29,7 @@ pub fn held_back(
 ) -> Option<Finding> {
     let Selection::Newest(criteria) = &step.selection else { return None };
     let newest = facts.newest.as_ref().or_else(|| facts.passed_over.first().map(|(version, _)| version))?;
-    let mut message = format!("{addr} is held at {}, where {newest} is out: ", facts.version());
+    let mut message = format!("{addr} stays at {} ({newest} is available): ", facts.version());
     let reasons = reasons(criteria, requirement, facts, newest);
     message.push_str(&reasons.join("; "));
     let finding = Finding::new(Rule::HeldBack, message).about(addr);
@@ -80,7 +80,7 @@ fn reasons(criteria: &Criteria, requirement: Option<&Requirement>, facts: &Selec
         }
     }
     for (version, why) in &facts.passed_over {
-        let subject = if version == newest { String::new() } else { format!("{version} is skipped: ") };
+        let subject = if version == newest { String::new() } else { format!("{version} is excluded: ") };
         reasons.push(format!("{subject}{why}"));
     }
     reasons

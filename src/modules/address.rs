@@ -44,7 +44,7 @@ pub enum AddressError {
     #[error("modules cannot be fetched by {0:?}")]
     Method(String),
     /// A file of this machine, which an address must not name.
-    #[error("the address {0:?} names a file or directory of this machine outside of the work tree")]
+    #[error("the address {0:?} names a file or directory of this machine outside of the working tree")]
     File(String),
     /// `http`, `git` and the like: whoever is in between can change what comes.
     #[error("the address {0:?} is not encrypted")]

@@ -301,7 +301,7 @@ impl Fetcher {
             let stored = self.packages.answer(key.clone(), Box::pin(self.stored(asked, &key))).await?;
             return Ok(Arc::new(Placed { subdir, hosts, ..(*stored).clone() }));
         }
-        let message = format!("{} leads from one address to the next", address.package());
+        let message = format!("too many redirects from {}", address.package());
         Err(Error::new(ErrorKind::Package, message))
     }
 

@@ -143,7 +143,7 @@ impl Layout<'_> {
                 self.from.insert(host);
             }
             None if address.is_within(self.access.work_tree.as_deref()) => {}
-            None => return Err(unfetched(parent, submodule, &"it is outside of the work tree")),
+            None => return Err(unfetched(parent, submodule, &"it is outside of the working tree")),
         }
         let bare = self.top.join(format!("submodule-{}", self.count));
         let repository = self.access.open(&bare, &address)?;

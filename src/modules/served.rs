@@ -105,7 +105,7 @@ impl Fetcher {
                 None => address = archive::forwarded(&self.web(), &address).await?,
             }
         }
-        let message = format!("{} leads from one address to the next", address.package());
+        let message = format!("too many redirects from {}", address.package());
         Err(Error::new(ErrorKind::Package, message))
     }
 }

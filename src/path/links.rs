@@ -20,7 +20,7 @@ pub const DATA: &str = ".terraform";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A link leads out of the work tree.
-    #[error("a symbolic link on its way leads out of the git work tree, or is absolute")]
+    #[error("a symbolic link on its way leads out of the git working tree, or is absolute")]
     Outside,
     /// A link leads into the repository.
     #[error("a symbolic link on its way leads into .git")]

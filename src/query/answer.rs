@@ -116,8 +116,8 @@ pub enum PassedOver {
 impl fmt::Display for PassedOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooYoung(Some(signed)) => write!(f, "it was signed on {}, too recently", Date::of(*signed)),
-            Self::TooYoung(None) => f.write_str("it is not known when it was signed"),
+            Self::TooYoung(Some(signed)) => write!(f, "its signature of {} is too recent", Date::of(*signed)),
+            Self::TooYoung(None) => f.write_str("its signature date is unknown"),
             Self::Lacks(platforms) => {
                 let platforms: Vec<&str> = platforms.iter().map(Platform::as_str).collect();
                 write!(f, "it has no package for {}", platforms.join(", "))

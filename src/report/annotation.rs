@@ -192,7 +192,7 @@ pub(super) fn signed(change: &Change) -> Option<String> {
         Standing::Refused => "refused",
     };
     let by = by(change.signer.as_ref()?);
-    let identity = change.identity.as_ref().map(|identity| format!(", who says it is {identity}")).unwrap_or_default();
+    let identity = change.identity.as_ref().map(|identity| format!(", which {identity}")).unwrap_or_default();
     let known = publisher(&change.address)
         .filter(|it| it.keys.iter().any(|key| change.signer.as_ref().is_some_and(|own| own.to_string() == *key)));
     let known = known.map(|it| format!("the known key of {}, ", it.name)).unwrap_or_default();

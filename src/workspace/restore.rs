@@ -34,7 +34,7 @@ fn advice(path: &Path) -> String {
     let name = shell_word(&name);
     match recorded(directory, path) {
         Some(text) if is_plain(&text) => {
-            format!("`{git} checkout HEAD -- {name}` restores the file as it was committed")
+            format!("`{git} checkout HEAD -- {name}` restores the committed file")
         }
         Some(_) => format!(
             "HEAD has such values too: `{git} log --oneline -- {name}` lists the revisions of the file, and \

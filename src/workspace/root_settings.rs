@@ -172,10 +172,10 @@ impl RunSettings {
         let forbidden =
             host.and_then(|host| allow_module_host(self.settings.policy.module_hosts.as_ref(), &host).err());
         let error = if let Some(reason) = forbidden.as_ref().or(module.reason.as_ref()) {
-            let message = format!("{known}: {}, so that it is not known what it requires", reason.message);
+            let message = format!("{known}: {}, so its requirements are unknown", reason.message);
             Error { message, ..reason.clone() }
         } else {
-            let message = format!("{known} is not installed, so that it is not known what it requires");
+            let message = format!("{known} is not installed, so its requirements are unknown");
             Error::new(ErrorKind::NotInstalled, message).hint(format!("run `{} get`", self.dialect.program()))
         };
         error.in_file(file_from(&self.path, &module.place.file)).at(module.place.position)

@@ -100,8 +100,8 @@ fn of_root(directory: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let settings = settings_files(&place, environment)?;
     let mut indexes = settings.indexes.values();
     if let Some(index) = indexes.find(|it| index_directory::is_within(&it.place, &worktree::trees(&place.directory))) {
-        let message = format!("the index {:?} is inside the work tree, whose changes could forge it", index.name);
-        return Err(Error::new(ErrorKind::Settings, message).hint("put it where the work tree cannot write"));
+        let message = format!("the index {:?} is inside the working tree, so a change could forge it", index.name);
+        return Err(Error::new(ErrorKind::Settings, message).hint("move it out of the working tree"));
     }
     let dialect =
         stated(&settings, scope).unwrap_or_else(|| dialect_by_clues(&root, &lock_text(&root), &environment.variables));

@@ -198,7 +198,7 @@ fn the_constraint_follows_the_selected_version() {
     run(&workspace, &registry, "add", "gadget", &["--pin"]).ended_with(0);
     assert!(workspace.read("main.tf").contains("version = \"2.3.1\""));
     let young = run(&workspace, &registry, "add", "gadget@3.0.0", &["--replace"]).ended_with(2);
-    assert!(young.stderr.contains("3.0.0 is skipped: it was signed on 2024-10-04"), "{young}");
+    assert!(young.stderr.contains("3.0.0 is excluded: it was signed on 2024-10-04"), "{young}");
     assert!(young.touched().is_empty());
 }
 

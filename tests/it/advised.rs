@@ -269,7 +269,7 @@ const ELSEWHERE: [(Rule, &str); 28] = [
     (Rule::MirrorIncomplete, "mirror: what `--check` misses is copied"),
     (Rule::MirrorAltered, "mirror: what `--check` refuses is copied again"),
     (Rule::LockConstraints, "told by every command that reads the file: see `lock` of such files"),
-    (Rule::MirrorVouches, "lock_mirror: the origin is asked by `verify`"),
+    (Rule::MirrorOnly, "lock_mirror: the origin is asked by `verify`"),
     (Rule::UnsignedAfterSigned, "trust: rotating to unsigned"),
     (Rule::PackagesDiffer, "lock_broken: `--h1 verified` goes on"),
     (Rule::InitChanges, "lock: what only a state needs"),

@@ -52,7 +52,7 @@ fn what_is_not_committed_yet_is_the_default() {
     workspace.write(LOCK, &text("upgraded", "old"));
     let run = workspace.tflock(None, ["diff", "--format", "json"]).ended_with(0);
     assert_eq!(kinds(&run), ["downgraded widget"]);
-    assert_eq!(run.json()["compared"]["new"], "the work tree");
+    assert_eq!(run.json()["compared"]["new"], "the working tree");
     assert_eq!(run.json()["path"], LOCK);
 }
 

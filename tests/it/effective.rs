@@ -94,7 +94,7 @@ const ROWS: &[Setting] = &[
         name: "policy.minimum_age",
         settings: ["", "policy {\n  minimum_age = \"5000w\"\n}\n"],
         codes: [0, 2],
-        shows: "too recently",
+        shows: "is too recent",
         ..PLAIN
     },
     Setting {

@@ -198,7 +198,7 @@ fn where_an_index_may_be() {
     let inside = workspace.path("some/where");
     workspace.write(".tflock.hcl", &format!("index \"team\" {{\n  url = \"file://{}\"\n}}\n", inside.display()));
     let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(2);
-    assert!(run.stderr.contains("is inside the work tree"), "{run}");
+    assert!(run.stderr.contains("is inside the working tree"), "{run}");
     let workspace = machine("https://h.example/", "  trust = \"verified\"\n  colour = \"red\"\n");
     let run = workspace.tflock(&registry, LOCK_BOTH).ended_with(2);
     assert!(run.stderr.contains("colour"), "{run}");

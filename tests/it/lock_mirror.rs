@@ -20,7 +20,7 @@ fn a_network_mirror_is_asked_and_no_registry() {
     assert_eq!(hashes(&written).len(), 2, "{written}");
     assert!(wanted.iter().all(|hash| written.contains(hash)), "{written}");
     assert_eq!([Endpoint::Discovery, Endpoint::Versions].map(|endpoint| registry.count(endpoint)), [0, 0]);
-    assert!(run.stdout.contains("mirror-vouches") && run.stdout.contains("review and commit"), "{run}");
+    assert!(run.stdout.contains("mirror-only") && run.stdout.contains("review and commit"), "{run}");
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_platform_is_added_from_a_mirror_that_has_the_locked_one() {
     let run = lock(&workspace, &registry, &["--platform=darwin_arm64"]).ended_with(0);
     let after = workspace.lock_file();
     assert!(hashes(&before).iter().all(|hash| after.contains(hash)) && hashes(&after).len() == 2, "{after}");
-    assert!(run.stdout.contains("mirror-vouches"), "{run}");
+    assert!(run.stdout.contains("mirror-only"), "{run}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn packages_documents_and_signed_copies_stand_beside_each_other() {
         assert_eq!(archive["hashes"], serde_json::json!([package.h1, package.zh()]));
     }
     assert!(run.stdout.contains("fetched: darwin_arm64, linux_amd64"), "{run}");
-    assert!(run.stdout.contains("2 packages in mirror, 2 of them fetched"), "{run}");
+    assert!(run.stdout.contains("2 packages in mirror, 2 downloaded"), "{run}");
     assert_eq!(registry.downloads("acme/widget"), 2);
     // Nothing is learned, and the lock file is as it was.
     assert!(run.touched().iter().all(|path| path.starts_with("mirror/")), "{run}");
@@ -109,12 +109,12 @@ fn what_is_there_is_not_fetched_again_and_what_is_damaged_is_replaced() {
     registry.forget_requests();
     let run = mirror(&workspace, &registry, &BOTH).ended_with(0);
     assert_eq!(registry.downloads("acme/widget"), 1, "{run}");
-    assert!(run.stdout.contains("2 packages in mirror, 1 of them fetched"), "{run}");
+    assert!(run.stdout.contains("2 packages in mirror, 1 downloaded"), "{run}");
     // Also without the index, which knows the digests of what lies there.
     registry.forget_requests();
     let run = mirror(&workspace, &registry, &[&BOTH[..], &["--no-cache"]].concat()).ended_with(0);
     assert_eq!(registry.downloads("acme/widget"), 0, "{run}");
-    assert!(run.stdout.contains("all there before") && run.touched().is_empty(), "{run}");
+    assert!(run.stdout.contains("all up to date") && run.touched().is_empty(), "{run}");
     workspace.write(&package(&registry, "linux_amd64"), "half of it");
     workspace.write(&format!("{}.tflock-abcdefghi", package(&registry, "linux_amd64")), "left by a killed run");
     let run = mirror(&workspace, &registry, &[&BOTH[..], &["--format=json"]].concat()).ended_with(0);

@@ -90,10 +90,10 @@ fn a_mirror_is_made_of_another_one() {
     registry.forget_requests();
     let copy = |name: &str, more: &[&str]| workspace.tflock(&registry, [&["mirror", name], &BOTH[..], more].concat());
     let run = copy("second", &["--fs-mirror=mirror", "--offline"]).ended_with(0);
-    assert!(run.stdout.contains("2 packages in second, 2 of them fetched") && registry.requests().is_empty(), "{run}");
+    assert!(run.stdout.contains("2 packages in second, 2 downloaded") && registry.requests().is_empty(), "{run}");
     assert_eq!(contents(&workspace, "second"), contents(&workspace, "mirror"));
     let run = copy("second", &["--fs-mirror=mirror", "--no-cache"]).ended_with(0);
-    assert!(run.stdout.contains("all there before") && run.touched().is_empty(), "{run}");
+    assert!(run.stdout.contains("all up to date") && run.touched().is_empty(), "{run}");
 
     let server = serving(&workspace.path("mirror"));
     let url = format!("--net-mirror=https://{}/served/", server.host());

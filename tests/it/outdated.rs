@@ -72,14 +72,14 @@ fn a_release_that_is_too_young_is_no_upgrade() {
         run
     };
     let run = outdated(policy, &[], 0);
-    assert!(run.stdout.contains(" 1.1.0     1.1.0    1.4.0   1.4.0 is skipped: it was signed on "), "{run}");
-    assert!(run.stdout.contains(", too recently, and 1 more"), "{run}");
-    assert!(outdated(policy, &["-r"], 0).stdout.contains("1.4.0 is skipped: "), "{run}");
+    assert!(run.stdout.contains(" 1.1.0     1.1.0    1.4.0   1.4.0 is excluded: its signature of "), "{run}");
+    assert!(run.stdout.contains(" is too recent, and 1 more"), "{run}");
+    assert!(outdated(policy, &["-r"], 0).stdout.contains("1.4.0 is excluded: "), "{run}");
     let row = outdated(policy, &["--format", "json"], 0).json()["outdated"][0].clone();
     assert_eq!([&row["allowed"], &row["newest"], &row["skipped"][1]["version"]], ["1.1.0", "1.4.0", "1.3.0"]);
     // As `upgrade` has it.
     let run = workspace.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(0);
-    assert!(run.stdout.contains("held at 1.1.0") && run.touched().is_empty(), "{run}");
+    assert!(run.stdout.contains("stays at 1.1.0") && run.touched().is_empty(), "{run}");
     let exempt = format!("{policy}exempt \"too-young\" {{\n  version = \"1.3.0\"\n}}\n");
     let row = outdated(&exempt, &["--format", "json"], 1).json()["outdated"][0].clone();
     assert_eq!([&row["allowed"], &row["newest"], &row["skipped"][0]["version"]], ["1.3.0", "1.4.0", "1.4.0"]);

@@ -80,7 +80,7 @@ fn banned_versions_are_not_selected() {
     let run = newest_banned.tflock(&registry, ["upgrade", "--platform", "linux_amd64"]).ended_with(0);
     assert!(run.touched().is_empty() && run.stdout.contains("it is banned by the settings: it has worms"), "{run}");
     let run = newest_banned.tflock(&registry, ["outdated", "--exit-code"]).ended_with(0);
-    assert!(run.stdout.contains("1.5.0 is skipped: it is banned by the settings: it has worms"), "{run}");
+    assert!(run.stdout.contains("1.5.0 is excluded: it is banned by the settings: it has worms"), "{run}");
     // Nor by its number.
     let address = format!("{}/acme/widget", registry.host());
     let precise = ["upgrade", "--format", "json", "--platform", "linux_amd64", "--precise", "1.5.0", &address];
@@ -237,7 +237,7 @@ fn signatures_and_age_as_the_policy_wants() {
     let registry = widget();
     let strict = workspace("policy {\n  minimum_age = \"5200w\"\n}\n");
     let run = lock(&strict, &registry).ended_with(2);
-    assert!(run.touched().is_empty() && run.stdout.contains("too recently"), "{run}");
+    assert!(run.touched().is_empty() && run.stdout.contains("is too recent"), "{run}");
     // Exempt for one version.
     strict
         .write(SETTINGS, "policy {\n  minimum_age = \"5200w\"\n}\nexempt \"too-young\" {\n  version = \"1.4.0\"\n}\n");

@@ -65,7 +65,7 @@ fn only_who_is_told_to_publishes_and_never_where_the_work_tree_says() {
     let inside = format!("file://{}", workspace.path("some/where").display());
     let rows: [(&[&str], &str, i32); 6] = [
         (&[], "none is named", 2),
-        (&["--index", &inside], "is inside the work tree", 2),
+        (&["--index", &inside], "is inside the working tree", 2),
         (&["--index", &url, "--no-cache"], "which --no-cache leaves out", 2),
         (&["--index", &url, "--offline"], "which --offline forbids", 4),
         (&["--index", &url, "--check"], "cannot be used with", 2),
@@ -81,7 +81,7 @@ fn only_who_is_told_to_publishes_and_never_where_the_work_tree_says() {
     let there = workspace.path("").display().to_string();
     let args = [&["-C", &there][..], &LOCK_BOTH, &["--publish", "--index", &inside]].concat();
     let run = elsewhere.tflock(&registry, args).ended_with(2);
-    assert!(run.stderr.contains("is inside the work tree"), "{run}");
+    assert!(run.stderr.contains("is inside the working tree"), "{run}");
     workspace.tflock(&registry, [&LOCK_BOTH[..], &["--index", &url]].concat()).ended_with(2);
     let index = tempfile::tempdir().unwrap();
     let workspace = workspace.env("TFLOCK_INDEX", &format!("file://{}", index.path().display()));

@@ -52,14 +52,14 @@ fn a_first_use_is_remembered_and_printed() {
     let told = run.filtered(&run.stdout);
     insta::assert_snapshot!(told, @r#"
     + localhost:PORT/acme/widget 1.4.0  new: h1 for linux_amd64; 1 zh (signed)
-        signed by <key GOOD>, who says it is "GOOD <good@example.com>", created 2024-01-01, does not expire (first use)
+        signed by <key GOOD>, claims to be "GOOD <good@example.com>" (created 2024-01-01, no expiry) (first use)
     review and commit app/.terraform.lock.hcl and .tflock.trust.hcl
     "#);
     insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"
     # Who may sign the providers of this repository; kept by tflock.
     # Commit it, and review its changes.
 
-    # <key GOOD> says it is "GOOD <good@example.com>", created 2024-01-01, does not expire
+    # <key GOOD> claims to be "GOOD <good@example.com>" (created 2024-01-01, no expiry)
     provider "localhost:PORT/acme/widget" {
       signers = ["<key GOOD>"]
     }
@@ -122,7 +122,7 @@ fn another_key_is_refused_until_it_is_rotated() {
     denied[signer-changed]: localhost:PORT/acme/widget 1.5.0 is signed by <key OTHER>; localhost:PORT/acme/widget is pinned to <key GOOD>
       --> app/main.tf:3:5
       help: Ask its publisher whether the key is theirs; then `tflock -C app trust rotate localhost:PORT/acme/widget <key OTHER> --reason TEXT`.
-    refused; app/.terraform.lock.hcl is as it was
+    refused; app/.terraform.lock.hcl unchanged
     ");
 
     // Rotated while 1.4.0 is locked, the old key counts for that version only.
@@ -135,8 +135,8 @@ fn another_key_is_refused_until_it_is_rotated() {
     # Who may sign the providers of this repository; kept by tflock.
     # Commit it, and review its changes.
 
-    # <key GOOD> says it is "GOOD <good@example.com>", created 2024-01-01, does not expire
-    # <key OTHER> says it is "OTHER <other@example.com>", created 2024-01-01, does not expire
+    # <key GOOD> claims to be "GOOD <good@example.com>" (created 2024-01-01, no expiry)
+    # <key OTHER> claims to be "OTHER <other@example.com>" (created 2024-01-01, no expiry)
     provider "localhost:PORT/acme/widget" {
       signers = ["<key OTHER>"]
 
@@ -259,7 +259,7 @@ fn pins_are_added_forgotten_and_listed() {
     assert!(add(&pattern, &keys::OTHER.fingerprint().to_lowercase()).touched().is_empty());
     let run = add("hashicorp/null", &keys::OTHER.fingerprint());
     insta::assert_snapshot!(run.filtered(&run.stdout), @r"
-    registry.terraform.io/hashicorp/null  <key OTHER>  any version
+    registry.terraform.io/hashicorp/null  <key OTHER>  for all versions
     review and commit .tflock.trust.hcl
     ");
     let text = workspace.read(TRUST);
@@ -269,7 +269,7 @@ fn pins_are_added_forgotten_and_listed() {
     assert_eq!(run.touched(), ["app/.terraform.lock.hcl"]);
     let list = workspace.tflock(&registry, ["trust", "list"]).ended_with(0);
     let words = list.filtered(&list.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.starts_with("a.example/b/c not signed any version localhost:PORT/acme/* <key "), "{list}");
+    assert!(words.starts_with("a.example/b/c not signed for all versions localhost:PORT/acme/* <key "), "{list}");
     assert_eq!(list.stdout.lines().count(), 4);
     let json = workspace.tflock(&registry, ["trust", "list", "--format", "json"]).ended_with(0).json();
     assert_eq!(json["providers"].as_array().unwrap().len(), 3);
@@ -342,7 +342,7 @@ fn old_root_modules_get_their_first_trust_file() {
     # Who may sign the providers of this repository; kept by tflock.
     # Commit it, and review its changes.
 
-    # <key OTHER> says it is "OTHER <other@example.com>", created 2024-01-01, does not expire
+    # <key OTHER> claims to be "OTHER <other@example.com>" (created 2024-01-01, no expiry)
     provider "localhost:PORT/acme/widget" {
       signers = ["<key OTHER>"]
 
@@ -352,8 +352,8 @@ fn old_root_modules_get_their_first_trust_file() {
     }
     "#);
     insta::assert_snapshot!(run.filtered(&run.stdout), @r#"
-    localhost:PORT/acme/widget  <key OTHER>  any version  says it is "OTHER <other@example.com>", created 2024-01-01, does not expire
-    localhost:PORT/acme/widget  <key GOOD>  only 1.4.0
+    localhost:PORT/acme/widget  <key OTHER>  for all versions  claims to be "OTHER <other@example.com>" (created 2024-01-01, no expiry)
+    localhost:PORT/acme/widget  <key GOOD>  for 1.4.0 only
     review and commit .tflock.trust.hcl
     "#);
     let again = workspace.tflock(&registry, ["trust", "init", "-r"]).ended_with(0);

@@ -33,7 +33,7 @@ fn people_read_one_line_and_what_was_not_asked() {
     insta::assert_snapshot!(run.filtered(&run.stdout), @"passed: 0 hashes proven, 8 unknown");
     insta::assert_snapshot!(run.filtered(&run.stderr), @r"
     note: 8 hashes not checked against a registry
-    note: the work tree vouches for itself: its own settings and trust file were believed
+    note: checked only against the working tree's own settings and trust file; use --base REV to gate a pull request
     ");
     assert!(registry.requests().is_empty());
     let run = workspace.tflock(&registry, ["verify", "--no-download"]).ended_with(0);

@@ -47,11 +47,11 @@ fn a_mirror_in_the_work_tree_does_not_vouch_for_the_change_that_fills_it() {
     let workspace = filled(&registry);
     for more in [&[][..], &["--deep", "--all-platforms"], &["--fs-mirror", "mirror"]] {
         let run = gate(&workspace, &registry, more).ended_with(3);
-        assert_eq!(denied(&run), ["mirror-vouches"], "{run}");
-        assert!(run.stdout.contains("it is inside the work tree"), "{run}");
+        assert_eq!(denied(&run), ["mirror-only"], "{run}");
+        assert!(run.stdout.contains("it is inside the working tree"), "{run}");
     }
     let all = GATE.into_iter().chain(["-r", "--format", "json"]);
-    assert!(workspace.tflock(&registry, all).ended_with(3).stdout.contains("mirror-vouches"));
+    assert!(workspace.tflock(&registry, all).ended_with(3).stdout.contains("mirror-only"));
     assert!(registry.requests().is_empty());
     // The registry says that it is right.
     gate(&workspace, &registry, &["--source", "origin"]).ended_with(0);
@@ -68,15 +68,15 @@ fn a_mirror_in_the_work_tree_does_not_vouch_for_the_change_that_fills_it() {
         workspace.git(["stash", "pop", "--quiet"]);
     };
     with_base(Some(&format!("{}\n{unsigned}", pins[0])));
-    assert_eq!(denied(&gate(&workspace, &registry, &[]).ended_with(3)), ["mirror-vouches"]);
+    assert_eq!(denied(&gate(&workspace, &registry, &[]).ended_with(3)), ["mirror-only"]);
     let outside = workspace.path("../tmp/mirror");
     std::fs::rename(workspace.path("mirror"), &outside).unwrap();
     let elsewhere = format!("fs:{}", outside.display());
     let run = gate(&workspace, &registry, &["--source", &elsewhere]).ended_with(0);
-    assert_eq!(rules(&run, "warn"), ["mirror-vouches".to_owned()].into(), "{run}");
+    assert_eq!(rules(&run, "warn"), ["mirror-only".to_owned()].into(), "{run}");
     std::fs::rename(&outside, workspace.path("mirror")).unwrap();
     with_base(None);
-    assert_eq!(denied(&gate(&workspace, &registry, &[]).ended_with(3)), ["mirror-vouches"]);
+    assert_eq!(denied(&gate(&workspace, &registry, &[]).ended_with(3)), ["mirror-only"]);
 }
 
 /// What a remembered key signed is as good from a mirror as from the registry.
@@ -88,7 +88,7 @@ fn what_is_signed_may_come_from_anywhere() {
     std::fs::rename(workspace.path("mirror"), &outside).unwrap();
     let elsewhere = format!("fs:{}", outside.display());
     let run = gate(&workspace, &registry, &["--source", &elsewhere]).ended_with(3);
-    assert!(run.stdout.contains("is pinned to") && denied(&run) == ["mirror-vouches"], "{run}");
+    assert!(run.stdout.contains("is pinned to") && denied(&run) == ["mirror-only"], "{run}");
     std::fs::rename(&outside, workspace.path("mirror")).unwrap();
     let [sums, signature, keys] = registry.signed_documents("acme/widget", "1.4.1");
     let name = format!("{}/terraform-provider-widget_1.4.1_SHA256SUMS", shelf(&registry));
@@ -160,6 +160,6 @@ fn a_cli_configuration_in_the_work_tree_is_refused() {
         workspace.tflock(None, args)
     };
     let run = verify(&[]).ended_with(2);
-    assert!(run.stderr.contains("ci.tfrc is inside the work tree"), "{run}");
+    assert!(run.stderr.contains("ci.tfrc is inside the working tree"), "{run}");
     verify(&["--offline"]).ended_with(0);
 }

@@ -43,7 +43,7 @@ fn what_upgrade_can_still_do_is_said() {
     let widget = format!("{}/acme/widget", registry.host());
     workspace.tflock(&registry, ["-C", "a", "upgrade", "--precise", "1.1.0", &widget]).ended_with(0);
     let done = workspace.tflock(&registry, ["-C", "a", "upgrade", &gadget]).ended_with(0);
-    assert_eq!(done.stdout, "nothing newer is allowed; a/.terraform.lock.hcl is as it was\n");
+    assert_eq!(done.stdout, "already at the newest allowed versions; a/.terraform.lock.hcl unchanged\n");
 }
 
 /// Of many root modules the same error is told once, with what helps all of them.
@@ -115,7 +115,7 @@ fn a_repository_without_commits_has_nothing_to_compare_with() {
     let workspace = Workspace::with_files(&[("main.tf", "")]);
     workspace.git(["init", "--quiet"]);
     let run = workspace.tflock(None, ["diff"]).ended_with(2);
-    assert!(run.stderr.contains("in the work tree, and no commit to compare with"), "{run}");
+    assert!(run.stderr.contains("in the working tree, and no commit to compare with"), "{run}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn ask(
 fn not_allowed(settings: &RunSettings, questions: &LockFile) -> Releases {
     let forbidden = questions.iter().filter(|(addr, _)| !settings.settings.policy.allows_host(addr.host()));
     let unasked = |host: &Hostname| {
-        let message = format!("the policy does not allow the host {host}, so that it was not asked");
+        let message = format!("the policy does not allow the host {host}, so it was not contacted");
         crate::release::Lookup::Inconclusive(Error::new(ErrorKind::Settings, message))
     };
     forbidden.map(|(addr, entry)| ((addr.clone(), entry.version.clone()), unasked(addr.host()))).collect()

@@ -223,7 +223,7 @@ fn ask(sources: &Sources<'_>, jobs: &mut [Job]) {
 /// Why packages are fetched although there may be nothing to write.
 fn unattributed(providers: usize) -> String {
     let of = if providers == 1 { "1 provider".to_owned() } else { format!("{providers} providers") };
-    format!("the cache does not know which platforms the recorded h1 of {of} are for: fetching packages to find out")
+    format!("downloading packages to find out which platforms the h1 hashes of {of} are for")
 }
 
 /// Decides all entries and writes the trust files. Gives what became of these, and how far to go from there.

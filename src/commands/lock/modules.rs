@@ -86,8 +86,7 @@ fn resolved(call: &RemoteModuleCall, before: &ModuleLock, settings: &RunSettings
         Some((ModuleKey { source: source?.package()?, version: call.version.clone() }, content))
     };
     let (key, content) = fetched().or_else(known).ok_or_else(|| {
-        let message =
-            format!("module {} is installed, but its package is not known, so that it cannot be locked", call.key);
+        let message = format!("module {} is installed, but its package is not known, so it cannot be locked", call.key);
         let file = crate::disk::roots::file_from(&settings.path, &call.place.file);
         Error::new(ErrorKind::Offline, message)
             .in_file(file)

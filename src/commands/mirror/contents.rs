@@ -203,5 +203,5 @@ fn unsigned(addr: &ProviderAddr, version: &Version, release: &ReleaseContents, n
     let (sums, signature) = (release.sums.as_ref()?, release.signature.as_deref().unwrap_or_default());
     let keys: Vec<&str> = release.keys.iter().map(String::as_str).collect();
     let problem = openpgp::verify(sums, signature, &keys, now).err().filter(|_| !keys.is_empty())?;
-    Some(format!("the signature beside the checksums of {addr} {version} is not good for them: {problem}"))
+    Some(format!("the signature of SHA256SUMS does not verify for {addr} {version}: {problem}"))
 }

@@ -132,10 +132,10 @@ impl<'a> Tree<'a> {
 fn read(root: &RunSettings) -> Result<LockFile, Error> {
     let file = root.lock_file_shown();
     let Some(bytes) = lock_file::read(&root.lock_file())? else {
-        return Err(Error::new(ErrorKind::LockFile, "there is no lock file whose signers could be asked for")
+        return Err(Error::new(ErrorKind::LockFile, "there is no lock file here")
             .in_file(file)
             .hint("`tflock lock` writes one and remembers the signers")
-            .hint("with -r the root modules below are looked for"));
+            .hint("use -r to include the directories below"));
     };
     let decoded =
         lockfile::decode(&bytes, root.dialect).map_err(|findings| refused(findings, &root.lock_file(), &file))?;

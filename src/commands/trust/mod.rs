@@ -226,7 +226,7 @@ fn rotate(
 ) -> Result<(), Error> {
     // What only a wider pattern covers gets a pin of its own that begins with what the wider one says.
     let Some(mut pin) = pins.counting(pattern).cloned() else {
-        let message = format!("no signer of {pattern} is remembered, so that there is nothing to rotate");
+        let message = format!("no signer of {pattern} is remembered, so there is nothing to rotate");
         let error = Error::new(ErrorKind::Usage, message);
         let near = near(pattern, pins);
         // Whoever meant another name must not be sent to trust this one.

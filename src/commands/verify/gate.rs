@@ -45,8 +45,8 @@ pub struct Request {
 }
 
 /// What this run cannot promise of modules.
-const GAP: &str = "`init` fetches modules again, and a tag may move until then: `tflock get` before `init`, or \
-                   `tflock verify --installed` after it, closes that gap";
+const GAP: &str = "`init` re-downloads modules, and a tag may move before that: run `tflock get` first, or \
+                   `tflock verify --installed` afterwards, to check what was installed";
 
 /// Checks lock files: changes nothing, learns nothing.
 ///
@@ -255,17 +255,17 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
     let mut files = of_tools.flat_map(|access| &access.config.files);
     let Some(file) = files.find(|file| worktree::is_within(file, &trees)) else { return Ok(()) };
     let message = format!(
-        "the CLI configuration {} is inside the work tree, whose changes could say where packages come from",
+        "the CLI configuration {} is inside the working tree, so a change could decide where packages come from",
         file.display()
     );
-    Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("put it where the work tree cannot write"))
+    Err(Error::new(ErrorKind::Settings, message).in_file(file).hint("move it out of the working tree"))
 }
 
 /// What was not looked at, and who vouches for the rest.
 fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) -> Vec<String> {
     let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
     notes.push(base.map_or_else(
-        || "the work tree vouches for itself: its own settings and trust file were believed".to_owned(),
+        || "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request".to_owned(),
         Base::note,
     ));
     notes.extend(day_one(outcome));
@@ -311,7 +311,7 @@ fn day_one(outcome: &Outcome) -> Option<String> {
         1 => "the signer of 1 provider is".to_owned(),
         count => format!("the signers of {count} providers are"),
     };
-    Some(format!("there is no trust file, so that {of} not compared with anything: `tflock trust init` remembers them"))
+    Some(format!("there is no trust file, so {of} not checked: `tflock trust init` remembers them"))
 }
 
 /// Judges root modules by what their sources say of all that is locked; those of the same sources ask together.
@@ -364,10 +364,10 @@ fn served(source: &RootSource) -> Option<String> {
     let place = match &source.choice {
         SourceChoice::Origin => return None,
         SourceChoice::Configured => "the installation methods of the CLI configuration".to_owned(),
-        other => other.to_string(),
+        other => format!("{other}, not the origin registry"),
     };
     Some(format!(
-        "{place} was asked: a proven hash is that of a package that was served there, or is listed as signed there"
+        "checked only against {place}: a proven hash belongs to a package that was served, or is listed as signed, there"
     ))
 }
 

@@ -154,9 +154,9 @@ pub fn of_served(key: &ModuleKey, block: &LockedModule, served: &Served) -> Opti
     let from = block.content.commit.as_ref();
     let from = from.map_or_else(|| block.content.hash.as_str().to_owned(), |commit| format!("commit {commit}"));
     let (rule, message) = if *goes_on {
-        (Rule::ModuleMoved, format!("{key} has moved on: locked is {from}, served is {to}"))
+        (Rule::ModuleMoved, format!("{key} has new commits: locked {from}, source now serves {to}"))
     } else {
-        (Rule::ModuleChanged, format!("{key} has other content than is locked: locked is {from}, served is {to}"))
+        (Rule::ModuleChanged, format!("{key} no longer matches the lock: locked {from}, source now serves {to}"))
     };
     Some(Finding::new(rule, message).about_module(&key.source))
 }

@@ -47,7 +47,7 @@ pub fn unsigned(release: &Release) -> Option<Finding> {
         release.address,
         release.version
     );
-    let finding = Finding::new(Rule::MirrorVouches, message).about(&release.address).of_version(&release.version);
+    let finding = Finding::new(Rule::MirrorOnly, message).about(&release.address).of_version(&release.version);
     is_vouched_by_mirror(release).then_some(Finding { level: Level::Deny, ..finding })
 }
 

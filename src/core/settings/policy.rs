@@ -136,7 +136,7 @@ impl SignatureRule {
         match self {
             Self::Never => &[],
             Self::IfKeysKnown => &[Rule::BadSignature, Rule::NoSigningKey],
-            Self::Always => &[Rule::BadSignature, Rule::NoSigningKey, Rule::Unsigned, Rule::MirrorVouches],
+            Self::Always => &[Rule::BadSignature, Rule::NoSigningKey, Rule::Unsigned, Rule::MirrorOnly],
         }
     }
 }

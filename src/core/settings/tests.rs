@@ -296,7 +296,7 @@ fn nested_files_do_not_loosen_what_the_policy_enforces() {
 /// What each statement of policy is enforced by cannot be lifted further in.
 #[test]
 fn each_statement_of_policy_keeps_its_rules() {
-    let of_signature = ["bad-signature", "no-signing-key", "unsigned", "mirror-vouches"];
+    let of_signature = ["bad-signature", "no-signing-key", "unsigned", "mirror-only"];
     let pairs: [(&str, &[&str]); 9] = [
         ("policy {\n hosts = [\"a.b\"]\n}\n", &["host-not-allowed"]),
         ("policy {\n module_hosts = [\"a.b\"]\n}\n", &["host-not-allowed"]),

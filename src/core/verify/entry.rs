@@ -38,13 +38,13 @@ fn gone(subject: &Subject<'_>) -> Vec<Finding> {
     let before = subject.before.into_iter().flat_map(LockFile::iter);
     let gone: Vec<_> = before.filter(|(addr, _)| subject.lock.get(addr).is_none()).collect();
     if subject.lock.is_empty() && !gone.is_empty() {
-        let message = "the dependency lock file had entries at the base, and has none any more";
+        let message = "all entries of the dependency lock file were removed since the base";
         return vec![Finding::new(Rule::LockFileRemoved, message).at(Position::default())];
     }
     // Of configuration that cannot be read nothing is told.
     let dropped = gone.into_iter().filter(|_| subject.complete).map(|(addr, entry)| {
         let message = format!(
-            "the entry of {addr} {} was removed, and there is no configuration that would tell whether it is needed",
+            "the entry of {addr} {} was removed, and no configuration shows whether it is needed",
             entry.version
         );
         let finding = Finding::new(Rule::HashesDropped, message).about(addr).at(Position::default());
@@ -139,18 +139,18 @@ impl Judged<'_> {
         let recorded: Vec<_> = self.entry.hashes.of(HashScheme::H1).collect();
         let Lookup::Known(release) = self.knowledge else {
             let sure = wanted.filter(|_| recorded.is_empty());
-            return sure.map(|platform| self.uncovered(platform, "the entry records no h1")).collect();
+            return sure.map(|platform| self.uncovered(platform)).collect();
         };
         let is_attributed = |hash: &&&PackageHash| release.h1.get(**hash).is_some_and(|it| !it.platforms.is_empty());
         let all_attributed = recorded.iter().filter(is_attributed).count() == recorded.len();
         let known: BTreeSet<&Platform> = release.h1.values().flat_map(|vouched| vouched.platforms.keys()).collect();
         let uncovered = wanted.filter(|platform| !release.covers(platform, &self.entry.hashes));
         let sure = uncovered.filter(|platform| all_attributed || known.contains(platform));
-        sure.map(|platform| self.uncovered(platform, "none of the recorded h1 is that of its package")).collect()
+        sure.map(|platform| self.uncovered(platform)).collect()
     }
 
-    fn uncovered(&self, platform: &Platform, why: &str) -> Finding {
-        let message = format!("{} is not covered for {platform}: {why}", self.name());
+    fn uncovered(&self, platform: &Platform) -> Finding {
+        let message = format!("{} has no h1 hash for {platform}", self.name());
         self.find(Rule::PlatformUncovered, message).at(self.hashes_at())
     }
 }

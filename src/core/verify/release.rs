@@ -62,17 +62,15 @@ impl Judged<'_> {
         };
         let pinned = self.subject.pins.map(|pins| judge(pins, self.addr, &self.entry.version, &Signer::Unsigned));
         let refused = match pinned {
-            _ if within => {
-                ", and the change that is judged could have filled it: it is inside the work tree".to_owned()
-            }
+            _ if within => ", which is inside the working tree, so this change could have filled it".to_owned(),
             None | Some(Verdict::Known(_)) => String::new(),
             Some(Verdict::UnsignedAfterSigned { pin, accepted }) => {
                 format!(", which has no copy of the signature; {pin} is pinned to {}", all(&accepted))
             }
             Some(_) => ", which has no copy of a signature, and no signer of this provider is remembered".to_owned(),
         };
-        let message = format!("{what} of {} came since the base by the word of a mirror alone{refused}", self.name());
-        let finding = self.find(Rule::MirrorVouches, message);
+        let message = format!("{what} of {} came since the base and only a mirror attests them{refused}", self.name());
+        let finding = self.find(Rule::MirrorOnly, message);
         if refused.is_empty() {
             return Some(finding);
         }

@@ -101,7 +101,7 @@ fn h1(old: &Settings, new: &Settings) -> Vec<Weakening> {
     let hosts: BTreeSet<&Hostname> = old.hosts.keys().chain(new.hosts.keys()).collect();
     for host in hosts {
         if dialects.iter().any(|dialect| new.h1_for(host, *dialect) < old.h1_for(host, *dialect)) {
-            let message = format!("more of what {host} reports as h1 is believed than before");
+            let message = format!("more h1 hashes that {host} reports are accepted than before");
             found.push(weakening(format!("host \"{host}\""), message));
         }
     }
@@ -133,9 +133,9 @@ fn source(old: &Settings, new: &Settings) -> Option<Weakening> {
         _ if is == was => return None,
         SourceChoice::Origin => return None,
         SourceChoice::Configured => {
-            "source is \"configured\", so that packages come from mirrors that whoever runs the tools names".to_owned()
+            "source is \"configured\", so packages come from the mirrors in each user's CLI configuration".to_owned()
         }
-        other => format!("source is \"{other}\", so that packages come from there; before, \"{was}\""),
+        other => format!("source is \"{other}\", so packages come from there; before, \"{was}\""),
     };
     Some(weakening("source", message))
 }

@@ -237,7 +237,7 @@ fn find_place(directory: Option<PathBuf>, work_trees: &[PathBuf]) -> Result<Path
     }
     match work_trees.iter().find(|tree| is_within(&place, std::slice::from_ref(tree))) {
         Some(tree) => Err(format!(
-            "no cache is used: {} is inside the work tree {}, whose changes could forge it; set TFLOCK_CACHE_DIR",
+            "no cache is used: {} is inside the working tree {}, so a change could forge it; set TFLOCK_CACHE_DIR",
             place.display(),
             tree.display()
         )),

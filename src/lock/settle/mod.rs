@@ -133,7 +133,7 @@ fn vouched_by_mirror(
     let version = facts.version();
     let message = match recorded {
         None => format!(
-            "only a mirror vouches for {addr} {version}, and it signs nothing: its packages were hashed as they are"
+            "only a mirror attests {addr} {version}, and it signs nothing: the hashes are of the packages that it serves"
         ),
         Some(entry) => {
             let is_new = |platform: &&Platform| {
@@ -145,10 +145,10 @@ fn vouched_by_mirror(
                 return None;
             }
             let others = "which gave a recorded package of that release too";
-            format!("only the mirror, {others}, vouches for {addr} {version} for {}", new.join(", "))
+            format!("only the mirror, {others}, attests {addr} {version} for {}", new.join(", "))
         }
     };
-    Some(Finding::new(Rule::MirrorVouches, message).about(addr))
+    Some(Finding::new(Rule::MirrorOnly, message).about(addr))
 }
 
 /// The entry that a release had at another address, if it has the same archives there, by signed checksums.
@@ -188,10 +188,10 @@ fn lacks(addr: &ProviderAddr, step: &Query, facts: &Selected, findings: &mut Vec
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint).hint(optional));
     }
     if !facts.supported_protocol {
-        let message = format!("provider {addr} {} speaks no protocol that is supported (5 or 6)", facts.version());
+        let message = format!("provider {addr} {} does not support plugin protocol 5 or 6", facts.version());
         let hint = match &facts.newest_supported {
             Some(version) => format!("the newest version with a supported protocol is {version}"),
-            None => format!("no version of {addr} speaks a supported protocol"),
+            None => format!("no version of {addr} supports plugin protocol 5 or 6"),
         };
         errors.push(Error::new(ErrorKind::NotFound, message).hint(hint));
     }

@@ -236,7 +236,7 @@ fn an_unsigned_release_adds_only_packages_that_were_looked_at() {
 #[test]
 fn what_only_a_mirror_vouches_for_is_written_with_a_warning() {
     assert_eq!(written(&step(None), &mirrored(release(&[1]))), [h1(1)]);
-    assert_eq!(said(&step(None), &mirrored(release(&[1]))), [Rule::MirrorVouches]);
+    assert_eq!(said(&step(None), &mirrored(release(&[1]))), [Rule::MirrorOnly]);
     assert_eq!(said(&step(Some(&[h1(1)])), &mirrored(release(&[1]))), []);
 }
 
@@ -253,7 +253,7 @@ fn a_platform_that_is_not_there_is_an_error_unless_it_is_optional() {
 #[test]
 fn a_protocol_that_no_tool_speaks_is_an_error() {
     let old = Selected { supported_protocol: false, ..release(&[1]) };
-    assert!(error(&step(None), &old).contains("speaks no protocol that is supported"));
+    assert!(error(&step(None), &old).contains("does not support plugin protocol 5 or 6"));
 }
 
 #[test]

@@ -73,10 +73,10 @@ fn unbound(part: &Release) -> BTreeMap<PackageHash, Attestation> {
 
 fn word_of_mirror(part: &Release, hash: &PackageHash) -> Finding {
     let message = format!(
-        "only a mirror vouches for {hash} of {} {}: its package is a directory, which no signed list names",
+        "only a mirror attests {hash} of {} {}: its package is a directory, which no signed list names",
         part.address, part.version
     );
-    Finding::new(Rule::MirrorVouches, message).about(&part.address)
+    Finding::new(Rule::MirrorOnly, message).about(&part.address)
 }
 
 /// What is said of recorded hashes that nothing served explains, where it is open whether all was looked at: what is not known

@@ -97,10 +97,10 @@ pub(super) fn check(
     let (signer, subkey, made) = if unsigned {
         let message = if documents.keys.is_empty() {
             format!(
-                "the registry lists no signing key for {addr} {version}, so that only the registry vouches for its checksums"
+                "the registry lists no signing key for {addr} {version}, so only the registry attests its checksums"
             )
         } else {
-            format!("the settings require no signature of {addr} {version}, so that none was checked")
+            format!("the settings require no signature of {addr} {version}, so none was checked")
         };
         findings.push(Finding::new(Rule::Unsigned, message).about(addr));
         (Signer::Unsigned, None, None)

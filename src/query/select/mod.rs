@@ -229,7 +229,7 @@ impl Candidates<'_> {
             _ if !self.capabilities.age && passed_over.iter().any(|(_, why)| is_age(why)) => {
                 format!("a mirror does not tell how old the releases of provider {addr} are")
             }
-            (_, _, false) => format!("no release of provider {addr} may be selected now"),
+            (_, _, false) => format!("every matching release of provider {addr} is excluded"),
             (Some((within, from)), true, _) => {
                 format!("no release of provider {addr}{there} is within a {within} step of {from}")
             }
@@ -244,7 +244,7 @@ impl Candidates<'_> {
         };
         let mut error = Error::new(ErrorKind::NotFound, message);
         for (version, why) in passed_over {
-            error = error.hint(format!("{version} is skipped: {why}"));
+            error = error.hint(format!("{version} is excluded: {why}"));
         }
         error = match (passed_over.is_empty(), self.source) {
             (true, Some(_)) => newest_there(self.offers, error),

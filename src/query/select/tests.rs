@@ -168,7 +168,7 @@ fn platforms_are_asked_for_where_no_offer_names_them() {
 fn age_is_asked_for_from_the_newest_down() {
     let story = REGISTRY.story(&not_after(1, newest("", false)));
     assert_eq!((story.end, story.asked), (Ok("1.1.0".to_owned()), vec!["2.0.0".to_owned(), "1.1.0".to_owned()]));
-    assert_eq!(story.passed_over, ["2.0.0: it was signed on 1970-01-04, too recently"]);
+    assert_eq!(story.passed_over, ["2.0.0: its signature of 1970-01-04 is too recent"]);
     assert_eq!(REGISTRY.selects(&not_after(3, newest("", false))), "2.0.0");
 }
 
@@ -228,12 +228,12 @@ fn a_version_that_is_named() {
         (
             REGISTRY,
             not_after(1, exactly("2.0.0")),
-            "too-young: h.example/acme/widget 2.0.0 cannot be selected: it was signed on 1970-01-04, too recently",
+            "too-young: h.example/acme/widget 2.0.0 cannot be selected: its signature of 1970-01-04 is too recent",
         ),
         (
             MIRROR,
             not_after(9, exactly("2.0.0")),
-            "too-young: h.example/acme/widget 2.0.0 cannot be selected: it is not known when it was signed",
+            "too-young: h.example/acme/widget 2.0.0 cannot be selected: its signature date is unknown",
         ),
         (REGISTRY, not_after(0, recording("2.0.0", exactly("2.0.0"))), "2.0.0"),
     ] {
@@ -264,6 +264,6 @@ fn nothing_that_may_be_selected() {
     assert_eq!(REGISTRY.selects(&newest("~> 3.0", false)), words);
     let words = "no release of provider h.example/acme/widget in the mirror matches the version constraint \"~> 3.0\"";
     assert_eq!(MIRROR.selects(&newest("~> 3.0", false)), words);
-    let words = "no release of provider h.example/acme/widget may be selected now";
+    let words = "every matching release of provider h.example/acme/widget is excluded";
     assert_eq!(REGISTRY.selects(&newest("2.0.0", true)), words);
 }

@@ -66,20 +66,20 @@ pub(super) fn conclusion(changes: &Changes, findings: &[Finding]) -> String {
         files.push(trust.to_string());
         return match (changes.written, refused) {
             (true, _) => format!("review and commit {}\n", listed(&files)),
-            (false, true) => format!("refused; {path} is as it was; review and commit {trust}\n"),
+            (false, true) => format!("refused; {path} unchanged; review and commit {trust}\n"),
             (false, false) => format!("{path} is complete; review and commit {trust}\n"),
         };
     }
     if refused {
-        return format!("refused; {path} is as it was\n");
+        return format!("refused; {path} unchanged\n");
     }
     let only_text = changes.changes.is_empty() && changes.edited.is_empty();
     let only_text = if only_text { " (only its header or layout)" } else { "" };
     match (changes.changed, changes.written) {
         (false, _) if changes.need == Need::Needless => {
-            "no provider is required, so that no lock file is needed\n".to_owned()
+            "no provider is required, so no lock file is needed\n".to_owned()
         }
-        (false, _) if changes.upgrading => format!("nothing newer is allowed; {path} is as it was\n"),
+        (false, _) if changes.upgrading => format!("already at the newest allowed versions; {path} unchanged\n"),
         (false, _) => format!("{path} is complete; nothing to do\n"),
         (true, true) => format!("review and commit {path}{only_text}\n"),
         (true, false) => format!("{path} would change{only_text}; nothing was written\n"),
@@ -232,9 +232,9 @@ fn vouched(hashes: &[&AddedHash]) -> &'static str {
         Some(5) => "",
         Some(4) => " (reported by the origin, unsigned)",
         Some(3) => " (reported by a mirror)",
-        Some(2) => " (reported by an index that others fill)",
+        Some(2) => " (from the shared index, not verified here)",
         Some(1) => " (already recorded)",
-        _ => " (not vouched for)",
+        _ => " (not attested)",
     }
 }
 

@@ -57,9 +57,9 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
     }
     let denied = denied || !report.failed.is_empty();
     let verdict = match (report.checked, denied) {
-        (true, false) => "as it should be: ",
-        (true, true) => "not as it should be: ",
-        (false, true) => "not complete: ",
+        (true, false) => "ok: ",
+        (true, true) => "problems found: ",
+        (false, true) => "incomplete: ",
         (false, false) => "",
     };
     let directory = slashed(&report.directory);
@@ -70,8 +70,8 @@ fn packages(report: &MirrorReport, denied: bool, style: Style) -> String {
         let bytes = come.iter().map(|package| package.size).sum();
         let _ = match (come.len(), report.packages.len()) {
             (0, 0) => Ok(()),
-            (0, _) => write!(text, ", all there before"),
-            (fetched, _) => write!(text, ", {fetched} of them fetched ({})", size(bytes)),
+            (0, _) => write!(text, ", all up to date"),
+            (fetched, _) => write!(text, ", {fetched} downloaded ({})", size(bytes)),
         };
     }
     text + "\n"

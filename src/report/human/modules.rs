@@ -65,9 +65,9 @@ pub(super) fn installed(installed: &InstalledModules) -> String {
     let place = slashed(&installed.path);
     let place = printable(&place);
     match new {
-        0 if count == 0 => "no module from elsewhere is called; nothing to do\n".to_owned(),
-        0 => format!("{count} {modules} in {place}, all as locked; nothing to do\n"),
-        _ => format!("{count} {modules} in {place}, all as locked; {new} installed now\n"),
+        0 if count == 0 => "no remote module is called; nothing to do\n".to_owned(),
+        0 => format!("{count} {modules} in {place}, all match the lock; nothing to do\n"),
+        _ => format!("installed {new} of {count} {modules} in {place}; all match the lock\n"),
     }
 }
 

@@ -37,13 +37,18 @@ pub(super) fn trust(report: &TrustReport, style: Style) -> String {
 }
 
 fn pin_lines(pattern: &str, pin: &Pin, names: &Identities) -> Vec<[String; 4]> {
-    let identity = |signer: &Signer| names.get(signer.key()?).map(|identity| format!("says it is {identity}"));
+    let identity = |signer: &Signer| names.get(signer.key()?).map(ToString::to_string);
     let accepted = pin.signers.iter();
     let accepted =
-        accepted.map(|signer| line(pattern, &name(signer), "any version", &identity(signer).unwrap_or_default()));
+        accepted.map(|signer| line(pattern, &name(signer), "for all versions", &identity(signer).unwrap_or_default()));
     let retired = pin.retired.iter().map(|(signer, Retired { versions, reason })| {
         let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
-        line(pattern, &name(signer), &format!("only {}", versions.join(", ")), reason.as_deref().unwrap_or_default())
+        line(
+            pattern,
+            &name(signer),
+            &format!("for {} only", versions.join(", ")),
+            reason.as_deref().unwrap_or_default(),
+        )
     });
     accepted.chain(retired).collect()
 }

@@ -32,18 +32,18 @@ fn links_that_leave_the_work_tree_are_refused() {
     let registry = honest();
     let good = repository(&registry).read(&format!("app/{LOCK}"));
     let rows: [(&str, &str, &str); 12] = [
-        (LOCK, "/proc/self/cwd/good.hcl", "out of the git work tree"),
-        (LOCK, "../../good.hcl", "out of the git work tree"),
-        (LOCK, "../../work/good.hcl", "out of the git work tree"),
-        (LOCK, "/dev/zero", "out of the git work tree"),
+        (LOCK, "/proc/self/cwd/good.hcl", "out of the git working tree"),
+        (LOCK, "../../good.hcl", "out of the git working tree"),
+        (LOCK, "../../work/good.hcl", "out of the git working tree"),
+        (LOCK, "/dev/zero", "out of the git working tree"),
         (LOCK, "../.git/config", ".git"),
         (LOCK, "../good.hcl/x", "nowhere"),
-        ("main.tf", "/proc/self/cwd/conf.txt", "out of the git work tree"),
-        ("more.tf", "/dev/zero", "out of the git work tree"),
-        ("more.tf.json", "../../conf.txt", "out of the git work tree"),
+        ("main.tf", "/proc/self/cwd/conf.txt", "out of the git working tree"),
+        ("more.tf", "/dev/zero", "out of the git working tree"),
+        ("more.tf.json", "../../conf.txt", "out of the git working tree"),
         ("override.tf", "../.git/description", ".git"),
-        (SETTINGS, "../../x", "out of the git work tree"),
-        (SETTINGS, "/dev/zero", "out of the git work tree"),
+        (SETTINGS, "../../x", "out of the git working tree"),
+        (SETTINGS, "/dev/zero", "out of the git working tree"),
     ];
     for (name, target, part) in rows {
         let workspace = repository(&registry);
@@ -56,14 +56,14 @@ fn links_that_leave_the_work_tree_are_refused() {
     }
     let workspace = repository(&registry);
     link(&workspace, TRUST, "/proc/self/cwd/app/pins.hcl");
-    refused(&workspace, &registry, "out of the git work tree");
+    refused(&workspace, &registry, "out of the git working tree");
     // A module of the work tree that is none.
     let workspace = repository(&registry);
     std::fs::create_dir(workspace.path("../outside")).unwrap();
     std::fs::write(workspace.path("../outside/main.tf"), "locals {}\n").unwrap();
     link(&workspace, "app/net", "../../outside");
     edit(&workspace, "app/main.tf", |text| text.to_owned() + "module \"net\" {\n  source = \"./net\"\n}\n");
-    refused(&workspace, &registry, "out of the git work tree");
+    refused(&workspace, &registry, "out of the git working tree");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_root_module_outside_of_the_work_tree_is_refused() {
         for base in [&[][..], &["--base", "origin/main"]] {
             let args = ["-C", "app", "verify", "--offline"];
             let run = workspace.tflock(&registry, args.iter().chain(base)).ended_with(2);
-            assert!(run.stderr.contains("out of the git work tree"), "{run}");
+            assert!(run.stderr.contains("out of the git working tree"), "{run}");
         }
     }
 }
@@ -154,7 +154,7 @@ fn reports_replace_links() {
     link(&workspace, "reports", "../home/bin");
     let args = ["-C", "app", "verify", "--offline", "--report", "json=reports/x"];
     let run = workspace.tflock(&registry, args).ended_with(2);
-    assert!(run.stderr.contains("out of the git work tree") && !workspace.path("../home/bin/x").exists(), "{run}");
+    assert!(run.stderr.contains("out of the git working tree") && !workspace.path("../home/bin/x").exists(), "{run}");
 }
 
 #[test]

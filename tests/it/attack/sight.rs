@@ -349,7 +349,7 @@ fn values_that_cannot_be_read_are_not_passed_over() {
                 it.write("values", value);
                 link(it, "/proc/self/cwd/values", "app/terraform.tfvars");
             },
-            "out of the git work tree",
+            "out of the git working tree",
         ),
         (|it, _| link(it, "nowhere", "app/x.auto.tfvars.json"), "nowhere"),
     ];

@@ -262,7 +262,7 @@ fn status_tells_what_is_missing() {
 fn without_a_work_tree_or_git() {
     let outside = Workspace::with_files(&[]);
     let run = outside.tflock(None, ["git", "install"]).ended_with(2);
-    assert!(run.touched().is_empty() && run.stderr.contains("is not in a git work tree"), "{run}");
+    assert!(run.touched().is_empty() && run.stderr.contains("is not in a git working tree"), "{run}");
     let without = Workspace::with_files(&[(".git/HEAD", "")]).env("PATH", "/nowhere");
     let run = without.tflock(None, ["git", "status"]).ended_with(2);
     assert!(run.stderr.contains("cannot start git"), "{run}");

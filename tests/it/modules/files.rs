@@ -47,7 +47,7 @@ fn nothing_outside_of_the_work_tree() {
     for place in [&place, &format!("{top}/link"), &format!("{top}/../work/link"), &format!("{top}/none")] {
         calling(&workspace, place, "");
         let refused = workspace.tflock(&registry, ["-C", "live"].iter().chain(&LOCK)).ended_with(2);
-        assert!(refused.stderr.contains("outside of the work tree"), "{place}: {refused}");
+        assert!(refused.stderr.contains("outside of the working tree"), "{place}: {refused}");
         assert!(refused.stderr.contains("`terraform get`"), "{place}: {refused}");
     }
     assert!(!workspace.has("live/.terraform.lock.hcl"));

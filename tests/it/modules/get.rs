@@ -35,7 +35,7 @@ fn where_no_module_comes_from_elsewhere_there_is_nothing_to_lock() {
     workspace.tflock(&registry, ["get", "-r"]).ended_with(0);
     assert!(workspace.has(LIST) && !workspace.has("none/.terraform"));
     let here = workspace.tflock(&registry, ["-C", "local", "get"]).ended_with(0);
-    assert_eq!(here.stdout, "no module from elsewhere is called; nothing to do\n");
+    assert_eq!(here.stdout, "no remote module is called; nothing to do\n");
     let none = workspace.tflock(&registry, ["-C", "none", "get", "--format", "json"]).ended_with(0);
     assert_eq!(none.json()["modules"], serde_json::json!([]));
     // As `init` writes it.
@@ -119,7 +119,7 @@ fn what_is_wrong_or_old_is_replaced() {
     workspace.write(".terraform/modules/.tflock-left/x", "left by a run that was killed");
     std::fs::remove_dir_all(workspace.path(".terraform/modules/git")).unwrap();
     let again = workspace.tflock(&registry, ["get"]).ended_with(0);
-    assert!(again.stdout.contains("2 installed now"), "{again}");
+    assert!(again.stdout.contains("installed 2 of"), "{again}");
     assert_eq!(texts(&workspace, ".terraform/modules"), before);
     // All of it came from the cache.
     assert!(registry.requests().is_empty());

@@ -61,7 +61,7 @@ fn forty_modules_are_fetched_side_by_side() {
     registry.forget_requests();
     let registry = registry.answers(Endpoint::ModuleArchive, Answer::together(16));
     let run = workspace.tflock(&registry, ["get"]).ended_with(0);
-    assert!(run.stdout.contains("40 modules") && run.stdout.contains("40 installed now"), "{run}");
+    assert!(run.stdout.contains("40 modules") && run.stdout.contains("installed 40 of"), "{run}");
     assert_eq!(registry.count(Endpoint::ModuleArchive), 40);
     // Locked, their versions are not asked for.
     assert_eq!(registry.count(Endpoint::ModuleVersions), 0);

@@ -20,7 +20,7 @@ fn what_a_mirror_serves_is_proven_by_it_and_the_report_says_so() {
     workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
     let run = workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(0);
     assert!(
-        run.stderr.contains("fs:mirror was asked: a proven hash is that of a package that was served there"),
+        run.stderr.contains("checked only against fs:mirror, not the origin registry: a proven hash belongs to a package that was served"),
         "{run}"
     );
     assert!(registry.requests().is_empty(), "{run}");
@@ -56,7 +56,7 @@ fn one_recorded_package_vouches_for_the_others_of_its_mirror() {
     let (registry, workspace) = mirrored(PLATFORMS);
     workspace.tflock(&registry, LOCK.iter().chain(&FROM_MIRROR)).ended_with(0);
     let run = workspace.tflock(&registry, ["lock", "--platform=darwin_arm64"].iter().chain(&FROM_MIRROR)).ended_with(0);
-    assert!(run.stdout.contains("[mirror-vouches]") && hashes(&workspace.lock_file()).len() == 2, "{run}");
+    assert!(run.stdout.contains("[mirror-only]") && hashes(&workspace.lock_file()).len() == 2, "{run}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn copies_of_what_was_signed_tell_the_signer_and_the_whole_list() {
     let (registry, workspace) = mirrored(PLATFORMS);
     copies(&workspace, &registry, ("mirror", "1.4.0"));
     let run = workspace.tflock(&registry, LOCK_BOTH.iter().chain(&FROM_MIRROR)).ended_with(0);
-    assert!(run.stdout.contains("signed by") && !run.stdout.contains("mirror-vouches"), "{run}");
+    assert!(run.stdout.contains("signed by") && !run.stdout.contains("mirror-only"), "{run}");
     assert_eq!(hashes(&workspace.lock_file()).len(), 4);
     workspace.tflock(&registry, ["verify"].iter().chain(&FROM_MIRROR)).ended_with(0);
     assert!(registry.requests().is_empty());

@@ -89,7 +89,7 @@ impl History {
             let texts = all.iter().map(|path| Ok(text::read(&self.git.top().join(path))?));
             (texts.collect::<Result<_, Error>>()?, trust::text(self.git.top(), None))
         };
-        let [old_name, new_name] = [(&self.old, NO_COMMIT), (&self.new, "the work tree")]
+        let [old_name, new_name] = [(&self.old, NO_COMMIT), (&self.new, "the working tree")]
             .map(|(commit, none)| commit.as_ref().map_or(none.to_owned(), Commit::shown));
         let modules = old.split_off(paths.len()).into_iter().zip(new.split_off(paths.len()));
         let texts = paths.iter().zip(old).zip(new).zip(modules);
@@ -114,7 +114,7 @@ impl History {
     /// The lock file that a path means, from the top: the path itself, or the one in that directory.
     fn wanted(&self, path: Option<&Path>) -> Result<String, Error> {
         let typed = path.unwrap_or(Path::new(""));
-        let outside = || usage(format!("{} is outside of the work tree", typed.display()));
+        let outside = || usage(format!("{} is outside of the working tree", typed.display()));
         let from_top = match typed.strip_prefix(self.git.top()) {
             Ok(within) => within.to_owned(),
             Err(_) if typed.is_absolute() => return Err(outside()),

@@ -52,7 +52,7 @@ impl Base {
         }
         let (before, now) = (self.tool_before(way)?, self.tool_now(way)?);
         let message =
-            format!("the lock file is one of {} now, and was one of {} at the base", now.program(), before.program());
+            format!("the lock file changed from {} to {}", before.product(), now.product());
         (before != now).then(|| Finding::new(Rule::DialectChanged, message).in_file(&*way.join(FILE_NAME)))
     }
 

@@ -169,19 +169,14 @@ impl Base {
         let name = self.revision.reference.as_ref().unwrap_or(&self.asked.revision);
         if self.asked.trust_change_allowed {
             return format!(
-                "lock files are compared with {base}, the merge base with {name}; settings and trust file are those of \
-                 the work tree, since --allow-trust-change says that their changes were approved"
+                "compared with {base}, the merge base with {name}, using the working tree's own settings and trust file \
+                 (--allow-trust-change)"
             );
         }
         if revision == base {
-            return format!(
-                "settings and trust file are those of {name} ({revision}), with which lock files are compared"
-            );
+            return format!("compared with {name} ({revision}), using its settings and trust file");
         }
-        format!(
-            "settings and trust file are those of {name} ({revision}); lock files are compared with {base}, the merge \
-             base with it"
-        )
+        format!("compared with {base}, the merge base with {name}, using the settings and trust file of {name} ({revision})")
     }
 
     /// The settings that are believed for a root module, by its place without symbolic links; none if those of the work tree are.
@@ -192,8 +187,7 @@ impl Base {
     pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
         let way = root.strip_prefix(&self.top).unwrap_or(root);
         if way.to_str().is_none() {
-            let message = "the path of this root module is not UTF-8, so that what git says of it cannot be told from what \
-                           it says of others";
+            let message = "the path of this root module is not UTF-8, so git's output about it is ambiguous";
             return Err(Error::new(ErrorKind::Usage, message).in_file(way).hint("rename the directory"));
         }
         if self.asked.trust_change_allowed {
@@ -456,7 +450,7 @@ fn git_error(error: GitError, revision: &str) -> Error {
         GitError::AmbiguousName { .. } => {
             let refused = Error::from(error);
             Error {
-                message: format!("--base: {}, and whoever may push a tag or a branch could choose", refused.message),
+                message: format!("--base: {}, and anyone who may push a tag or a branch could choose", refused.message),
                 ..refused
             }
         }

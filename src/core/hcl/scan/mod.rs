@@ -75,10 +75,10 @@ pub struct ScanError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StructureError {
     /// A body without its closing brace.
-    #[error("there is no closing brace for this block before the end of the file")]
+    #[error("unclosed block")]
     UnclosedBlock,
     /// A bracket of an expression without its partner.
-    #[error("there is no closing bracket for this {0:?}")]
+    #[error("unclosed {0:?}")]
     UnclosedBracket(char),
     /// A closing bracket that nothing opened, or that closes another one.
     #[error("unexpected closing bracket {0:?}")]

@@ -12,7 +12,7 @@ pub enum SignatureError {
     #[error("signatures cannot be checked by a library that was built without the feature openpgp")]
     NotBuilt,
     /// The list of keys is empty.
-    #[error("no signing key is listed, so that the signature cannot be checked")]
+    #[error("no signing key is listed, so the signature cannot be checked")]
     NoKeys,
     /// The signature is text where the protocol wants bytes.
     #[error("the signature is in ASCII armor, not binary")]

@@ -55,13 +55,13 @@ fn one_line(name: &str) -> String {
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.user_id {
-            Some(name) => write!(f, "{name:?}")?,
-            None => f.write_str("a key without a name")?,
+            Some(name) => write!(f, "claims to be {name:?}")?,
+            None => f.write_str("has no user ID")?,
         }
-        write!(f, ", created {}", Date::of(self.created))?;
+        write!(f, " (created {}, ", Date::of(self.created))?;
         match self.expires {
-            Some(time) => write!(f, ", expires {}", Date::of(time)),
-            None => f.write_str(", does not expire"),
+            Some(time) => write!(f, "expires {})", Date::of(time)),
+            None => f.write_str("no expiry)"),
         }
     }
 }

@@ -47,7 +47,7 @@ fn the_word_of_a_mirror_about_what_came() {
     let other = key.replace("widget", "other");
     let at = |old: &[PackageHash], knowledge, pins: Option<&str>, within| {
         let findings = changed([old, &[zh(1), h1(11), h1(12)]], knowledge, pins, within).into_iter();
-        let mut vouched = findings.filter(|finding| finding.rule == Rule::MirrorVouches);
+        let mut vouched = findings.filter(|finding| finding.rule == Rule::MirrorOnly);
         vouched.next().map(|finding| (finding.level, finding.message.split(' ').next().unwrap().to_owned()))
     };
     let all = [zh(1), h1(11), h1(12)];
