@@ -72,7 +72,7 @@ fn of_command(own: &Command) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The head of a page, without a date: it is that of the program, not of a day.
+/// The head of a page, without a date, because the program decides it and not the day.
 fn title(name: &str) -> String {
     format!(".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH {name} 1 \"\" \"tflock {}\"\n", env!("CARGO_PKG_VERSION"))
 }

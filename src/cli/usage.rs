@@ -138,7 +138,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("uninstall", "`tflock remove` removes a provider, `tflock git uninstall` the merge driver"),
 ];
 
-/// What was meant by a name that is that of no command.
+/// The command that a mistyped name probably means.
 pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
     if let Some((_, words)) = ELSEWHERE.iter().find(|(other, _)| *other == name) {
         return Some((*words).to_owned());
@@ -149,7 +149,7 @@ pub(super) fn meant(parent: &clap::Command, name: &str) -> Option<String> {
     (near.0 <= 2.min(name.len() / 3)).then(|| format!("did you mean `{}`?", near.1))
 }
 
-/// The error of a name that is that of no command, where clap would suggest one that is hardly meant.
+/// The error for an unknown command name, where clap would suggest one that is hardly meant.
 fn unknown_command(refused: &clap::Error) -> Option<Error> {
     let is_unknown = refused.kind() == ClapKind::InvalidSubcommand;
     let Some(ContextValue::String(name)) = refused.get(ContextKind::InvalidSubcommand).filter(|_| is_unknown) else {

@@ -81,7 +81,7 @@ fn a_requirement_and_its_entry() {
 
     let removed = run(&workspace, &registry, "remove", "gadget", &[]).ended_with(0);
     assert_eq!((workspace.read("main.tf"), workspace.lock_file()), (main, lock));
-    assert!(removed.stderr.contains("any other one is a first use"), "{removed}");
+    assert!(removed.stderr.contains("other versions are a first use"), "{removed}");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn the_constraint_follows_the_selected_version() {
     run(&workspace, &registry, "add", "gadget", &["--pin"]).ended_with(0);
     assert!(workspace.read("main.tf").contains("version = \"2.3.1\""));
     let young = run(&workspace, &registry, "add", "gadget@3.0.0", &["--replace"]).ended_with(2);
-    assert!(young.stderr.contains("3.0.0 is excluded: it was signed on 2024-10-04"), "{young}");
+    assert!(young.stderr.contains("3.0.0 is excluded: its signature of 2024-10-04"), "{young}");
     assert!(young.touched().is_empty());
 }
 

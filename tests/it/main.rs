@@ -53,6 +53,7 @@ mod shells;
 mod ship;
 mod sources;
 mod squat;
+mod style;
 mod support;
 mod trust;
 mod typed;

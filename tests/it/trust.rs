@@ -52,7 +52,7 @@ fn a_first_use_is_remembered_and_printed() {
     let told = run.filtered(&run.stdout);
     insta::assert_snapshot!(told, @r#"
     + localhost:PORT/acme/widget 1.4.0  new: h1 for linux_amd64; 1 zh (signed)
-        signed by <key GOOD>, claims to be "GOOD <good@example.com>" (created 2024-01-01, no expiry) (first use)
+        signed by <key GOOD>, which claims to be "GOOD <good@example.com>" (created 2024-01-01, no expiry) (first use)
     review and commit app/.terraform.lock.hcl and .tflock.trust.hcl
     "#);
     insta::assert_snapshot!(run.filtered(&workspace.read(TRUST)), @r#"

@@ -48,7 +48,7 @@ fn a_mirror_in_the_work_tree_does_not_vouch_for_the_change_that_fills_it() {
     for more in [&[][..], &["--deep", "--all-platforms"], &["--fs-mirror", "mirror"]] {
         let run = gate(&workspace, &registry, more).ended_with(3);
         assert_eq!(denied(&run), ["mirror-only"], "{run}");
-        assert!(run.stdout.contains("it is inside the working tree"), "{run}");
+        assert!(run.stdout.contains("which is inside the working tree"), "{run}");
     }
     let all = GATE.into_iter().chain(["-r", "--format", "json"]);
     assert!(workspace.tflock(&registry, all).ended_with(3).stdout.contains("mirror-only"));

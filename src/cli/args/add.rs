@@ -7,8 +7,8 @@ use crate::commands::{LockOptions, add, remove};
 
 /// Require a provider and lock it.
 ///
-/// Writes the requirement into the `required_providers` block, or into versions.tf where there is none, keeps every other
-/// byte, and locks the provider. Without a constraint: `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
+/// Writes the requirement into the `required_providers` block, or into versions.tf if there is none, keeps every other
+/// byte, and locks the provider. The default constraint is `~> MAJOR.MINOR` of the newest release that may be selected. A provider that
 /// was locked before, by git's history, is no first use: that version is held to the hashes recorded then. On any error
 /// neither file changes.
 #[derive(Debug, clap::Args)]
@@ -16,19 +16,19 @@ use crate::commands::{LockOptions, add, remove};
     after_help = "Examples:\n  tflock add hashicorp/random\n  tflock add 'hashicorp/aws@~> 5.31'\n  tflock add hashicorp/tls --pin"
 )]
 pub(in crate::cli) struct AddArgs {
-    /// Source addresses, each with a version constraint if one is wanted.
+    /// Source addresses, each with an optional version constraint.
     #[arg(value_name = "ADDR[@CONSTRAINT]", required = true)]
     pub(super) providers: Vec<String>,
-    /// The local name; for one provider. Its type unless told otherwise.
+    /// The local name, for one provider; by default its type.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Require exactly the version that is selected.
     #[arg(long)]
     pin: bool,
-    /// Change a requirement that is there already.
+    /// Change an existing requirement.
     #[arg(long)]
     replace: bool,
-    /// Leave the configuration alone.
+    /// Leave the configuration unchanged.
     #[arg(long, conflicts_with_all = ["name", "replace"])]
     lock_only: bool,
     #[command(flatten)]
@@ -61,19 +61,19 @@ impl AddArgs {
 
 /// Remove a requirement and its lock file entry.
 ///
-/// Refuses while something still uses the provider, unless forced. What is remembered about its signer survives. When the
-/// provider comes back, a release that git's history recorded is held to the hashes recorded there; any other one is a
-/// first use. An entry that another module requires stays.
+/// Refuses while something still uses the provider, unless forced. The signer stays trusted. If you re-add the provider,
+/// versions in git history keep their recorded hashes; other versions are a first use. An entry that another module
+/// requires stays.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock remove hashicorp/random")]
 pub(in crate::cli) struct RemoveArgs {
     /// Source addresses.
     #[arg(value_name = "ADDR", required = true)]
     pub(super) providers: Vec<String>,
-    /// Also while something uses the provider.
+    /// Remove the provider even if something uses it.
     #[arg(long)]
     force: bool,
-    /// Leave the configuration alone.
+    /// Leave the configuration unchanged.
     #[arg(long)]
     lock_only: bool,
     /// Write nothing; print the diff.

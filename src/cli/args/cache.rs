@@ -8,8 +8,8 @@ use crate::commands::cache::Request;
 
 /// Show, clear or share the index of known hashes.
 ///
-/// The index remembers which h1: belongs to which zh:, as computed here from checked archives, so that no package is
-/// downloaded twice. It lies in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
+/// The index records which h1: belongs to which zh:, computed from verified archives, so no package is downloaded twice.
+/// It is in the user's cache directory; `TFLOCK_CACHE_DIR` sets another one.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(in crate::cli) struct CacheArgs {
@@ -22,23 +22,23 @@ pub(in crate::cli) struct CacheArgs {
 pub(in crate::cli) enum CacheCommand {
     /// Print the directory of the index.
     Dir,
-    /// Print how much the index holds.
+    /// Print the size of the index.
     Stats,
-    /// Remove what has not been used for long.
+    /// Remove old documents, release records and module packages.
     ///
-    /// Removes documents, release records and module packages that were written more than 90 days ago. What is known of
-    /// hashes stays true and is kept.
+    /// Removes documents, release records and module packages that were written more than 90 days ago. Keeps the known
+    /// hashes, which never become invalid.
     Prune {
-        /// Remove everything, also what is known of hashes.
+        /// Remove everything, including the known hashes.
         #[arg(long)]
         all: bool,
-        /// Remove the hashes that were imported, and of the rest only what is of no use.
+        /// Also remove the imported hashes.
         #[arg(long, conflicts_with = "all")]
         imported: bool,
     },
-    /// Write the hashes that were computed here into a file, for another machine.
+    /// Write the hashes that this machine computed to a file, for another machine.
     ///
-    /// The same index gives the same file. Hashes that were imported are left out.
+    /// The same index gives the same file. Leaves out imported hashes.
     #[command(
         override_usage = "tflock cache export [OPTIONS] <FILE|->\n       tflock cache export [OPTIONS] --publish [--index <URL>]"
     )]
@@ -46,17 +46,17 @@ pub(in crate::cli) enum CacheCommand {
         /// The file, or - for standard output.
         #[arg(value_name = "FILE|-", required_unless_present = "publish")]
         file: Option<PathBuf>,
-        /// Write them into a shared index, where they are not there.
+        /// Write the missing ones to a shared index instead.
         #[arg(long, conflicts_with = "file")]
         publish: bool,
-        /// The shared index, by its URL; without it that of `TFLOCK_INDEX`. Never one that settings in the work tree name.
+        /// The URL of the shared index; default `TFLOCK_INDEX`. Settings in the working tree cannot name it.
         #[arg(long, value_name = "URL", requires = "publish")]
         index: Option<String>,
     },
-    /// Take in the hashes that another machine exported.
+    /// Read the hashes that another machine exported.
     ///
-    /// They save `lock` downloads, unless --h1 or the policy says verified, and are shown as reported by an index. They
-    /// prove nothing to `verify`. A file that is damaged, or contradicts what is known, is refused whole.
+    /// They save `lock` downloads, unless --h1 or the policy says verified, and appear as reported by an index. `verify`
+    /// does not treat them as proof. A file that is damaged or contradicts a known hash is refused as a whole.
     Import {
         /// The file, or - for standard input.
         #[arg(value_name = "FILE|-")]

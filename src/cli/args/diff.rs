@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use super::{Arguments, Packages, Within};
 use crate::commands::diff::{Asked, Request};
 
-/// Explain what a change of the lock file means.
+/// Explain a change of the lock file.
 ///
-/// Tells for each provider what changed, why it may have, what follows, and who vouches for each new checksum. Compares
-/// the merge base of REV and HEAD with the work tree, two revisions (A..B), a revision with where it parted from another
-/// (A...B), or two files. Without arguments: what is not committed yet. What is known of checksums and signers comes from
-/// earlier runs; with --online registries are asked about the rest.
+/// Shows what changed for each provider, the likely reason, the effect, and whether each new checksum is verified.
+/// Compares the merge base of REV and HEAD with the working tree, two revisions (A..B), a revision with its merge base
+/// with another one (A...B), or two files. Without arguments: what is not committed yet. Uses what earlier runs found out
+/// about checksums and signers; with --online it requests the rest from the registries.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
@@ -20,7 +20,7 @@ pub(in crate::cli) struct DiffArgs {
     /// A revision, A..B, A...B, or two files.
     #[arg(value_name = "REV | OLD NEW")]
     names: Vec<OsString>,
-    /// A lock file or root module; what stands after -- is never a revision.
+    /// A lock file or root module; an argument after -- is never a revision.
     #[arg(last = true, value_name = "PATH")]
     files: Vec<OsString>,
     /// Compare with the revision itself, not with its merge base.
@@ -29,17 +29,17 @@ pub(in crate::cli) struct DiffArgs {
     /// Every lock file below.
     #[arg(short, long)]
     recursive: bool,
-    /// Ask registries what is known of the releases that changed: who signed them, which checksums they have.
+    /// Request the signers and checksums of the changed releases from the registries.
     ///
-    /// As `verify` does: signed lists, what the registry reports, and where no source vouches for an h1 checksum the package
-    /// itself. A registry that gives no answer makes a checksum neither good nor bad.
+    /// As `verify` does: signed checksums, the registry's reports, and for an h1 checksum that no source attests, the
+    /// package itself. If a registry does not respond, the checksum stays not checked.
     #[arg(long, conflicts_with = "offline")]
     online: bool,
     /// With --online: download nothing.
     #[arg(long, requires = "online")]
     no_download: bool,
-    /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, no source vouches for
-    /// it, or its release is one that must not be used.
+    /// Exit 1 if there is a difference, 3 if trust is refused: a new checksum contradicts the record, no source attests it,
+    /// or its release is refused.
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]

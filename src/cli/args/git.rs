@@ -36,14 +36,14 @@ pub(in crate::cli) struct MergeArgs {
     /// The length of conflict markers (%L).
     #[arg(value_name = "SIZE", value_parser = clap::value_parser!(u16).range(1..))]
     marker_size: Option<u16>,
-    /// The path of the merged file (%P), which tells a lock file from a trust file.
+    /// The path of the merged file (%P), which distinguishes a lock file from a trust file.
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) within: Within,
 }
 
-/// Print a lock file in short, for git diff.
+/// Print a short form of a lock file, for git diff.
 ///
 /// Prints some lines for each provider: version, constraints, how many hashes of each scheme, and a digest that changes
 /// with any of them. git diff compares this text after tflock git install.
@@ -71,11 +71,11 @@ pub(in crate::cli) struct GitArgs {
 pub(in crate::cli) enum GitCommand {
     /// Write .gitattributes and the repository's configuration.
     ///
-    /// Adds a line for each kind of file to the .gitattributes at the top of the work tree, which is committed, and the
-    /// commands to run to the configuration of this clone, which is not: everybody who merges runs this once. Code hosts do
-    /// not run merge drivers.
+    /// Adds a line for each kind of file to the .gitattributes at the top of the working tree, which you commit, and the
+    /// commands to the configuration of this clone, which git does not share: everyone who merges runs this once. Code
+    /// hosts do not run merge drivers.
     Install,
-    /// Remove what install wrote.
+    /// Remove these settings again.
     Uninstall,
     /// Show what is installed; exit 1 if something is missing.
     Status,

@@ -14,7 +14,7 @@ use crate::workspace::ToolChoice;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(in crate::cli) struct Within {
-    /// Work in this root module as if started there; may be repeated.
+    /// Run in this directory; may be repeated.
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(in crate::cli) chdir: Vec<PathBuf>,
 }
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Below {
     /// Work in every root module below: each directory with a lock file.
     #[arg(short, long)]
     pub(in crate::cli) recursive: bool,
-    /// Begin no further root module once one has failed.
+    /// Stop at the first root module that fails.
     #[arg(long)]
     pub(in crate::cli) fail_fast: bool,
 }
@@ -35,28 +35,28 @@ pub(in crate::cli) struct Below {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(in crate::cli) struct Global {
-    /// The tool whose rules hold: header, default registry, file names.
+    /// Follow the rules of this tool: header, default registry, file names.
     #[arg(long, global = true, value_name = "TOOL", value_enum)]
     pub(in crate::cli) tool: Option<Tool>,
-    /// Ask no server; exit 4 if the work needs an answer.
+    /// Do not use the network; exit 4 if it is needed.
     #[arg(long, global = true)]
     pub(in crate::cli) offline: bool,
     /// Neither read nor write the index of known hashes.
     #[arg(long, global = true)]
     pub(in crate::cli) no_cache: bool,
-    /// The trust file, instead of .tflock.trust.hcl at the top of the work tree.
+    /// The trust file, instead of .tflock.trust.hcl at the top of the working tree.
     #[arg(long, global = true, value_name = "FILE")]
     pub(in crate::cli) trust_file: Option<PathBuf>,
     /// The format of the result on standard output.
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = FormatName::Human)]
     pub(in crate::cli) format: FormatName,
-    /// Also write the result to a file in another format; may be repeated. Arguments that are refused write none.
+    /// Also write the result to a file in another format; may be repeated. Invalid arguments write no file.
     #[arg(long, global = true, value_name = "FORMAT=FILE", value_parser = report)]
     pub(in crate::cli) report: Vec<(FormatName, PathBuf)>,
-    /// Colours.
+    /// When to use colour.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
     pub(in crate::cli) color: Colour,
-    /// Print only what was asked for and what is wrong: no progress, no notes, nothing of a change that went well.
+    /// Print only results and errors.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
     /// Print more: each request, each hash.
@@ -97,13 +97,13 @@ impl Target {
 /// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum FormatName {
-    /// Text for people.
+    /// Text for a terminal.
     Human,
     /// One JSON document.
     Json,
     /// A comment on a pull request, or a step summary.
     Markdown,
-    /// Annotations of GitHub Actions; this and the next two for commands that judge or change lock files.
+    /// Annotations of GitHub Actions; this and the next two for commands that check or change lock files.
     Github,
     /// A Code Quality report of GitLab.
     Gitlab,
@@ -207,7 +207,7 @@ impl Global {
         self.format.format()
     }
 
-    /// How much is told.
+    /// How much to print.
     pub(in crate::cli) fn detail(&self) -> Detail {
         match (self.quiet, self.verbose) {
             (true, _) => Detail::Quiet,

@@ -27,16 +27,15 @@ impl By {
 
 /// List the entries of the lock file.
 ///
-/// Lists each provider with its version, its hashes, the platforms they are known to belong to, and the signer where a
-/// signature that an earlier run kept tells it; with -v its constraints, too. With several root modules: which versions of
-/// it are locked, and where.
+/// Lists each provider with its version, its hashes and their known platforms, and the signer if an earlier run kept the
+/// signature; with -v also its constraints. With several root modules: which versions of it are locked, and where.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tflock list\n  tflock list -r hashicorp/aws")]
 pub(in crate::cli) struct ListArgs {
     /// Only these providers, by source address.
     #[arg(value_name = "ADDR", conflicts_with = "modules")]
     pub(in crate::cli) providers: Vec<String>,
-    /// List the calls of modules that are not local instead, with what is locked of them.
+    /// List the calls of remote modules instead, with the locked versions.
     #[arg(long, conflicts_with = "by")]
     modules: bool,
     /// Look at every root module below: each directory with a lock file.
@@ -51,10 +50,10 @@ pub(in crate::cli) struct ListArgs {
     pub(in crate::cli) within: Within,
 }
 
-/// Show who asks for a provider.
+/// Show who requires a provider.
 ///
-/// Tells which module, file and line asks for a provider and with which constraint, through the whole module tree, and
-/// the version that is locked. Without ADDR for every provider.
+/// Shows which module, file and line requires a provider and with which constraint, through the whole module tree, and
+/// the locked version. Without ADDR: every provider.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  tflock why hashicorp/random")]
 pub(in crate::cli) struct WhyArgs {

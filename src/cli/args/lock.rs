@@ -7,11 +7,11 @@ use crate::commands::LockOptions;
 use crate::commands::locking::{Publish, Request};
 use crate::version::Version;
 
-/// Make the lock file complete.
+/// Complete the lock file.
 ///
 /// Adds the providers that the configuration needs, keeps selected versions, adds the hashes of missing platforms and
-/// updates constraints. Removes nothing without --prune. The platforms are those of --platform, else those of the
-/// settings, else those of the file and this machine's. Also known as `tflock providers lock`.
+/// updates constraints. Removes nothing without --prune. Platforms come from --platform, else from .tflock.hcl, else from
+/// the lock file plus the current machine. Also known as `tflock providers lock`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
@@ -26,7 +26,7 @@ pub(in crate::cli) struct LockArgs {
     /// Write nothing; exit 1 if the file would change.
     #[arg(long)]
     check: bool,
-    /// Read no configuration; complete the hashes of the entries that are there.
+    /// Read no configuration; complete the hashes of the existing entries.
     #[arg(long, conflicts_with = "prune")]
     from_lock: bool,
     /// Remove entries that the configuration does not require.
@@ -47,10 +47,10 @@ pub(in crate::cli) struct LockArgs {
     /// With -r: also in directories with configuration that no module calls and that have no lock file.
     #[arg(long, requires = "recursive")]
     create: bool,
-    /// Then write what was computed here of all that is locked into a shared index: that of --index or `TFLOCK_INDEX`.
+    /// Then write the hashes that this machine computed for the locked packages to a shared index: --index or `TFLOCK_INDEX`.
     #[arg(long, conflicts_with_all = ["check", "dry_run"])]
     publish: bool,
-    /// The shared index to write into, by its URL. One that settings in the work tree name is never written to.
+    /// The URL of the shared index to write to. Settings in the working tree cannot name it.
     #[arg(long, value_name = "URL", requires = "publish")]
     index: Option<String>,
     #[command(flatten)]

@@ -19,7 +19,7 @@ pub(in crate::cli) struct Locking {
     dry_run: bool,
     #[command(flatten)]
     pub(super) packages: Packages,
-    /// Whose h1: hashes are written: also the registry's, or only those computed here.
+    /// Which h1: hashes to record: also those that the registry reports, or only computed ones.
     #[arg(long, value_name = "RULE", value_enum)]
     h1: Option<H1Name>,
     /// Refuse providers whose signer is not in the trust file yet, instead of remembering it; for bots.
@@ -32,7 +32,7 @@ pub(in crate::cli) struct Locking {
 enum H1Name {
     /// Also those that the origin registry reports.
     Registry,
-    /// Only those computed here from archives with a signed checksum.
+    /// Only those computed from archives with a signed checksum.
     Verified,
 }
 

@@ -7,10 +7,10 @@ use crate::commands::migrate::Request;
 
 /// Move the lock file to the other tool, at the same versions.
 ///
-/// Entries of registry.terraform.io go to registry.opentofu.org, or the other way round; each release is asked for and
-/// checked afresh. Where its signed checksums list the recorded archives, the archives are identical: then hashes are
-/// kept, and the pin of the old address holds for the new one. All others are first uses. Providers of other registries
-/// stay as they are. If a version does not exist there, nothing is written, in no root module.
+/// Moves entries of registry.terraform.io to registry.opentofu.org, or the other way round, and verifies each release
+/// afresh. If its signed checksums list the recorded archives, the archives are identical: it keeps the hashes, and the pin
+/// of the old address applies to the new one. All others are first uses. Providers of other registries stay unchanged. If
+/// a version does not exist there, it writes nothing, in no root module.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock migrate --to tofu --dry-run\n  tflock migrate -r --to tofu --edit-config\n  tflock migrate --to terraform"

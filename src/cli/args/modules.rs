@@ -9,7 +9,7 @@ use crate::disk::roots::{Assigned, ModuleAccess, ModuleLookup};
 /// The option of the commands that read the module tree.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(in crate::cli) struct Modules {
-    /// Which modules of registries, git and archives are read: installed ones and else fetched, only installed, or none.
+    /// Which remote modules to read: installed ones and otherwise downloaded, only installed, or none.
     #[arg(long = "modules", value_name = "WHICH", value_enum, default_value_t)]
     which: Which,
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(in crate::cli) struct Modules {
 /// The options that set variables on which sources of modules depend.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(in crate::cli) struct Assignments {
-    /// Set a variable on which the source of a module depends; may be repeated.
+    /// Set a variable that a module source uses; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     var: Vec<(String, String)>,
     /// Set variables from a file; may be repeated.
@@ -35,12 +35,12 @@ fn variable(text: &str) -> Result<(String, String), String> {
 /// The values of `--modules`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Which {
-    /// Installed ones where they are up to date; others are fetched into the cache.
+    /// Installed ones if they are up to date; others are downloaded into the cache.
     #[default]
     Auto,
     /// Those that `init` or `get` installed.
     Installed,
-    /// None: what they require is not known.
+    /// None: their requirements stay unknown.
     None,
 }
 

@@ -8,9 +8,9 @@ use super::{Command, Global, Within};
 
 /// Completes, explains and checks the dependency lock file of OpenTofu and Terraform.
 ///
-/// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, fills in the hashes of every platform in
-/// one pass, and says what a change to the file means. It needs neither tool installed, no backend credentials and no
-/// init. (State locks are another thing.)
+/// tflock manages .terraform.lock.hcl: it writes the same bytes as the tools, adds the hashes of every platform in one
+/// pass, and explains changes to the file. It needs neither tool installed, no backend credentials and no init. (This is
+/// not about state locking.)
 #[derive(Debug, Parser)]
 #[command(
     name = "tflock",

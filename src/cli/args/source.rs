@@ -7,8 +7,8 @@ use crate::settings::SourceChoice;
 /// The options of the commands that ask for packages.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(in crate::cli) struct Packages {
-    /// Where packages are asked for: origin, configured (the installation methods of the CLI configuration), fs:DIR,
-    /// net:URL or oci:TEMPLATE. The settings decide if none is named, and else the origin registries are asked.
+    /// Where to get packages: origin, configured (the installation methods of the CLI configuration), fs:DIR, net:URL or
+    /// oci:TEMPLATE. Default: `source` in .tflock.hcl, else the origin registries.
     #[arg(long, value_name = "SOURCE", conflicts_with_all = ["fs_mirror", "net_mirror"])]
     source: Option<SourceChoice>,
     /// Take packages from this filesystem mirror only, packed or unpacked: fs:DIR.

@@ -8,10 +8,10 @@ use crate::commands::trust::{Action, Request};
 use crate::trust::Fingerprint;
 use crate::trust::pins::Signer;
 
-/// Show or change who may sign which provider.
+/// Manage the remembered signers of providers.
 ///
-/// The trust file .tflock.trust.hcl at the top of the work tree remembers the signing keys of each provider. lock adds
-/// those of providers that it sees for the first time; all else is done with these commands. Commit the file.
+/// The trust file .tflock.trust.hcl at the top of the working tree records the signing keys of each provider. lock adds
+/// the key of a provider that it sees for the first time; these commands make all other changes. Commit the file.
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  tflock trust init -r\n  \
@@ -25,11 +25,11 @@ pub(in crate::cli) struct TrustArgs {
 /// The commands below `trust`.
 #[derive(Debug, Clone, Subcommand)]
 pub(in crate::cli) enum TrustCommand {
-    /// Ask for the signer of everything that is locked, and remember it.
+    /// Remember the signers of all locked providers.
     ///
-    /// Asks the registries who signed each locked version; no package is downloaded. Providers that have a pin already
-    /// are only compared. The signer of the newest locked version is remembered for any version, another one of an older
-    /// version for that version only.
+    /// Requests the signer of each locked version from the registries and downloads no package. Only compares providers
+    /// that have a pin already. Accepts the signer of the newest locked version for all versions, and a different signer of
+    /// an older version for that version only.
     Init {
         /// All root modules below.
         #[arg(short, long)]
@@ -39,7 +39,7 @@ pub(in crate::cli) enum TrustCommand {
         #[command(flatten)]
         within: Within,
     },
-    /// Print who is remembered, denied and accepted.
+    /// List remembered signers, denied keys and accepted republications.
     List {
         #[command(flatten)]
         within: Within,
@@ -57,7 +57,7 @@ pub(in crate::cli) enum TrustCommand {
     },
     /// Replace the remembered signers by another one.
     ///
-    /// The old ones stay accepted for the versions that lock files of the work tree hold now.
+    /// The old signers stay accepted for the versions that lock files in the working tree record now.
     Rotate {
         /// A provider source address or a pattern.
         #[arg(value_name = "ADDR")]
@@ -71,7 +71,7 @@ pub(in crate::cli) enum TrustCommand {
         #[command(flatten)]
         within: Within,
     },
-    /// Refuse a signing key, whatever it signs.
+    /// Refuse a signing key for every provider.
     Deny {
         /// The fingerprint of the primary key.
         #[arg(value_name = "FINGERPRINT")]
@@ -82,7 +82,7 @@ pub(in crate::cli) enum TrustCommand {
         #[command(flatten)]
         within: Within,
     },
-    /// Forget who signs a provider: the next release is a first use.
+    /// Forget the signer of a provider: the next release is a first use.
     ///
     /// A key that is denied stays denied until its fingerprint is named.
     Forget {

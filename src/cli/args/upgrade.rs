@@ -16,9 +16,9 @@ use crate::version::Version;
 
 /// Select the newest versions that the constraints allow.
 ///
-/// Without ADDR for every provider. Adds what is missing; removes nothing without --prune, but for entries of Terraform's
-/// that OpenTofu's replace. Tells what keeps a provider from its newest release. The age of a release is that of its
-/// signature: the protocol of registries has no date of publication.
+/// Without ADDR: every provider. Adds missing entries; removes nothing without --prune, except Terraform entries that
+/// OpenTofu's replace. Shows what keeps a provider from its newest release. The age of a release is the age of its
+/// signature, because the registry protocol has no publication date.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
@@ -31,7 +31,7 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Leave these providers as they are, by source address.
     #[arg(long, value_name = "ADDR", num_args = 1.., conflicts_with = "precise")]
     exclude: Vec<String>,
-    /// Lock these modules again from their sources, all of them without SOURCE; providers only where ADDR names some.
+    /// Lock these modules again from their sources, without SOURCE all modules; and only the providers that ADDR names.
     #[arg(long, value_name = "SOURCE", num_args = 0.., conflicts_with_all = ["precise", "bump"])]
     modules: Option<Vec<String>>,
     /// Select this version, newer or older; for one provider.
@@ -46,7 +46,7 @@ pub(in crate::cli) struct UpgradeArgs {
     /// Also rewrite the constraint of the root module that does not allow the version.
     #[arg(long, conflicts_with = "check")]
     bump: bool,
-    /// Let pre-releases count; the tools accept one only where a constraint names it.
+    /// Allow pre-releases; the tools accept one only if a constraint names it.
     #[arg(long, requires = "bump")]
     pre: bool,
     /// Skip releases without a package for a wanted platform.
@@ -54,11 +54,11 @@ pub(in crate::cli) struct UpgradeArgs {
     newest_with_platforms: bool,
     /// With -r or several -C: give a provider the same version everywhere, the newest that suits all root modules.
     ///
-    /// None that is older than what a root module has. Where no release suits all of them, each root module gets the
-    /// newest that its own constraints allow, and a warning names what is against it.
+    /// Never selects an older version than a root module has. If no release suits all of them, each root module gets the
+    /// newest that its own constraints allow, and a warning names the conflict.
     #[arg(long)]
     same_versions: bool,
-    /// With --same-versions: also a release that is older than what some root modules have.
+    /// With --same-versions: also select a version that is older than that of some root modules.
     #[arg(long, requires = "same_versions")]
     allow_downgrade: bool,
     #[command(flatten)]
@@ -163,7 +163,7 @@ impl UpgradeArgs {
 /// Show what `upgrade` would select, and what is newer.
 ///
 /// One line for each provider that has a newer release: the selected version, the newest that the constraints allow, the
-/// newest of all, and which constraint holds it back. Downloads nothing and checks no signature.
+/// newest release, and which constraint holds it back. Downloads no package and checks no signature.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock outdated\n  tflock outdated --exit-code hashicorp/aws\n  tflock outdated --modules"
@@ -175,7 +175,7 @@ pub(in crate::cli) struct OutdatedArgs {
     /// Exit 1 if the constraints allow a newer version than the selected one, or another one must be selected.
     #[arg(long)]
     exit_code: bool,
-    /// Look at the modules of registries and git instead: what is locked, and what their sources offer.
+    /// Show remote modules instead: the locked version, and the versions that their sources have.
     #[arg(long, conflicts_with_all = ["providers", "source", "fs_mirror", "net_mirror"])]
     modules: bool,
     #[command(flatten)]

@@ -10,10 +10,10 @@ use crate::query::question::Depth;
 
 /// Check the lock file: the gate for CI.
 ///
-/// Checks that the lock file fits the configuration and the settings, that each recorded hash is one of the release that
-/// it stands for, and that the release is signed by who is remembered for it. Changes nothing and learns nothing. A hash
-/// is proven, refuted or unknown: a registry that does not answer makes the result inconclusive, exit code 4, and never
-/// good or bad. With --offline no server is asked.
+/// Checks that the lock file fits the configuration and the settings, that each recorded hash belongs to the locked
+/// release, and that a remembered signer signed the release. Changes nothing and learns nothing. Each hash is proven,
+/// refuted or unknown: if a registry does not respond, the result is inconclusive (exit code 4), neither good nor bad.
+/// With --offline it does not use the network.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 #[derive(Debug, clap::Args)]
 #[command(
@@ -27,28 +27,27 @@ pub(in crate::cli) struct VerifyArgs {
     /// mirrors.
     #[arg(long)]
     installed: bool,
-    /// Download nothing; an h1 that neither index nor registry know stays unknown.
+    /// Download no package; an h1 that neither index nor registry has stays unknown.
     #[arg(long, conflicts_with_all = ["deep", "all_platforms"])]
     no_download: bool,
     /// Download at most this many bytes, such as 500MiB; what is left then stays unknown, exit code 4. Default 2GiB, with --deep
     /// as much as there is.
     #[arg(long, value_name = "SIZE", value_parser = bytes, conflicts_with = "no_download")]
     max_download: Option<u64>,
-    /// Believe neither the index nor what registries report: compute each recorded h1 from its archive.
+    /// Use neither the index nor the registry's reports: compute each recorded h1 from its archive.
     #[arg(long)]
     deep: bool,
-    /// With --deep: look at every archive in the checksums.
+    /// With --deep: check every archive in the checksums.
     #[arg(long, requires = "deep")]
     all_platforms: bool,
-    /// Judge a change, as in a pull request: believe the settings and the trust file of this revision, not those of the
-    /// work tree; compare lock files with its merge base with HEAD; look at the root modules that changed.
+    /// Check a change, as in a pull request: use the settings and trust file of this revision instead of the working tree's,
+    /// compare lock files with its merge base with HEAD, and check only the root modules that changed.
     #[arg(long, value_name = "REV")]
     base: Option<String>,
-    /// With --base: their owner approved what the change does to settings and trust file, so that those of the work tree
-    /// count.
+    /// With --base: the owner approved the changes to settings and trust file, so use those of the working tree.
     #[arg(long, requires = "base")]
     allow_trust_change: bool,
-    /// What it means that a registry does not answer; with --base never a note for entries that changed.
+    /// What to do if a registry does not respond; with --base, changed entries always fail.
     #[arg(long, value_name = "MEANING", value_enum, default_value_t = Inconclusive::Fail)]
     inconclusive: Inconclusive,
     #[command(flatten)]
@@ -59,7 +58,7 @@ pub(in crate::cli) struct VerifyArgs {
     pub(super) within: Within,
 }
 
-/// What a gate downloads at most, unless it is told.
+/// The default limit of downloads.
 const MOST: u64 = 2 << 30;
 
 /// The values of `--inconclusive`.
@@ -116,9 +115,9 @@ fn bytes(text: &str) -> Result<u64, String> {
 
 /// Explain a rule, a hash or a provider.
 ///
-/// Tells what a rule means and what to do about it; where in the repository a hash is recorded and which package it
-/// belongs to; or, for a source address, what is known of each hash of its entry, and which other lock files have the
-/// provider. No server is asked: what earlier runs found out is told.
+/// Shows what a rule means and what to do about it; where the repository records a hash and which package it belongs to;
+/// or, for a source address, the evidence for each hash of its entry, and which other lock files have the provider. Does
+/// not use the network: it shows what earlier runs found out.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tflock explain\n  tflock explain republished\n  tflock explain settings\n  tflock explain zh:0d1f…\n  tflock explain hashicorp/random"

@@ -265,7 +265,10 @@ fn outside(services: &Services<'_>) -> Result<(), Error> {
 fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) -> Vec<String> {
     let mut notes: Vec<String> = if offline { unchecked(outcome).into_iter().collect() } else { Vec::new() };
     notes.push(base.map_or_else(
-        || "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request".to_owned(),
+        || {
+            "checked only against the working tree's own settings and trust file; use --base REV to gate a pull request"
+                .to_owned()
+        },
         Base::note,
     ));
     notes.extend(day_one(outcome));
@@ -274,8 +277,8 @@ fn notes(outcome: &Outcome, base: Option<&Base>, offline: bool, skipped: usize) 
         notes.push("there is no root module here: no directory has a lock file".to_owned());
     }
     if skipped > 0 && outcome.many {
-        let count = outcome.roots.len();
-        notes.push(format!("{skipped} of {count} root modules are unchanged; nothing was asked about them"));
+        let modules = if skipped == 1 { "root module" } else { "root modules" };
+        notes.push(format!("skipped {skipped} unchanged {modules}"));
     }
     notes
 }

@@ -104,7 +104,7 @@ pub(super) fn listed(
     let name = &package.file_name;
     let digest = sums
         .digest_of(name)
-        .map_err(|error| refuse(format!("the checksums of {addr} {version} do not vouch for {name:?}: {error}")))?;
+        .map_err(|error| refuse(format!("the checksums of {addr} {version} do not cover {name:?}: {error}")))?;
     if digest != package.shasum {
         return Err(refuse(format!(
             "the checksum of {name:?} of {addr} {version} is {digest}, but the registry announces {}",

@@ -71,7 +71,7 @@ pub(super) fn skipped(row: &Outdated) -> Option<String> {
         0 => String::new(),
         count => format!(", and {count} more"),
     };
-    Some(format!("{version} is skipped: {}{others}", printable(why)))
+    Some(format!("{version} is excluded: {}{others}", printable(why)))
 }
 
 /// What holds a provider back, with its place or without.

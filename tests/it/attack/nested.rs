@@ -114,5 +114,5 @@ fn an_index_in_the_work_tree_around_a_submodule_is_refused() {
     workspace.write("app/.tflock.hcl", &format!("index \"team\" {{\n  url = \"file://{index}\"\n}}\n"));
     submodule(&workspace, "app");
     let run = workspace.tflock(&registry, ["-C", "app", "verify", "--offline"]).ended_with(2);
-    assert!(run.stderr.contains("is inside the work tree"), "{run}");
+    assert!(run.stderr.contains("is inside the working tree"), "{run}");
 }

@@ -181,7 +181,7 @@ fn the_note_names_the_branch_in_full() {
     let registry = honest();
     let workspace = repository(&registry);
     let run = gate(&workspace, &registry, &["--offline"]).ended_with(0);
-    assert!(run.stderr.contains("are those of refs/remotes/origin/main ("), "{run}");
+    assert!(run.stderr.contains("compared with refs/remotes/origin/main ("), "{run}");
     assert!(rules(&run, "deny").is_empty());
 }
 

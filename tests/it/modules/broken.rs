@@ -41,7 +41,7 @@ fn verify_is_inconclusive() {
     let registry = registry.answers(Endpoint::ModuleVersions, Answer::status(503));
     std::fs::remove_dir_all(workspace.path("").with_file_name("cache").join("v2/modules")).unwrap();
     let run = workspace.tflock(&registry, ["verify"]).ended_with(4);
-    assert!(run.stderr.contains("503") && run.stderr.contains("not known what it requires"), "{run}");
+    assert!(run.stderr.contains("503") && run.stderr.contains("its requirements are unknown"), "{run}");
 }
 
 #[test]

@@ -87,9 +87,9 @@ fn a_registry_version_is_held_to_its_content() {
     let (registry, workspace) = (world(), Workspace::with_files(&[("main.tf", CALL)]));
     workspace.tflock(&registry, LOCK_MODULES).ended_with(0);
     let verify = workspace.tflock(&registry, ["verify"]).ended_with(0);
-    assert!(verify.stderr.contains("`tflock get` before `init`"), "{verify}");
+    assert!(verify.stderr.contains("run `tflock get` first"), "{verify}");
     let installed = workspace.tflock(&registry, ["verify", "--installed"]).ended_with(0);
-    assert!(!installed.stderr.contains("`tflock get` before `init`"), "{installed}");
+    assert!(!installed.stderr.contains("run `tflock get` first"), "{installed}");
     let registry = registry.module("acme/net/lab", "1.1.0", &[("main.tf", NEEDS_WIDGET), ("more.tf", "# more\n")]);
     let changed = workspace.tflock(&registry, ["verify"]).ended_with(3);
     assert!(changed.stdout.contains("[module-changed]") && changed.stdout.contains("1.1.0"), "{changed}");

@@ -139,7 +139,7 @@ fn by_default_the_registry_is_asked_and_the_configuration_is_named() {
     let workspace = workspace.cli_config(&format!("provider_installation {{\n{methods}\n}}\n"));
     let run = workspace.tflock(&registry, LOCK).ended_with(0);
     assert!(workspace.lock_file().contains("1.4.0"));
-    assert_eq!(run.stderr.matches("--source configured asks").count(), 1, "{run}");
+    assert_eq!(run.stderr.matches("with --source configured").count(), 1, "{run}");
     let told = workspace.tflock(&registry, LOCK.iter().chain(&["--source=origin"])).ended_with(0);
     assert!(!told.stderr.contains("--source configured"), "{told}");
 }

@@ -51,8 +51,7 @@ impl Base {
             return None;
         }
         let (before, now) = (self.tool_before(way)?, self.tool_now(way)?);
-        let message =
-            format!("the lock file changed from {} to {}", before.product(), now.product());
+        let message = format!("the lock file changed from {} to {}", before.product(), now.product());
         (before != now).then(|| Finding::new(Rule::DialectChanged, message).in_file(&*way.join(FILE_NAME)))
     }
 

@@ -87,8 +87,8 @@ impl Base {
         }
         let base = Self::of_work_tree(&top_of_change(&places[0]), asked)?;
         if let Some(other) = places.iter().find(|place| !place.starts_with(&base.top)) {
-            let message = format!("{} is not in the work tree {}", other.display(), base.top.display());
-            return Err(Error::new(ErrorKind::Usage, message).hint("run `tflock verify` once for each work tree"));
+            let message = format!("{} is not in the working tree {}", other.display(), base.top.display());
+            return Err(Error::new(ErrorKind::Usage, message).hint("run `tflock verify` once for each working tree"));
         }
         if scope.trust_file.is_none() {
             base.one_trust_file()?;
@@ -176,7 +176,9 @@ impl Base {
         if revision == base {
             return format!("compared with {name} ({revision}), using its settings and trust file");
         }
-        format!("compared with {base}, the merge base with {name}, using the settings and trust file of {name} ({revision})")
+        format!(
+            "compared with {base}, the merge base with {name}, using the settings and trust file of {name} ({revision})"
+        )
     }
 
     /// The settings that are believed for a root module, by its place without symbolic links; none if those of the work tree are.
