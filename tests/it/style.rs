@@ -96,9 +96,9 @@ fn literals(code: &str) -> Vec<String> {
             next = start.find('\n').unwrap_or(start.len());
         } else if start.starts_with("'\"'") {
             next = 3;
-        } else if start.starts_with('"') {
+        } else if let Some(string) = start.strip_prefix('"') {
             let is_raw = rest[..at].ends_with("r#");
-            let end = if is_raw { start[1..].find("\"#") } else { end_of_string(&start[1..]) };
+            let end = if is_raw { string.find("\"#") } else { end_of_string(string) };
             let end = end.unwrap_or(start.len() - 1);
             let literal: Vec<&str> = start[1..=end].split("\\\n").map(str::trim_start).collect();
             found.push(literal.concat());
