@@ -113,7 +113,9 @@ impl From<BadArchive> for Error {
         let error = Error::new(ErrorKind::Package, bad.to_string());
         match bad {
             BadArchive::NotAZip => error.hint("a package is a zip archive, whole from its first to its last byte"),
-            BadArchive::Corrupt(_) => error.hint("the package is damaged: download it again, or ask the operator of its source"),
+            BadArchive::Corrupt(_) => {
+                error.hint("the package is damaged: download it again, or ask the operator of its source")
+            }
             _ => error.hint("the package cannot be installed in this form: ask its publisher"),
         }
     }
