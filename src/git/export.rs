@@ -1,37 +1,43 @@
-//! The configuration of a commit, written out where it can be read like any other.
+//! The configuration of commits, written out where it can be read like any other.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{Commit, Git, GitError};
+use super::{Commit, Git, GitError, Tree};
 use crate::config::is_configuration;
 
-/// The most files that are written; above that the configuration counts as not at hand.
-const MOST: usize = 5000;
+/// The most files that are written for a commit; above that the configuration counts as not at hand.
+const MOST: usize = 20_000;
 
 impl Git {
-    /// The configuration files of a commit, in a directory that goes away with the value; none if there are too many.
+    /// The configuration files of commits, each in a directory that goes away with the value; none for those that have too
+    /// many. Each content is read once, all of them by one process of git.
     ///
     /// Installed modules and variable files are no part of it. Names that would leave the directory are left out.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
-    pub fn configuration(&self, commit: &Commit) -> Result<Option<TempDir>, GitError> {
-        let paths: Vec<String> =
-            self.tree(commit)?.paths().filter(|name| is_plain_configuration(name)).map(str::to_owned).collect();
-        if paths.len() > MOST {
-            return Ok(None);
+    pub fn configurations(&self, commits: &[&Commit]) -> Result<Vec<Option<TempDir>>, GitError> {
+        let trees = commits.iter().map(|commit| self.tree(commit)).collect::<Result<Vec<Tree>, _>>()?;
+        let files: Vec<Vec<(&str, &str)>> = trees.iter().map(configuration).collect();
+        let wanted = files.iter().filter(|files| files.len() <= MOST).flatten();
+        let mut texts: BTreeMap<&str, Vec<u8>> = wanted.map(|(_, id)| (*id, Vec::new())).collect();
+        let ids: Vec<&str> = texts.keys().copied().collect();
+        for (id, text) in ids.iter().zip(self.blobs(&ids)?) {
+            texts.insert(id, text);
         }
-        let failed = |reason: std::io::Error| GitError::Failed { task: "export", reason: reason.to_string() };
-        let directory = tempfile::tempdir().map_err(failed)?;
-        for (path, bytes) in paths.iter().zip(self.files(commit, &paths)?) {
-            let Some(bytes) = bytes else { continue };
-            write(directory.path(), path, &bytes).map_err(failed)?;
-        }
-        Ok(Some(directory))
+        let written = files.iter().map(|files| (files.len() <= MOST).then(|| write(files, &texts)).transpose());
+        written.collect::<Result<_, _>>().map_err(failed)
     }
+}
+
+fn failed(reason: std::io::Error) -> GitError {
+    GitError::Failed { task: "export", reason: reason.to_string() }
+}
+
+/// The configuration files of a tree with the objects that they are, links within it followed.
+fn configuration(tree: &Tree) -> Vec<(&str, &str)> {
+    let paths = tree.paths().filter(|path| is_plain_configuration(path));
+    paths.filter_map(|path| Some((path, tree.id(&tree.resolve(path)?)?))).collect()
 }
 
 fn is_plain_configuration(path: &str) -> bool {
@@ -39,10 +45,17 @@ fn is_plain_configuration(path: &str) -> bool {
     is_configuration(path) && !leaves
 }
 
-fn write(directory: &Path, path: &str, bytes: &[u8]) -> std::io::Result<()> {
-    let path = directory.join(path);
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent)?;
+fn write(files: &[(&str, &str)], texts: &BTreeMap<&str, Vec<u8>>) -> std::io::Result<TempDir> {
+    let directory = tempfile::tempdir()?;
+    let mut made = "";
+    for (path, id) in files {
+        let path = Path::new(path);
+        let parent = path.parent().and_then(Path::to_str).unwrap_or_default();
+        if parent != made {
+            std::fs::create_dir_all(directory.path().join(parent))?;
+            made = parent;
+        }
+        std::fs::write(directory.path().join(path), &texts[id])?;
     }
-    std::fs::write(path, bytes)
+    Ok(directory)
 }

@@ -37,10 +37,6 @@ pub struct Tree {
 
 impl Git {
     /// All files of a commit.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`], [`GitError::Partial`].
     pub fn tree(&self, commit: &Commit) -> Result<Tree, GitError> {
         let answer = self.launcher.run(["ls-tree", "-r", "-z", "--full-tree", &commit.id])?.checked("ls-tree")?;
         let entries: BTreeMap<RepoPath, Entry> = answer.texts().filter_map(|line| entry(&line)).collect();
@@ -52,10 +48,6 @@ impl Git {
 
     /// Files of a commit whose tree is known, by their paths from the top, in that order; none for those that are not
     /// there. Links inside of the tree are followed.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`], [`GitError::Partial`].
     pub fn files_of(&self, tree: &Tree, paths: &[&str]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         let resolved: Vec<Option<&Entry>> = paths.iter().map(|path| tree.entries.get(&*tree.resolve(path)?)).collect();
         let ids: Vec<&str> = resolved.iter().flatten().map(|entry| entry.id.as_str()).collect();
@@ -85,6 +77,11 @@ impl Tree {
     /// All paths, from the top.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(|path| &**path)
+    }
+
+    /// The object name of what is at a path, in hex.
+    pub(super) fn id(&self, path: &str) -> Option<&str> {
+        self.entries.get(path).map(|entry| entry.id.as_str())
     }
 
     /// What stands at a path; none for directories and for what is not there.

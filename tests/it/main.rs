@@ -11,6 +11,7 @@ mod changing_differential;
 mod configuration;
 mod diff;
 mod diff_online;
+mod diff_reads;
 mod effective;
 mod example;
 mod fixture;

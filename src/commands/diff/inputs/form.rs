@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{Asked, usage};
+use super::{Asked, is_nothing, usage};
 use crate::error::{Error, ErrorKind};
 use crate::finding::shell_word;
 use crate::git::{Git, GitError};
@@ -84,7 +84,7 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
     let mut meant = Vec::new();
     for name in names {
         let path = Path::new(name);
-        let is_file = directory.join(path).exists();
+        let is_file = is_nothing(path) || directory.join(path).exists();
         meant.push(match (is_file, is_revision(name)?) {
             (true, true) => {
                 let shown = name.to_string_lossy();
@@ -104,6 +104,9 @@ fn named(names: &[OsString], directory: &Path) -> Result<Vec<Named>, Error> {
 ///
 /// Source: `git help check-ref-format`, `git help revisions`.
 fn is_only_file(name: &OsStr, directory: &Path) -> bool {
+    if is_nothing(Path::new(name)) {
+        return true;
+    }
     let Some(text) = name.to_str() else { return directory.join(name).exists() };
     let refused = |end: &str| {
         let syntax = end.contains([':', '@', '^', '~', '{']);
@@ -123,7 +126,13 @@ fn unknown(name: &OsStr, git: Result<Git, GitError>) -> Error {
         }
         Ok(git) => ends(text).into_iter().find_map(|end| git.known_commit(end).err()).map_or_else(neither, Error::from),
         // Outside of git only files can be meant.
-        Err(_) => Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text),
+        Err(reason) => {
+            let hint = match reason {
+                GitError::Start(_) => "revisions are compared by git, which cannot be started: install it",
+                _ => "revisions are those of a git working tree: run in a clone, or name two files",
+            };
+            Error::new(ErrorKind::Disk, format!("there is no file {text:?}")).in_file(text).hint(hint)
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Two points of a history, and the lock files there.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
 
 use super::super::pairs::{NO_COMMIT, Pair, Side};
 use super::form::ends;
@@ -22,6 +25,8 @@ pub(super) struct History {
     pub(super) old: Option<Commit>,
     /// None for the work tree.
     pub(super) new: Option<Commit>,
+    /// The configuration of the commits, written out when the first question comes; none where that is not to be had.
+    written: OnceLock<Option<[Option<TempDir>; 2]>>,
 }
 
 /// The two points that a name asks to compare.
@@ -29,7 +34,7 @@ pub(super) fn history(git: Git, name: Option<&str>, tip: bool) -> Result<History
     let Some(name) = name else {
         // Before the first commit there is nothing to compare with.
         let old = git.commit("HEAD")?;
-        return Ok(History { git, old, new: None });
+        return Ok(History { git, old, new: None, written: OnceLock::new() });
     };
     let (old, new) = match (name.split_once("..."), name.split_once("..")) {
         (Some(_), _) | (_, Some(_)) if tip => return Err(usage("--tip is for one revision, not for two")),
@@ -50,7 +55,7 @@ pub(super) fn history(git: Git, name: Option<&str>, tip: bool) -> Result<History
             }
         }
     };
-    Ok(History { git, old: Some(old), new })
+    Ok(History { git, old: Some(old), new, written: OnceLock::new() })
 }
 
 fn two(git: &Git, name: &str) -> Result<[Commit; 2], Error> {
@@ -69,6 +74,19 @@ fn beside(lock_file: &str) -> String {
 }
 
 impl History {
+    /// Where the configuration of both sides is, once for all root modules; none where one of them is not to be had.
+    pub(super) fn configuration(&self) -> Option<[&Path; 2]> {
+        let [old, new] = self.written.get_or_init(|| self.write_configuration()).as_ref()?;
+        let new = if self.new.is_some() { new.as_ref()?.path() } else { self.git.top() };
+        Some([old.as_ref()?.path(), new])
+    }
+
+    fn write_configuration(&self) -> Option<[Option<TempDir>; 2]> {
+        let commits: Vec<&Commit> = [self.old.as_ref()?].into_iter().chain(&self.new).collect();
+        let mut written = self.git.configurations(&commits).ok()?.into_iter();
+        Some([written.next().flatten(), written.next().flatten()])
+    }
+
     pub(super) fn pairs(
         &self,
         path: Option<&Path>,

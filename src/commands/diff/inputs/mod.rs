@@ -16,6 +16,7 @@ use crate::disk::text;
 use crate::error::{Error, ErrorKind};
 use crate::git::{Git, GitError};
 use crate::lockfile::FILE_NAME;
+use crate::path::shown;
 use crate::requirements::Requirements;
 use form::{Form, form};
 use history::{History, history};
@@ -96,11 +97,19 @@ fn usage(message: impl Into<String>) -> Error {
 }
 
 fn file(directory: &Path, path: &Path) -> Result<Side, Error> {
+    if is_nothing(path) {
+        return Ok(Side { name: shown(path), text: None });
+    }
     let place = directory.join(path);
     let place = if place.is_dir() { place.join(FILE_NAME) } else { place };
-    let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", path.display())).in_file(path);
+    let absent = || Error::new(ErrorKind::Disk, format!("there is no file {}", shown(path))).in_file(path);
     let text = text::read_named(&place)?.ok_or_else(absent)?;
-    Ok(Side { name: path.display().to_string(), text: Some(text) })
+    Ok(Side { name: shown(path), text: Some(text) })
+}
+
+/// True for what git names in the place of a file that is not there.
+fn is_nothing(path: &Path) -> bool {
+    path == Path::new("/dev/null") || (cfg!(windows) && path.as_os_str().eq_ignore_ascii_case("nul"))
 }
 
 impl Comparison {
@@ -129,16 +138,8 @@ impl Comparison {
         let root = pair.path.parent()?;
         let dialect = pair.dialect.or_else(|| crate::lockfile::detect_dialect(pair.new.text.as_deref()?));
         let dialect = dialect.unwrap_or(Dialect::Terraform);
-        let old = history.git.configuration(history.old.as_ref()?).ok()??;
-        let before = needs(&old.path().join(root), dialect)?;
-        let now = match &history.new {
-            Some(commit) => {
-                let new = history.git.configuration(commit).ok()??;
-                needs(&new.path().join(root), dialect)?
-            }
-            None => needs(&history.git.top().join(root), dialect)?,
-        };
-        Some([before, now])
+        let [old, new] = history.configuration()?;
+        Some([needs(&old.join(root), dialect)?, needs(&new.join(root), dialect)?])
     }
 }
 
