@@ -2,11 +2,13 @@
 //! and given its token once for modules and providers together.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::sources::watch;
 use crate::dialect::Dialect;
 use crate::disk::cli_config::CliConfig;
+use crate::disk::text;
 use crate::error::Error;
 use crate::net::{Background, Client, ClientOptions, Credentials, Discovery, RunBudget};
 use crate::query::Events;
@@ -31,6 +33,29 @@ pub(super) struct Access {
     pub(super) client: Client,
     pub(super) credentials: Arc<Credentials>,
     pub(super) discovery: Arc<Discovery>,
+    /// Why no certificate of the file that `SSL_CERT_FILE` names is trusted, if that is so.
+    pub(super) roots_problem: Option<String>,
+}
+
+/// The certificates that the user trusts in place of those of the system.
+struct NamedRoots {
+    /// Empty if the file cannot be used: then no server is trusted.
+    pem: Vec<u8>,
+    problem: Option<String>,
+}
+
+impl NamedRoots {
+    fn read(path: &str) -> Self {
+        let wrong = match text::read_named(Path::new(path)) {
+            Ok(Some(pem)) if memchr::memmem::find(&pem, b"-----BEGIN ").is_some() => {
+                return Self { pem, problem: None };
+            }
+            Ok(Some(_)) => "holds no certificate in PEM".to_owned(),
+            Ok(None) => "is not there".to_owned(),
+            Err(problem) => format!("cannot be read: {problem}"),
+        };
+        Self { pem: Vec::new(), problem: Some(format!("SSL_CERT_FILE names {path}, which {wrong}")) }
+    }
 }
 
 impl Online {
@@ -53,10 +78,13 @@ impl Online {
 
     fn open(&self, dialect: Dialect) -> Result<Access, Error> {
         let config = CliConfig::load(&self.variables, dialect)?;
-        let client = self.client(ClientOptions::configured(&self.variables, config.registry_protocols));
+        let roots = self.variables.get("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(NamedRoots::read);
+        let (roots_pem, roots_problem) = roots.map_or((None, None), |roots| (Some(roots.pem), roots.problem));
+        let options = ClientOptions::configured(&self.variables, config.registry_protocols);
+        let client = self.client(ClientOptions { roots_pem, ..options });
         let credentials = Arc::new(Credentials::new(&self.variables, &config));
         let discovery = Discovery::new(client.clone(), Arc::clone(&credentials), config.hosts.clone());
-        Ok(Access { config: Arc::new(config), client, credentials, discovery: Arc::new(discovery) })
+        Ok(Access { config: Arc::new(config), client, credentials, discovery: Arc::new(discovery), roots_problem })
     }
 
     /// A client with other options, which tells what it does as well.

@@ -298,24 +298,12 @@ impl<'a> Sources<'a> {
     fn online(&self, dialect: Dialect, download_retries: Option<u32>) -> Result<(&'a Access, Client), Error> {
         let access = self.online.access(dialect)?;
         let warnings = access.config.warnings.iter().chain(access.credentials.warnings());
-        self.told().extend(warnings.cloned().chain(certificates(&self.scope.environment.variables)));
+        self.told().extend(warnings.cloned().chain(access.roots_problem.clone()));
         let options = access.client.options();
         let other = download_retries.filter(|retries| *retries != options.download_retries);
         let with = |download_retries| self.online.client(ClientOptions { download_retries, ..options.clone() });
         Ok((access, other.map_or_else(|| access.client.clone(), with)))
     }
-}
-
-/// What is wrong with the file that `SSL_CERT_FILE` names, which is passed over without a word by what reads it.
-fn certificates(variables: &Variables) -> Option<String> {
-    let path = variables.get("SSL_CERT_FILE").filter(|path| !path.is_empty())?;
-    let wrong = match text::read(Path::new(path)) {
-        Ok(Some(bytes)) if memchr::memmem::find(&bytes, b"-----BEGIN ").is_some() => return None,
-        Ok(Some(_)) => "holds no certificate in PEM".to_owned(),
-        Ok(None) => "is not there".to_owned(),
-        Err(problem) => format!("cannot be read: {problem}"),
-    };
-    Some(format!("SSL_CERT_FILE names {path}, which {wrong}"))
 }
 
 /// The credentials with which OCI registries are asked.

@@ -276,7 +276,9 @@ fn hint(fault: &Fault) -> Option<&'static str> {
         Fault::Certificate(reason) if reason == OF_AUTHORITY => {
             Some("the server presents a CA certificate as its own: issue it one with CA:FALSE")
         }
-        Fault::Certificate(_) => Some("if a private authority signed it, name its certificate in SSL_CERT_FILE"),
+        Fault::Certificate(_) => {
+            Some("if a private authority signed it, SSL_CERT_FILE must name a file with its certificate in PEM")
+        }
         Fault::Stalled(_) | Fault::TooSlow { .. } | Fault::Down(_) => {
             Some("check the network and proxies, then run the command again")
         }

@@ -30,9 +30,8 @@ pub struct ClientOptions {
     pub requests_per_host: usize,
     /// Archives downloaded from one host at a time: many, for each connection may be slow.
     pub downloads_per_host: usize,
-    /// Certificates to trust beside the system's, as PEM. What `SSL_CERT_FILE` names is trusted without it on Linux;
-    /// elsewhere the caller reads the file.
-    pub extra_roots_pem: Vec<u8>,
+    /// The only certificates to trust, as PEM, in place of the system's: what `SSL_CERT_FILE` names.
+    pub roots_pem: Option<Vec<u8>>,
     /// Whether the proxies of the environment and the system are used.
     pub system_proxy: bool,
     /// The one of them that errors name, where the environment has one.
@@ -52,7 +51,7 @@ impl Default for ClientOptions {
             first_delay: Duration::from_secs(1),
             requests_per_host: 16,
             downloads_per_host: 24,
-            extra_roots_pem: Vec::new(),
+            roots_pem: None,
             system_proxy: true,
             proxy: None,
         }

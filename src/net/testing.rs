@@ -120,7 +120,7 @@ impl Server {
     /// Options that trust it and do not wait between attempts.
     pub(super) fn options(&self) -> ClientOptions {
         ClientOptions {
-            extra_roots_pem: self.roots.clone(),
+            roots_pem: Some(self.roots.clone()),
             system_proxy: false,
             first_delay: Duration::ZERO,
             timeout: Duration::from_secs(60),

@@ -18,11 +18,13 @@ pub(super) enum Purpose {
 pub(super) fn build(options: &ClientOptions, purpose: Purpose) -> Result<reqwest::Client, reqwest::Error> {
     // Fails if somebody else has installed a provider before, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let extra = Certificate::from_pem_bundle(&options.extra_roots_pem)?;
-    match base(options, purpose).tls_certs_merge(extra.clone()).build() {
+    if let Some(pem) = &options.roots_pem {
+        return base(options, purpose).tls_certs_only(Certificate::from_pem_bundle(pem)?).build();
+    }
+    match base(options, purpose).build() {
         Ok(client) => Ok(client),
         // A machine without roots, such as an empty container. Any other fault comes up again.
-        Err(_) => base(options, purpose).tls_certs_only(extra.into_iter().chain(bundled_roots())).build(),
+        Err(_) => base(options, purpose).tls_certs_only(bundled_roots()).build(),
     }
 }
 
@@ -45,6 +47,14 @@ fn bundled_roots() -> impl Iterator<Item = Certificate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn named_roots_make_a_client_even_if_there_are_none() {
+        for roots_pem in [b"".as_slice(), b"junk"] {
+            let options = ClientOptions { roots_pem: Some(roots_pem.to_vec()), ..ClientOptions::default() };
+            assert!(build(&options, Purpose::Documents).is_ok());
+        }
+    }
 
     #[test]
     fn bundled_roots_make_a_client() {

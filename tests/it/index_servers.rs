@@ -49,7 +49,7 @@ pub(crate) fn start(command: &mut Command, port: u16) -> Program {
 }
 
 fn stores() -> Arc<IndexStores> {
-    let options = ClientOptions { extra_roots_pem: ca_pem().as_bytes().to_vec(), ..ClientOptions::default() };
+    let options = ClientOptions { roots_pem: Some(ca_pem().as_bytes().to_vec()), ..ClientOptions::default() };
     Arc::new(IndexStores::new(&options, Arc::new(Credentials::default()), Duration::from_secs(60)))
 }
 

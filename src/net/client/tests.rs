@@ -49,7 +49,7 @@ async fn the_token_does_not_follow_to_another_host() {
     })
     .await;
     let mut options = server.options();
-    options.extra_roots_pem.extend(other.options().extra_roots_pem);
+    options.roots_pem.as_mut().unwrap().extend(other.options().roots_pem.unwrap());
     let client = Client::new(options);
     let token = || Secret::new("hunter2");
     client.document(&ask(&server, "/same").token(token())).await.unwrap();

@@ -89,7 +89,7 @@ async fn the_base_is_where_the_redirect_led_and_the_token_stayed_behind() {
     let port = other.port();
     let server = Server::start(move |_| Reply::redirect(&format!("https://127.0.0.1:{port}/deep/doc"))).await;
     let mut options = server.options();
-    options.extra_roots_pem.extend(other.options().extra_roots_pem);
+    options.roots_pem.as_mut().unwrap().extend(other.options().roots_pem.unwrap());
     let host = host(&server);
     let variables = Variables::from_iter([(format!("TF_TOKEN_{}", host.as_ascii()), "hunter2")]);
     let credentials = Credentials::new(&variables, &crate::disk::cli_config::CliConfig::default());
