@@ -143,8 +143,7 @@ mod tests {
             (HELP.to_owned(), HELP.to_owned())
         );
         let named = stand(&["live/a b"], false, "");
-        let wanted = "Run `tflock -C 'live/a b' lock`; `tflock -C 'live/a b' trust add ADDR KEY` or `tflock -C 'live/a b' \
-                      fmt --check` (`git log`)";
+        let wanted = r#"Run `tflock -C "live/a b" lock`; `tflock -C "live/a b" trust add ADDR KEY` or `tflock -C "live/a b" fmt --check` (`git log`)"#;
         assert_eq!(
             (named.for_root(HELP, Path::new("x"), None), named.for_all(HELP, None)),
             (wanted.to_owned(), wanted.to_owned())

@@ -111,7 +111,7 @@ fn a_constraint_against_the_locked_version() {
     let address = format!("{}/acme/gadget", registry.host());
     let message =
         format!("the constraint \"~> 2.0.0\" does not allow the locked version 2.3.1 of provider {address}\n");
-    let help = format!("  help: `tflock add '{address}@~> 2.0.0' --replace` selects a version that it allows\n");
+    let help = format!("  help: `tflock add \"{address}@~> 2.0.0\" --replace` selects a version that it allows\n");
     assert!(refused.stderr.ends_with(&format!("{message}{help}")) && refused.touched().is_empty(), "{refused}");
     run(&workspace, &registry, "add", "gadget@~> 2.0.0", &["--replace"]).ended_with(0);
     assert!(workspace.lock_file().contains("\"2.0.0\"") && workspace.read("versions.tf").contains("~> 2.0.0"));

@@ -176,11 +176,15 @@ impl Finding {
     }
 }
 
-/// A word as a shell takes it for one.
+/// A word as a shell takes it for one: in double quotes, which POSIX shells, cmd and PowerShell understand, unless a shell
+/// reads something in the word even there.
 pub fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@,%=".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=".contains(c);
+    let is_read = |c: char| "$`\"\\!%".contains(c) || c.is_control();
+    if !text.is_empty() && !text.starts_with('@') && text.chars().all(is_plain) {
         text.to_owned()
+    } else if !text.contains(is_read) {
+        format!("\"{text}\"")
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
     }
@@ -190,6 +194,25 @@ pub fn shell_word(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::dialect::Dialect;
+
+    #[test]
+    fn words_are_quoted_for_every_shell() {
+        let rows = [
+            ("envs/prod", "envs/prod"),
+            ("acme/widget@1.0.0", "acme/widget@1.0.0"),
+            ("a b", "\"a b\""),
+            ("", "\"\""),
+            ("acme/widget@~> 1.0", "\"acme/widget@~> 1.0\""),
+            ("a,b", "\"a,b\""),
+            ("it's", "\"it's\""),
+            ("$HOME", "'$HOME'"),
+            ("a\\b", "'a\\b'"),
+            ("it's $x", "'it'\\''s $x'"),
+        ];
+        for (text, word) in rows {
+            assert_eq!(shell_word(text), word);
+        }
+    }
 
     #[test]
     fn help_is_about_the_very_release() {

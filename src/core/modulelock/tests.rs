@@ -160,7 +160,7 @@ fn what_is_served_is_held_to_what_is_locked() {
     assert_eq!(rule(&served(other, false)), Some((Rule::ModuleChanged, Level::Deny)));
     assert_eq!(rule(&served(other, true)), Some((Rule::ModuleMoved, Level::Deny)));
     let help = of_served(key, block, &served(other, true)).unwrap().help();
-    assert!(help.contains("`tflock upgrade --modules 'git::https://g.example/net.git?ref=v1'`"), "{help}");
+    assert!(help.contains(r#"`tflock upgrade --modules "git::https://g.example/net.git?ref=v1"`"#), "{help}");
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn commands_can_be_pasted_whatever_the_file_is_called() {
     let file = format!("a b/{FILE}");
     merge(&workspace, &[(&file, [&state("1.0.0"), &state("1.1.0"), not_literal])]).ended_with(1);
     let run = workspace.tflock(None, ["merge", "--resolve", &file]).ended_with(3);
-    assert!(run.stderr.contains("`git checkout --ours -- 'a b/.terraform.lock.hcl'`"), "{run}");
+    assert!(run.stderr.contains("`git checkout --ours -- \"a b/.terraform.lock.hcl\"`"), "{run}");
     workspace.git(["add", "--all"]);
     let run = workspace.tflock(None, ["merge", "--resolve", &file]).ended_with(3);
     assert!(run.stderr.contains("to take the other side, keep the lines of ours"), "{run}");
