@@ -54,10 +54,6 @@ pub(crate) fn refused(refusal: Refusal) -> io::Error {
 }
 
 /// Where a path leads to, without symbolic links.
-///
-/// # Errors
-///
-/// [`Refusal`] for what links may not do; [`io::ErrorKind::NotFound`] if nothing is there.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     if no_follow::leads(path)? {
         return Ok(lexical(Path::new(""), &std::path::absolute(path)?));
@@ -146,15 +142,23 @@ impl Way {
                 self.place.pop();
             }
             // The first part of a path that is absolute.
-            Some(Component::Prefix(_) | Component::RootDir) => self.place.push(&step.part),
+            Some(Component::Prefix(_) | Component::RootDir) => {
+                self.place.push(&step.part);
+                no_follow::remember(&self.place);
+            }
             Some(Component::Normal(name)) => {
                 if !self.links.is_empty() && name.eq_ignore_ascii_case(".git") {
                     return Err(refused(Refusal::Repository));
                 }
                 self.place.push(name);
-                let meta = self.place.symlink_metadata().map_err(|reason| self.absent(reason))?;
-                if meta.is_symlink() {
-                    return self.follow(step);
+                if !no_follow::is_remembered(&self.place) {
+                    let meta = self.place.symlink_metadata().map_err(|reason| self.absent(reason))?;
+                    if meta.is_symlink() {
+                        return self.follow(step);
+                    }
+                    if meta.is_dir() {
+                        no_follow::remember(&self.place);
+                    }
                 }
             }
         }

@@ -28,7 +28,6 @@ pub fn lexical(directory: &Path, path: &Path) -> PathBuf {
 }
 
 /// A path for people and reports: with slashes on every system, and without the prefix by which Windows allows long ones.
-#[expect(dead_code, reason = "messages are to name paths by it")]
 pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { with_slashes(&text) }
