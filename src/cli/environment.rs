@@ -53,6 +53,8 @@ pub struct Streams<'a> {
 impl Streams<'static> {
     /// Those of this process.
     pub fn of_process() -> Self {
+        // What has no console has nothing to switch on.
+        let _ = anstyle_query::windows::enable_ansi_colors();
         Self {
             stdin: Box::new(std::io::stdin()),
             stdout: Box::new(std::io::stdout()),
