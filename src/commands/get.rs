@@ -14,6 +14,7 @@ use crate::modulelock::FILE_NAME;
 use crate::modules::{copy_package, is_laid_out};
 use crate::outcome::{Body, InstalledModule, InstalledModules, Outcome};
 use crate::parallel;
+use crate::path::shown;
 use crate::workspace::RunSettings;
 
 /// Threads that copy packages.
@@ -151,5 +152,5 @@ fn records(tree: &Tree, data_dir: &Path) -> Vec<(String, Installed)> {
 }
 
 fn slashed(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/").trim_end_matches('/').to_owned()
+    shown(path).trim_end_matches('/').to_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::online::Access;
@@ -13,7 +13,6 @@ use crate::disk::cache::Cache;
 use crate::disk::cli_config::CliConfig;
 use crate::disk::mirror::FilesystemMirror;
 use crate::disk::oci_credentials::OciCredentials;
-use crate::disk::text;
 use crate::error::{Error, ErrorKind};
 use crate::net::{Background, Client, ClientOptions, Doing, Shutdown, Watch};
 use crate::path::worktree;
@@ -21,7 +20,7 @@ use crate::query::engine::{DownloadBudget, Equipment, GatherOptions};
 use crate::query::question::Query;
 use crate::query::run::Session;
 use crate::query::{Event, Events};
-use crate::settings::{SourceChoice, Variables};
+use crate::settings::SourceChoice;
 use crate::source::oci::{OciClient, OciMirror, Template};
 use crate::source::{DirectoryMirror, Filter, IndexStores, Method, Mirror, NetworkMirror, Place, Registry, Source};
 use crate::workspace::{RootSource, Scope};

@@ -8,8 +8,10 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::{Error, ErrorKind};
+use crate::path::shown;
 
 /// What stands between the name of a file and the random end of its new version's name.
 const BESIDE: &str = ".tflock-";
@@ -42,7 +44,7 @@ pub enum Stored {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The place, with all symbolic links followed, is not where we may write.
-    #[error("refusing to write {}: it leads to {target}, outside of {within}", bare(path).display())]
+    #[error("refusing to write {}: it leads to {}, outside of {}", shown(bare(path)), shown(target), shown(within))]
     Outside {
         /// As asked for.
         path: PathBuf,
@@ -52,7 +54,7 @@ pub enum StoreError {
         within: PathBuf,
     },
     /// The place, with all symbolic links followed, is in a repository of git.
-    #[error("refusing to write {}: it leads to {target}, where git keeps its own files", bare(path).display())]
+    #[error("refusing to write {}: it leads to {}, where git keeps its own files", shown(bare(path)), shown(target))]
     Repository {
         /// As asked for.
         path: PathBuf,
@@ -60,16 +62,16 @@ pub enum StoreError {
         target: PathBuf,
     },
     /// The file does not hold what the new text was made from.
-    #[error("refusing to write {}: it changed after it was read", bare(.0).display())]
+    #[error("refusing to write {}: it changed after it was read", shown(bare(.0)))]
     Changed(PathBuf),
     /// Somebody else has had the lock all the time.
-    #[error("cannot work in {}: another run of tflock has been writing there for a minute", .0.display())]
+    #[error("cannot work in {}: another run of tflock has been writing there for a minute", shown(.0))]
     Busy(PathBuf),
     /// A directory or a circle of links stands there.
-    #[error("refusing to write {}: it is not a file", bare(.0).display())]
+    #[error("refusing to write {}: it is not a file", shown(bare(.0)))]
     NotAFile(PathBuf),
     /// The system refused.
-    #[error("cannot {action} {}: {reason}", bare(path).display())]
+    #[error("cannot {action} {}: {reason}", shown(bare(path)))]
     System {
         /// What was being done, such as `write`.
         action: &'static str,
@@ -95,10 +97,6 @@ pub(super) fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error
 ///
 /// A symbolic link is followed and stays. Wherever the path leads must be inside `within`: the top of the work tree, or
 /// the root module where there is none.
-///
-/// # Errors
-///
-/// [`StoreError`]; the old file is as it was, and nothing is left beside it.
 pub fn store(path: &Path, bytes: &[u8], mode: Mode, within: &Path) -> Result<Stored, StoreError> {
     stage(path, bytes, mode, within)?.replace()
 }
@@ -144,11 +142,45 @@ pub(super) fn beside(directory: &Path, name: &OsStr) -> io::Result<tempfile::Nam
     file.tempfile_in(directory)
 }
 
+/// How many milliseconds a program that has a file open is waited for, between attempts.
+const DELAYS: [u64; 6] = [10, 20, 50, 100, 200, 500];
+
+/// Puts a new file in the place of an old one. Windows refuses that while a program has the old one open without sharing, as
+/// scanners do for a moment.
+pub(crate) fn put_in_place(file: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
+    // By the library of Rust, whose rename replaces what is open with sharing, on Windows too.
+    let (_, path) = file.keep().map_err(|error| error.error)?;
+    let renamed = retried(&DELAYS, is_held, || std::fs::rename(&path, target));
+    if renamed.is_err() {
+        drop(std::fs::remove_file(&path));
+    }
+    renamed
+}
+
+fn retried(
+    delays: &[u64],
+    is_passing: impl Fn(&io::Error) -> bool,
+    mut attempt: impl FnMut() -> io::Result<()>,
+) -> io::Result<()> {
+    for delay in delays {
+        match attempt() {
+            Err(reason) if is_passing(&reason) => std::thread::sleep(Duration::from_millis(*delay)),
+            done => return done,
+        }
+    }
+    attempt()
+}
+
+/// True if another program has a file open: `ERROR_ACCESS_DENIED`, `ERROR_SHARING_VIOLATION`, `ERROR_LOCK_VIOLATION`.
+fn is_held(reason: &io::Error) -> bool {
+    cfg!(windows) && matches!(reason.raw_os_error(), Some(5 | 32 | 33))
+}
+
 impl Staged {
     /// Puts the new file in the place of the old one.
     pub(super) fn replace(self) -> Result<Stored, StoreError> {
         let Some(beside) = self.beside else { return Ok(Stored::Unchanged) };
-        beside.persist(&self.target).map_err(|error| failed("replace", &self.path)(error.error))?;
+        put_in_place(beside, &self.target).map_err(failed("replace", &self.path))?;
         if let Some(directory) = self.target.parent() {
             sync_directory(directory);
         }
@@ -239,6 +271,9 @@ impl From<StoreError> for Error {
             }
             StoreError::Changed(path) => (path, Some("wait until other programs are done with it, and run again")),
             StoreError::Busy(path) => (path, Some("wait until it is done, or end it, and run again")),
+            StoreError::System { path, reason, .. } if is_held(reason) => {
+                (path, Some("close the program that has it open, such as an editor or `terraform`, and run again"))
+            }
             StoreError::NotAFile(path) | StoreError::System { path, .. } => (path, None),
         };
         let told = Self::new(ErrorKind::Disk, error.to_string()).in_file(bare(file));
@@ -272,6 +307,26 @@ mod tests {
         assert_eq!(store(&file, b"two", MODE, directory.path()).unwrap(), Stored::Written);
         assert_eq!(std::fs::read(&file).unwrap(), b"two");
         assert_eq!(names(directory.path()), [".terraform.lock.hcl"]);
+    }
+
+    #[test]
+    fn a_file_that_is_open_elsewhere_is_waited_for() {
+        let refusals = |count: usize, kind: io::ErrorKind| {
+            let mut attempts = 0;
+            let result = retried(
+                &[0; 3],
+                |reason| reason.kind() == io::ErrorKind::ResourceBusy,
+                || {
+                    attempts += 1;
+                    if attempts <= count { Err(kind.into()) } else { Ok(()) }
+                },
+            );
+            (result.is_ok(), attempts)
+        };
+        assert_eq!(refusals(0, io::ErrorKind::ResourceBusy), (true, 1));
+        assert_eq!(refusals(3, io::ErrorKind::ResourceBusy), (true, 4));
+        assert_eq!(refusals(9, io::ErrorKind::ResourceBusy), (false, 4));
+        assert_eq!(refusals(9, io::ErrorKind::NotFound), (false, 1));
     }
 
     #[test]

@@ -11,10 +11,6 @@ use crate::git::attributes::FILE_NAME;
 
 /// Writes what `change` makes of the attributes file, with the lock on its directory; the text of a file that is not there
 /// is empty. With nothing to say there is none.
-///
-/// # Errors
-///
-/// Those of the system.
 pub fn update(top: &Path, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<Stored, Error> {
     let path = top.join(FILE_NAME);
     let _lock = DirectoryLock::acquire(top)?;

@@ -22,19 +22,11 @@ const PATIENCE: (u32, Duration) = (3000, Duration::from_millis(20));
 
 impl DirectoryLock {
     /// The lock for writing; waits for others who read or write there, a minute at most.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Busy`] after that, and [`StoreError::System`] if there is no such directory.
     pub fn acquire(directory: &Path) -> Result<Self, StoreError> {
         Self::wait(directory, File::try_lock, PATIENCE)
     }
 
     /// The lock for reading, which others may have too; waits for those who write there, a minute at most.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::acquire`].
     pub fn acquire_shared(directory: &Path) -> Result<Self, StoreError> {
         Self::wait(directory, File::try_lock_shared, PATIENCE)
     }

@@ -12,10 +12,6 @@ use crate::path::no_follow;
 pub const LIMIT: u64 = 16 << 20;
 
 /// The bytes of a file; none if there is no such file.
-///
-/// # Errors
-///
-/// [`Refusal`], or what the system says.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match open(path) {
         Ok(file) => contents(file).map(Some),
@@ -48,19 +44,11 @@ fn check(meta: &std::fs::Metadata) -> io::Result<()> {
 }
 
 /// The bytes of what a user named on the command line, even a pipe.
-///
-/// # Errors
-///
-/// [`Refusal::TooLarge`], or what the system says.
 pub fn read_named(path: &Path) -> io::Result<Vec<u8>> {
     bounded(std::fs::File::open(path)?, 0)
 }
 
 /// At most one byte more than so many of what a user named on the command line, even a pipe.
-///
-/// # Errors
-///
-/// What the system says.
 pub fn read_named_to(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;

@@ -81,10 +81,6 @@ pub struct HelperProgram {
 impl HelperProgram {
     /// Finds `terraform-credentials-NAME` in the plugin directories: `plugins/` of each data directory, then
     /// `plugins/OS_ARCH/`. Names that end in `_vVERSION` are found too, if there is no plain one.
-    ///
-    /// # Errors
-    ///
-    /// [`HelperError::Name`], [`HelperError::NotFound`].
     pub fn find(helper: &CredentialsHelper, data_dirs: &[PathBuf]) -> Result<Self, HelperError> {
         if helper.name.is_empty() || helper.name.contains(['/', '\\', ':']) {
             return Err(HelperError::Name(helper.name.clone()));
@@ -101,10 +97,6 @@ impl HelperProgram {
     }
 
     /// Asks for the token of a host, and waits for the answer at most as long as allowed.
-    ///
-    /// # Errors
-    ///
-    /// All but [`HelperError::NotFound`] and [`HelperError::Name`].
     pub fn token(&self, host: &Hostname, limit: Duration) -> Result<Option<Secret>, HelperError> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).args(["get", host.as_ascii()]);
@@ -122,10 +114,6 @@ impl HelperProgram {
 }
 
 /// Asks a credentials helper of Docker, a program on the `PATH`, about a server; none if it has no credentials for it.
-///
-/// # Errors
-///
-/// What went wrong, in words without secrets.
 ///
 /// Source: `github.com/docker/docker-credential-helpers`, `client`.
 pub fn docker_credential(program: &str, server: &str, limit: Duration) -> Result<Option<Vec<u8>>, String> {

@@ -18,10 +18,6 @@ pub fn is_within(place: &IndexPlace, trees: &[PathBuf]) -> bool {
 }
 
 /// What stands in an entry of an index; none if there is no such entry.
-///
-/// # Errors
-///
-/// That the index is not there, or what stands in it cannot be read.
 pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
     match files::read_named_to(entry, LONGEST_LINE) {
         Ok(text) => Ok(Some(text)),
@@ -31,10 +27,6 @@ pub fn read(base: &Path, entry: &Path) -> Result<Option<Vec<u8>>, String> {
 }
 
 /// Writes an entry, whole or not at all. One that is there stays as it is; false then.
-///
-/// # Errors
-///
-/// What the system says.
 pub fn write(entry: &Path, line: &str) -> io::Result<bool> {
     if entry.exists() {
         return Ok(false);

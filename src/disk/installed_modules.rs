@@ -20,10 +20,6 @@ const MAX_TARGET: usize = 4096;
 /// The hashes of an installed module: of its files as they are, and as they would be checked in. Names with a component that
 /// begins with a dot do not count, and a link counts as its target. There are none where they would not tell what is there:
 /// of links to what no hash covers, and of files that hold what a link to another one would.
-///
-/// # Errors
-///
-/// What the system says.
 pub fn hashes(place: &Path) -> io::Result<Vec<PackageHash>> {
     let (mut as_they_are, mut checked_in) = (Vec::new(), Vec::new());
     let mut folders = vec![(place.to_owned(), String::new())];
@@ -117,10 +113,6 @@ pub fn is_read_from_hidden(package: &Path, dir: &Path) -> bool {
 }
 
 /// What stands in a regular file that is no larger than a package may be; nothing is opened that is none.
-///
-/// # Errors
-///
-/// What the system says; [`io::ErrorKind::InvalidData`] for links, devices, pipes and larger files.
 pub fn read_regular(place: &Path) -> io::Result<Vec<u8>> {
     let meta = fs::symlink_metadata(place)?;
     if !meta.is_file() || meta.len() > MAX_BYTES {

@@ -26,10 +26,6 @@ pub enum LockFileError {
 }
 
 /// The bytes of a lock file; none if there is none.
-///
-/// # Errors
-///
-/// [`LockFileError`] if something is there that cannot be read as a file.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, LockFileError> {
     files::read(path).map_err(|reason| match Refusal::of(&reason) {
         Some(Refusal::TooLarge) => LockFileError::TooLarge(path.to_owned()),

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
-use super::atomic::{self, Mode, StoreError, failed};
+use super::atomic::{self, Mode, StoreError, failed, put_in_place};
 use super::directory_lock::DirectoryLock;
 use super::{files, package};
 use crate::addr::ProviderAddr;
@@ -205,7 +205,7 @@ impl ArchiveCopy {
     pub fn keep(&self) -> Result<(), StoreError> {
         let Some(file) = self.file.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
         file.as_file().sync_all().map_err(failed("write", &self.path()))?;
-        file.persist(self.path()).map_err(|error| failed("replace", &self.path())(error.error))?;
+        put_in_place(file, &self.path()).map_err(failed("replace", &self.path()))?;
         Ok(())
     }
 

@@ -29,10 +29,6 @@ pub struct ModulesDir {
 impl ModulesDir {
     /// Makes the directory, if it is not there: `data_dir` is `.terraform` of the root module, or what stands for it. What
     /// a run that was killed left there is removed; so the caller holds the lock on the root module.
-    ///
-    /// # Errors
-    ///
-    /// A symbolic link in its place, which is not written through; and what the system says.
     pub fn open(data_dir: &Path) -> Result<Self, Error> {
         refuse_links(data_dir)?;
         let path = data_dir.join("modules");
@@ -51,10 +47,6 @@ impl ModulesDir {
     }
 
     /// A new directory to lay out modules in, by their keys. It goes away if nothing comes of it.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
         let made = tempfile::Builder::new().prefix(STAGING).tempdir_in(&self.path);
         made.map_err(|reason| unwritable(&self.path, &reason))
@@ -67,10 +59,6 @@ impl ModulesDir {
     }
 
     /// Puts modules from a staging directory in their places, and records all `installed` ones.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
     pub fn replace(
         &self,
         staging: &tempfile::TempDir,
@@ -104,10 +92,6 @@ impl ModulesDir {
 }
 
 /// Refuses a data directory behind which another place is.
-///
-/// # Errors
-///
-/// A symbolic link in its place, or in that of the modules.
 pub fn refuse_links(data_dir: &Path) -> Result<(), Error> {
     for place in [data_dir, &data_dir.join("modules")] {
         if fs::symlink_metadata(place).is_ok_and(|meta| meta.is_symlink()) {

@@ -90,10 +90,6 @@ impl OciCredentials {
     }
 
     /// The credentials for a repository of a registry. May start a helper, and blocks.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with a file or a helper, in words without secrets.
     pub fn of(&self, registry: &str, name: &str) -> Result<Option<OciCredential>, String> {
         let mut found: Vec<(usize, Found)> = Vec::new();
         for block in &self.blocks {

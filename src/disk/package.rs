@@ -56,10 +56,6 @@ pub enum PackageError {
 }
 
 /// Hashes an archive.
-///
-/// # Errors
-///
-/// [`PackageError::Read`] if the file cannot be read, [`PackageError::Archive`] if the archive is refused.
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     let mut file = open_file(path)?;
@@ -68,20 +64,11 @@ pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, Pack
 }
 
 /// The digest of an archive's bytes, whatever they are: its `zh:`.
-///
-/// # Errors
-///
-/// [`PackageError::Read`] if the file cannot be read, [`PackageError::NotAFile`] if it is none.
 pub fn digest(path: &Path) -> Result<Sha256Digest, PackageError> {
     hash_file(path, &mut vec![0; CHUNK])
 }
 
 /// Hashes an unpacked package: the `h1:` of its files, links followed.
-///
-/// # Errors
-///
-/// [`PackageError::Read`] if something cannot be read, dangling links included; [`PackageError::NotAFile`] for a link to a
-/// directory and for devices; [`PackageError::H1`] for a newline in a name; [`PackageError::TooManyFiles`].
 ///
 /// Source: `golang.org/x/mod/sumdb/dirhash`, `HashDir`.
 pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
@@ -109,10 +96,6 @@ pub fn hash_directory(path: &Path) -> Result<PackageHash, PackageError> {
 }
 
 /// True if an unpacked package has the program of a provider of this type.
-///
-/// # Errors
-///
-/// [`PackageError::Read`] if the directory cannot be read.
 pub fn has_program(path: &Path, kind: &str) -> Result<bool, PackageError> {
     for entry in read_folder(path)? {
         let (entry, file_type) = entry.map_err(|source| PackageError::Read { path: path.to_owned(), source })?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use super::atomic::put_in_place;
 use crate::path::links;
 use crate::path::worktree;
 
@@ -10,11 +11,11 @@ use crate::path::worktree;
 ///
 /// A symbolic link in a git work tree is replaced and not written through, since whoever wrote the tree chose where it
 /// leads. Elsewhere, as for `/dev/stdout`, it is the user's own.
-///
-/// # Errors
-///
-/// [`links::Refusal`] if the way to its directory leaves the work tree; what the system says.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    // A device of Windows, such as NUL, is one in every directory.
+    if std::path::absolute(path).is_ok_and(|place| place.to_string_lossy().starts_with(r"\\.\")) {
+        return std::fs::write(path, text);
+    }
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = links::resolve(parent)?;
@@ -32,6 +33,5 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut beside = builder.tempfile_in(&directory)?;
     beside.write_all(text.as_bytes())?;
-    beside.persist(&place).map_err(|error| error.error)?;
-    Ok(())
+    put_in_place(beside, &place)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::files;
 use crate::error::{Error, ErrorKind};
+use crate::path::shown;
 use crate::path::worktree::Place;
 use crate::settings::FILE_NAME;
 
@@ -12,7 +13,7 @@ use crate::settings::FILE_NAME;
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// The system refused, or it is not a file.
-    #[error("cannot read {path}: {reason}")]
+    #[error("cannot read {}: {reason}", shown(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -21,7 +22,7 @@ pub enum WorktreeError {
         reason: io::Error,
     },
     /// Text is UTF-8.
-    #[error("cannot read {0}: it is not UTF-8 text")]
+    #[error("cannot read {}: it is not UTF-8 text", shown(.0))]
     NotText(PathBuf),
 }
 
@@ -35,10 +36,6 @@ pub struct SettingsText {
 }
 
 /// The settings texts for a root module, the nearest first, up to the top of its work tree and never beyond.
-///
-/// # Errors
-///
-/// [`WorktreeError`] if one is there but cannot be read: rules that are not known cannot be kept.
 pub fn settings_texts(root: &Place) -> Result<Vec<SettingsText>, WorktreeError> {
     let mut texts = Vec::new();
     for directory in root.within() {

@@ -5,10 +5,6 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 
 /// The bytes of a state, as `state pull` prints it.
-///
-/// # Errors
-///
-/// Whatever the system says.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|reason| {
         let message = format!("cannot read the state {}: {reason}", path.display());

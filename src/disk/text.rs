@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::files;
 use crate::error::Error;
+use crate::path::shown;
 
 /// A file that is there but cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read {}: {reason}", path.display())]
+#[error("cannot read {}: {reason}", shown(path))]
 pub struct ReadError {
     /// The file.
     pub path: PathBuf,
@@ -18,19 +19,11 @@ pub struct ReadError {
 }
 
 /// The bytes of a file; none if there is no such file.
-///
-/// # Errors
-///
-/// [`ReadError`] if there is something that cannot be read.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     files::read(path).map_err(|reason| ReadError { path: path.to_owned(), reason })
 }
 
 /// The bytes of what a user named on the command line, even a pipe; none if there is no such file.
-///
-/// # Errors
-///
-/// [`ReadError`] if there is something that cannot be read.
 pub fn read_named(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     match files::read_named(path) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -42,11 +42,6 @@ pub enum Expected<'a> {
 ///
 /// A file that holds its new bytes already is not touched, whatever was expected of it: so a second run goes on. Gives
 /// what became of each. The caller holds the lock on `directory`, in which what killed runs left is swept away first.
-///
-/// # Errors
-///
-/// [`StoreError`], [`StoreError::Changed`] among them. Up to the first rename no file is changed; if a rename fails, the
-/// files before it in the list are new and the others old.
 pub fn store_all(files: &[Replacement<'_>], directory: &Path, within: &Path) -> Result<Vec<Stored>, StoreError> {
     super::atomic::sweep(directory);
     let staged: Vec<_> = files

@@ -7,6 +7,7 @@ use super::atomic::{self, Mode, Stored};
 use super::directory_lock::DirectoryLock;
 use super::files;
 use crate::error::{Error, ErrorKind};
+use crate::path::shown;
 use crate::path::worktree::{self, Place};
 use crate::trust::pins::FILE_NAME;
 
@@ -17,7 +18,7 @@ const MODE: Mode = Mode::Exactly(0o644);
 #[derive(Debug, thiserror::Error)]
 pub enum TrustFileError {
     /// Pins in two places would contradict each other one day.
-    #[error("{second} is a second trust file; the one of this working tree is {first}")]
+    #[error("{} is a second trust file; the one of this working tree is {}", shown(second), shown(first))]
     Second {
         /// The one that counts, at the top.
         first: PathBuf,
@@ -25,7 +26,7 @@ pub enum TrustFileError {
         second: PathBuf,
     },
     /// The system refused, or it is not a file.
-    #[error("cannot read {path}: {reason}")]
+    #[error("cannot read {}: {reason}", shown(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -34,7 +35,7 @@ pub enum TrustFileError {
         reason: io::Error,
     },
     /// Text is UTF-8.
-    #[error("cannot read {0}: it is not UTF-8 text")]
+    #[error("cannot read {}: it is not UTF-8 text", shown(.0))]
     NotText(PathBuf),
 }
 
@@ -51,10 +52,6 @@ impl TrustFileError {
 }
 
 /// Where the trust file for a root module stands or would stand.
-///
-/// # Errors
-///
-/// [`TrustFileError::Second`] if one stands between the root module and the top.
 pub fn locate(root: &Place) -> Result<PathBuf, TrustFileError> {
     let first = root.boundary().join(FILE_NAME);
     let below = root.within().filter(|place| *place != root.boundary());
@@ -65,10 +62,6 @@ pub fn locate(root: &Place) -> Result<PathBuf, TrustFileError> {
 }
 
 /// Makes sure that trust files stand at the tops of work trees only; outside of git each root module has its own.
-///
-/// # Errors
-///
-/// [`TrustFileError::Second`] for the first that stands elsewhere.
 pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), TrustFileError> {
     for second in paths {
         let place = worktree::absolute(second.parent().unwrap_or(Path::new("")));
@@ -80,10 +73,6 @@ pub fn only_at_tops(paths: impl IntoIterator<Item = PathBuf>) -> Result<(), Trus
 }
 
 /// The text of the trust file; none if there is none.
-///
-/// # Errors
-///
-/// [`TrustFileError`] if something is there that cannot be read as text.
 pub fn read(path: &Path) -> Result<Option<String>, TrustFileError> {
     match files::read(path) {
         Ok(Some(bytes)) => String::from_utf8(bytes).map(Some).map_err(|_| TrustFileError::NotText(path.to_owned())),
@@ -93,10 +82,6 @@ pub fn read(path: &Path) -> Result<Option<String>, TrustFileError> {
 }
 
 /// Writes the trust file whole; true if its bytes changed.
-///
-/// # Errors
-///
-/// Whatever the disk says; then the old text is still there.
 pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
     let within = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(atomic::store(path, text.as_bytes(), MODE, &worktree::boundary(within))? == Stored::Written)
@@ -106,10 +91,6 @@ pub fn store(path: &Path, text: &str) -> Result<bool, Error> {
 /// away.
 ///
 /// Whoever holds it must not hold the lock on a root module, which may be the same directory.
-///
-/// # Errors
-///
-/// [`Error`] if its directory is not there, or somebody else keeps it for long.
 pub fn guard(path: &Path) -> Result<DirectoryLock, Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let lock = DirectoryLock::acquire(directory)?;

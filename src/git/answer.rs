@@ -30,10 +30,6 @@ pub struct Running {
 
 impl Running {
     /// Waits for the end of git, at most as long as it may take.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::TooSlow`], [`GitError::TooLarge`]; then it is ended.
     pub fn answer(mut self) -> Result<Answer, GitError> {
         let take = |at: usize| {
             let slow = |_| GitError::TooSlow { task: self.task.clone(), limit: self.limit };
@@ -71,10 +67,6 @@ impl Answer {
     }
 
     /// The same answer, if git did what it was asked to do.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`], [`GitError::Partial`].
     pub fn checked(self, task: &'static str) -> Result<Self, GitError> {
         // "could not fetch ID from promisor remote": what is not here may not be fetched.
         let is_partial = || memchr::memmem::find(&self.stderr, b"promisor remote").is_some();

@@ -46,10 +46,6 @@ impl Git {
     ///
     /// The bytes are compared of files that the tools, git or we may read for a root module; line ends that git turns
     /// around do not count. Other files differ only if they are in one of the two alone.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn changes_since(&self, tree: &Tree) -> Result<Changes, GitError> {
         let listed = self.listed()?;
         let mut disk = Disk { top: self.top.clone(), real: BTreeMap::new() };

@@ -4,10 +4,6 @@ use super::{Answer, Git, GitError};
 
 impl Git {
     /// The value of a key in the configuration of this repository; the user's and the system's do not count.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError`] if git cannot read its configuration.
     pub fn config(&self, key: &str) -> Result<Option<String>, GitError> {
         let answer = self.launcher.run(["config", "--local", "--get", key])?;
         match answer.code {
@@ -21,20 +17,12 @@ impl Git {
     }
 
     /// Sets a key in the configuration of this repository.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError`] if git cannot write its configuration.
     pub fn set_config(&self, key: &str, value: &str) -> Result<(), GitError> {
         let answer = self.launcher.run(["config", "--local", "--replace-all", key, value])?;
         if answer.code == Some(0) { Ok(()) } else { Err(failed("config", &answer)) }
     }
 
     /// Removes a key from the configuration of this repository, and its section with the last one.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError`] if git cannot write its configuration.
     pub fn unset_config(&self, key: &str) -> Result<bool, GitError> {
         let answer = self.launcher.run(["config", "--local", "--unset-all", key])?;
         // 5: there is no such key.
@@ -46,10 +34,6 @@ impl Git {
     }
 
     /// The value of an attribute of a path below the top, from whichever file sets it; `unspecified` if none does.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError`] if git cannot tell.
     pub fn attribute(&self, name: &str, path: &str) -> Result<String, GitError> {
         let answer = self.launcher.run(["check-attr", "-z", name, "--", path])?;
         let value = answer.stdout.split(|byte| *byte == 0).nth(2);

@@ -20,7 +20,11 @@ pub enum GitError {
         reason: String,
     },
     /// Git takes another repository for that of the work tree.
-    #[error("git takes {} for the repository of {}, which has one of its own", found.display(), top.display())]
+    #[error(
+        "git takes {} for the repository of {}, which has one of its own",
+        crate::path::shown(found),
+        crate::path::shown(top)
+    )]
     OtherRepository {
         /// The top of the work tree.
         top: PathBuf,
@@ -94,7 +98,7 @@ pub enum GitError {
 
 /// A directory as people name it.
 fn shown(directory: &Path) -> String {
-    if directory.as_os_str().is_empty() { ".".to_owned() } else { directory.display().to_string() }
+    if directory.as_os_str().is_empty() { ".".to_owned() } else { crate::path::shown(directory) }
 }
 
 impl From<GitError> for Error {

@@ -26,11 +26,11 @@ impl Git {
             texts.insert(id, text);
         }
         let written = files.iter().map(|files| (files.len() <= MOST).then(|| write(files, &texts)).transpose());
-        written.collect::<Result<_, _>>().map_err(failed)
+        written.collect::<Result<_, _>>().map_err(|reason: std::io::Error| failed(&reason))
     }
 }
 
-fn failed(reason: std::io::Error) -> GitError {
+fn failed(reason: &std::io::Error) -> GitError {
     GitError::Failed { task: "export", reason: reason.to_string() }
 }
 

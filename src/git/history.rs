@@ -20,10 +20,6 @@ pub struct Last {
 impl Git {
     /// The file, by its path from the top, in the last commit in which it held a text; none if it never did, as far as
     /// the clone reaches. What was merged away counts as never held.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn last_with(&self, path: &str, text: &str) -> Result<Option<Last>, GitError> {
         let Some(head) = self.commit("HEAD")? else { return Ok(None) };
         let shown = |commit: &Commit| commit.id.get(..10).unwrap_or(&commit.id).to_owned();
@@ -37,10 +33,6 @@ impl Git {
 
     /// When a text first came into a lock file, as the history of a commit records it; none if it never did, as far as
     /// the clone reaches.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn first_with(&self, commit: &Commit, text: &str) -> Result<Option<SystemTime>, GitError> {
         let (text, pattern) = (format!("-S{text}"), format!(":(top,glob)**/{}", lockfile::FILE_NAME));
         let args =
@@ -52,10 +44,6 @@ impl Git {
     }
 
     /// The lines with a beginning that the latest commits took out of a file, by its path from the top.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn lines_taken_out(&self, path: &str, beginning: &str) -> Result<BTreeSet<String>, GitError> {
         let path = format!(":(top,literal){path}");
         let args =

@@ -121,19 +121,11 @@ impl Launcher {
     }
 
     /// Runs git to its end.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Start`], [`GitError::TooSlow`], [`GitError::TooLarge`]; that git ended with a failure is an answer.
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Result<Answer, GitError> {
         self.run_with(args, Vec::new())
     }
 
     /// Runs git to its end with something to read on standard input.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::run`].
     pub fn run_with<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
@@ -143,10 +135,6 @@ impl Launcher {
     }
 
     /// Starts git, which works while the caller does something else.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Start`].
     pub fn start<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,

@@ -61,11 +61,6 @@ pub struct Git {
 
 impl Git {
     /// The work tree that a directory is in.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Start`], [`GitError::NoWorkTree`]; [`GitError::OtherRepository`] if git does not take the `.git` at the
-    /// top for the repository.
     pub fn open(directory: &Path) -> Result<Self, GitError> {
         let failed = |reason: &str| GitError::NoWorkTree { directory: directory.to_owned(), reason: reason.to_owned() };
         let place = worktree::absolute(directory);

@@ -31,10 +31,6 @@ impl Commit {
 
 impl Git {
     /// The commit that a name means by the rules of git; none if it means none.
-    ///
-    /// # Errors
-    ///
-    /// As [`super::Launcher::run`].
     pub fn commit(&self, name: &str) -> Result<Option<Commit>, GitError> {
         if name.is_empty() {
             return Ok(None);
@@ -47,10 +43,6 @@ impl Git {
     }
 
     /// The commit that a name must mean.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::UnknownName`] if it means none.
     pub fn known_commit(&self, name: &str) -> Result<Commit, GitError> {
         if let Some(commit) = self.commit(name)? {
             return Ok(commit);
@@ -87,10 +79,6 @@ impl Git {
     ///
     /// Git itself takes the first of six places in which a name may stand, tags before branches, and mentions the others
     /// on standard error only.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::UnknownName`], [`GitError::AmbiguousName`].
     ///
     /// Source: `git help revisions`, `<refname>`.
     pub fn certain_commit(&self, name: &str) -> Result<Commit, GitError> {
@@ -173,10 +161,6 @@ impl Git {
     }
 
     /// Where two lines of history part.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::TooShallow`] if that is not in the clone, [`GitError::NoMergeBase`] if there is no such commit.
     pub fn merge_base(&self, old: &Commit, new: &Commit) -> Result<Commit, GitError> {
         let answer = self.launcher.run(["merge-base", &old.id, &new.id])?;
         let text = String::from_utf8_lossy(&answer.stdout);

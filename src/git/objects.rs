@@ -5,10 +5,6 @@ use crate::lockfile;
 
 impl Git {
     /// The lock files of a commit below the directory, relative to the top.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn lock_files(&self, commit: &Commit) -> Result<Vec<String>, GitError> {
         let mut args = vec!["ls-tree", "-r", "-z", "--name-only", "--full-tree", &commit.id];
         let prefix = self.directory.prefix();
@@ -20,10 +16,6 @@ impl Git {
 
     /// The lock files of the work tree below the directory, relative to the top: tracked ones, and others that are not
     /// ignored.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn lock_files_now(&self) -> Result<Vec<String>, GitError> {
         let pattern = format!(":(top,glob){}**/{}", escaped(&self.directory.prefix()), lockfile::FILE_NAME);
         let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", &pattern];
@@ -58,10 +50,6 @@ impl Git {
 
     /// Files of a commit by their paths from the top, in that order; none for those that are not there. Links inside
     /// of the tree are followed.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`], also if a path has a line feed.
     pub fn files(&self, commit: &Commit, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         let failed = |reason: &str| GitError::Failed { task: "cat-file", reason: reason.to_owned() };
         if paths.iter().any(|path| path.contains('\n')) {
@@ -88,10 +76,6 @@ impl Git {
     }
 
     /// Objects by their names, in that order.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Partial`] if one is not here.
     pub(super) fn blobs(&self, ids: &[&str]) -> Result<Vec<Vec<u8>>, GitError> {
         if ids.is_empty() {
             return Ok(Vec::new());

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkout::is_control_file;
 use super::unpack::Contents;
+use crate::disk::atomic::put_in_place;
 use crate::disk::cache::MODULES;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
@@ -146,7 +147,7 @@ impl Store {
             fs::create_dir_all(folder)?;
             let file = tempfile::NamedTempFile::new_in(folder)?;
             serde_json::to_writer(&file, &fact)?;
-            file.persist(&path)?;
+            put_in_place(file, &path)?;
             Ok(())
         };
         drop(write());

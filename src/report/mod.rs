@@ -151,8 +151,7 @@ pub fn failure_remark(error: &Error, format: Format, style: Style) -> String {
 
 /// A path with `/` between its parts on every system; the directory that the command was run in is empty.
 pub(crate) fn slashed(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
+    crate::path::shown(path)
 }
 
 #[cfg(test)]

@@ -55,10 +55,6 @@ pub struct BelowError {
 }
 
 /// Searches a directory and all below it.
-///
-/// # Errors
-///
-/// [`BelowError`] if the directory itself cannot be read.
 pub fn survey(start: &Path) -> Result<Survey, BelowError> {
     let failed = |reason: &dyn ToString| BelowError { path: start.to_owned(), reason: reason.to_string() };
     std::fs::read_dir(start).map_err(|reason| failed(&reason))?;

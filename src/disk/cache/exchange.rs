@@ -58,10 +58,6 @@ pub fn encode(mut entries: Vec<IndexEntry>) -> String {
 }
 
 /// The entries of an export, as imported ones.
-///
-/// # Errors
-///
-/// [`ExchangeError`] for the first thing that is wrong.
 pub fn decode(bytes: &[u8]) -> Result<Vec<IndexEntry>, ExchangeError> {
     if bytes.len() as u64 > LIMIT {
         return Err(ExchangeError::TooLarge);

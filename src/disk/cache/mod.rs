@@ -24,6 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use etcetera::BaseStrategy as _;
 
+use super::atomic::put_in_place;
 use crate::error::{Error, ErrorKind};
 use crate::hash::{PackageHash, Sha256Digest};
 use crate::path::lexical;
@@ -130,11 +131,6 @@ impl Cache {
     }
 
     /// Takes in entries that others computed, as far as they are news; returns how many were.
-    ///
-    /// # Errors
-    ///
-    /// The first entries that contradict what was computed here or imported before, each with the hash that is known;
-    /// then nothing is taken in.
     pub fn import(&self, entries: Vec<IndexEntry>) -> Result<usize, Vec<(IndexEntry, PackageHash)>> {
         const TOLD: usize = 10;
         let known = |entry: &IndexEntry| self.h1_of(&entry.zh).or_else(|| self.imported_h1_of(&entry.zh));
@@ -183,10 +179,6 @@ impl Cache {
     }
 
     /// Writes what was put and recorded since the last time. To be called at the end of a run; dropping does it too.
-    ///
-    /// # Errors
-    ///
-    /// [`CacheError`] for the first thing that could not be written; the others are tried nevertheless.
     pub fn flush(&self) -> Result<(), CacheError> {
         let mut state = self.state();
         let documents = std::mem::take(&mut state.documents);
@@ -271,8 +263,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), CacheError> {
     std::fs::create_dir_all(directory).map_err(CacheError::at(directory))?;
     let file = tempfile::NamedTempFile::new_in(directory).map_err(CacheError::at(directory))?;
     std::fs::write(file.path(), bytes).map_err(CacheError::at(path))?;
-    file.persist(path).map_err(|error| CacheError::at(path)(error.error))?;
-    Ok(())
+    put_in_place(file, path).map_err(CacheError::at(path))
 }
 
 impl From<CacheError> for Error {

@@ -68,10 +68,6 @@ impl Cache {
 
     /// Removes what is not wanted any more. Facts that another run records meanwhile may get lost, as if they had never
     /// been known.
-    ///
-    /// # Errors
-    ///
-    /// [`CacheError`] for the first thing that could not be removed.
     pub fn prune(&self, what: Prune) -> Result<Pruned, CacheError> {
         let mut pruned = Pruned::default();
         let (Some(folder), Some(modules)) = (self.folder(), self.modules()) else { return Ok(pruned) };

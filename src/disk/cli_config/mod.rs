@@ -74,11 +74,6 @@ pub struct RegistryProtocols {
 
 impl CliConfig {
     /// Finds and reads the CLI configuration of a tool.
-    ///
-    /// # Errors
-    ///
-    /// [`CliConfigError`] for the first file that cannot be read or understood. A file named by `TF_CLI_CONFIG_FILE`
-    /// that does not exist is a warning, as in the tools.
     pub fn load(variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
         let exists = |path: &Path| path.exists();
         let locations = Locations::find(variables, dialect, &locate::System::current(&exists));
@@ -86,10 +81,6 @@ impl CliConfig {
     }
 
     /// Reads the CLI configuration from known places.
-    ///
-    /// # Errors
-    ///
-    /// As [`CliConfig::load`].
     pub fn read(locations: &Locations, variables: &Variables, dialect: Dialect) -> Result<Self, CliConfigError> {
         let (data_dirs, system_plugins) = (locations.data_dirs.clone(), locations.system_plugins.clone());
         let mut config = Self { data_dirs, system_plugins, ..Self::default() };
@@ -113,10 +104,6 @@ impl CliConfig {
     }
 
     /// Decodes the text of one file, as if it were the only one.
-    ///
-    /// # Errors
-    ///
-    /// [`CliConfigError`] without a file.
     pub fn decode(text: &str, dialect: Dialect, variables: &Variables) -> Result<Self, CliConfigError> {
         let mut config = Self::default();
         config.take_environment(variables);

@@ -163,10 +163,6 @@ impl fmt::Debug for ModuleFetch {
 impl ModuleAccess {
     /// Reads a tree, and has fetched what is missing in it; what is known of it is shown each time before that. No server is
     /// asked while a lock is held if the caller holds none.
-    ///
-    /// # Errors
-    ///
-    /// As [`load_tree`].
     pub fn load_tree(
         &mut self,
         root: &Path,

@@ -233,10 +233,6 @@ impl TreeOptions {
 }
 
 /// The configuration files of a directory, with their texts; none where there is no such directory.
-///
-/// # Errors
-///
-/// [`TreeError::Read`].
 pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeError> {
     let failed = |error: std::io::Error| read::unreadable(root.to_owned(), &error);
     let files = read::list(root, dialect).map_err(failed)?;
@@ -245,19 +241,11 @@ pub fn sources(root: &Path, dialect: Dialect) -> Result<Vec<SourceFile>, TreeErr
 }
 
 /// The list of installed modules of a root module; empty if there is none.
-///
-/// # Errors
-///
-/// That it cannot be read.
 pub fn installed_modules(root: &Path, data_dir: &Path) -> Result<Manifest, TreeError> {
     read::manifest(root, Some(data_dir)).map_err(|error| *error)
 }
 
 /// Reads a root module and all modules below it. Equal root modules without further modules have one tree.
-///
-/// # Errors
-///
-/// All errors of all modules that could be reached.
 pub fn load_tree(root: &Path, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
     walk::load(root, options)
 }

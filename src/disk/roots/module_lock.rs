@@ -20,10 +20,6 @@ pub struct ReadModuleLock {
 
 impl ReadModuleLock {
     /// Reads a text; `shown` is its file as reports name it.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it.
     pub fn decode(bytes: Vec<u8>, shown: &Path) -> Result<Self, Error> {
         let wrong = |message: &str| Error::new(ErrorKind::LockFile, message).in_file(shown);
         let text = String::from_utf8(bytes).map_err(|_| wrong("the module lock file is not UTF-8 text"))?;
