@@ -8,10 +8,6 @@ use super::usage;
 use crate::error::{Error, ErrorKind};
 
 /// The help of a command, by its name and that of the one below it; without a name that of the program.
-///
-/// # Errors
-///
-/// A usage error, if there is no such command.
 pub(super) fn help(names: &[String], length: Length) -> Result<StyledStr, Error> {
     let mut command = command();
     let mut found = &mut command;

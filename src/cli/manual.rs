@@ -20,10 +20,6 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// The page of a command, by its name, and perhaps that of one below it; without a name that of the program.
-///
-/// # Errors
-///
-/// A usage error, if there is no such command.
 pub(super) fn page(names: &[String]) -> Result<String, Error> {
     let all = command();
     let mut found = Vec::new();

@@ -11,10 +11,6 @@ use crate::redact;
 use crate::report::{Format, Style};
 
 /// Writes the reports of a run. `render` gives one form of its result, or of its failure.
-///
-/// # Errors
-///
-/// All files that cannot be written.
 pub(super) fn write(
     global: &Global,
     environment: &Environment,

@@ -17,10 +17,6 @@ use crate::workspace::directory;
 const ANNOTATED: [&str; 9] = ["lock", "verify", "diff", "add", "remove", "upgrade", "migrate", "mirror", "trust"];
 
 /// Refuses forms of the result that a command does not have: in them it would seem that all is well.
-///
-/// # Errors
-///
-/// A usage error.
 pub(super) fn formats(arguments: &Arguments) -> Result<(), Error> {
     let name = arguments.command.name();
     let reports = arguments.global.report.iter().map(|(format, _)| *format);

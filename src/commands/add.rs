@@ -24,10 +24,6 @@ pub struct Request {
 }
 
 /// Requires providers in the configuration, and locks them.
-///
-/// # Errors
-///
-/// A local name for several providers, and what keeps the run from beginning.
 pub fn add(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { additions, options } = request;
     if additions.len() != 1 && additions.iter().any(|addition| addition.name.is_some()) {

@@ -39,10 +39,6 @@ pub enum Request {
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Shows or clears the index of known hashes.
-///
-/// # Errors
-///
-/// That there is no index, or that it cannot be cleared; a file that cannot be read or written, or is no export.
 pub fn cache(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let directory = services.variables().get("TFLOCK_CACHE_DIR").map(PathBuf::from);
     let work_trees = worktree::tops(Path::new("."));

@@ -38,10 +38,6 @@ pub struct Request {
 }
 
 /// Explains a rule, a hash or a provider, without asking anybody.
-///
-/// # Errors
-///
-/// A topic that is none of these; what is wrong with the settings of root modules.
 pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Some(topic) = &request.topic else { return Ok(Outcome::of_body("explain", Body::Explained(Explained::Index))) };
     let outcome = |explained| Outcome::of_body("explain", Body::Explained(explained));
@@ -156,10 +152,6 @@ struct Other {
 }
 
 /// The other lock files of the work trees of a run, as far as they can be read.
-///
-/// # Errors
-///
-/// What keeps a work tree from being searched.
 fn others(runs: &[RunSettings], roots: &[(PathBuf, Root)]) -> Result<Vec<Other>, Error> {
     let own: BTreeSet<PathBuf> = roots.iter().map(|(_, root)| worktree::absolute(&root.settings().root)).collect();
     let tops: BTreeSet<&PathBuf> = runs.iter().map(|run| &run.boundary).collect();

@@ -65,10 +65,6 @@ struct Formatted {
 /// Formats the text of a lock file, for `dialect` or else for the tool that the text belongs to, or else for Terraform.
 ///
 /// Comments, module blocks and duplicate hashes are dropped, as the tools do.
-///
-/// # Errors
-///
-/// All findings of the file when the tool refuses it.
 fn format(text: &[u8], dialect: Option<Dialect>) -> Result<Formatted, Vec<Finding>> {
     let dialect = dialect.or_else(|| detect_dialect(text)).unwrap_or(Dialect::Terraform);
     if is_canonical(text, dialect) {

@@ -28,10 +28,6 @@ pub struct Request {
 }
 
 /// Installs the locked modules.
-///
-/// # Errors
-///
-/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
 pub fn get(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;

@@ -20,10 +20,6 @@ pub enum Request {
 }
 
 /// Tells git to merge and compare our files through us, or no longer.
-///
-/// # Errors
-///
-/// Those of git and of the disk.
 pub fn git(request: Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let (mut reports, mut notes, mut differs) = (Vec::new(), Vec::new(), false);
     for directory in services.scope.directories() {
@@ -60,10 +56,6 @@ const CONFIG: [(&str, &str); 3] = [
 ];
 
 /// Writes the attributes and the configuration. Tells what became of the attributes file.
-///
-/// # Errors
-///
-/// Those of git and of the disk.
 fn install(repository: &Git) -> Result<Stored, Error> {
     let stored = attributes_file::update(repository.top(), with_lines)?;
     for (key, value) in CONFIG {
@@ -73,10 +65,6 @@ fn install(repository: &Git) -> Result<Stored, Error> {
 }
 
 /// Takes out what [`install`] wrote. An attributes file with nothing else in it goes too.
-///
-/// # Errors
-///
-/// Those of git and of the disk.
 fn uninstall(repository: &Git) -> Result<GitReport, Error> {
     let stored = attributes_file::update(repository.top(), without_lines)?;
     let mut clone = false;
@@ -87,10 +75,6 @@ fn uninstall(repository: &Git) -> Result<GitReport, Error> {
 }
 
 /// All that git has to know.
-///
-/// # Errors
-///
-/// Those of git.
 fn status(repository: &Git) -> Result<Vec<GitSetting>, GitError> {
     let mut settings = Vec::new();
     for (key, wanted) in CONFIG {

@@ -24,10 +24,6 @@ pub struct Earlier {
 
 /// What the history of the lock file recorded last of a provider; none if it never did, or if what it recorded cannot be
 /// read.
-///
-/// # Errors
-///
-/// [`GitError`] if there is no git or no work tree.
 pub fn earlier(settings: &RunSettings, addr: &ProviderAddr) -> Result<Option<Earlier>, GitError> {
     let git = Git::open(&settings.root)?;
     let path = git.directory().join(lockfile::FILE_NAME);

@@ -38,10 +38,6 @@ pub struct Request {
 }
 
 /// Lists the entries of lock files, with what is known of them.
-///
-/// # Errors
-///
-/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
 pub fn list(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, request.recursive, Unlocked::Told)?;
     let roots = targets.all_settings()?;

@@ -37,10 +37,6 @@ pub struct Publish {
 }
 
 /// Makes lock files complete for their configuration.
-///
-/// # Errors
-///
-/// What keeps the run from beginning; what stopped one root module of several stands in its outcome.
 pub fn lock(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let named = |publish: &Publish| Publishing::of(publish.index.as_deref(), services);
     let publishing = request.publish.as_ref().map(named).transpose()?;

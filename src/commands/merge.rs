@@ -46,10 +46,6 @@ pub struct Driven {
 }
 
 /// Merges lock files and trust files by provider; a conflict that is left is a difference.
-///
-/// # Errors
-///
-/// What the disk says about the files that git hands over.
 pub fn merge(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     match request {
         Request::Drive(driven) => drive(driven, services),
@@ -253,10 +249,6 @@ fn merged_file(path: &Path, merged: Option<MergedText>) -> MergedFile {
 }
 
 /// A lock file in short, for `git diff`.
-///
-/// # Errors
-///
-/// What the disk says.
 pub fn textconv(file: &Path, services: &Services<'_>) -> Result<Outcome, Error> {
     let shortened = short(&read(&in_directory(services, file))?);
     Ok(Outcome::of_body("textconv", Body::Shortened(shortened)))

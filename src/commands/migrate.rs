@@ -37,10 +37,6 @@ pub struct Request {
 }
 
 /// Moves lock files to the other tool, at the same versions: all of them, or none.
-///
-/// # Errors
-///
-/// What keeps the run from beginning.
 pub fn migrate(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { to, recursive, edit_config, options } = request;
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;
@@ -73,10 +69,6 @@ struct Way {
 
 /// Has a root module that was read as one of the new tool's take over the entries of the other tool's registry. With
 /// `edit_config` also those that configuration in the work tree names with their host.
-///
-/// # Errors
-///
-/// A root module without a lock file, and configuration that cannot be edited.
 fn prepared(mut root: Root, settings: &RunSettings, edit_config: bool) -> Result<Root, Error> {
     let to = settings.dialect;
     let Some(bytes) = &root.bytes else {

@@ -67,10 +67,6 @@ impl Online {
     }
 
     /// What servers are asked with as the user of a tool.
-    ///
-    /// # Errors
-    ///
-    /// CLI configuration that cannot be read or understood.
     pub(super) fn access(&self, dialect: Dialect) -> Result<&Access, Error> {
         let of_tool = &self.of_tool[usize::from(dialect == Dialect::OpenTofu)];
         of_tool.get_or_init(|| self.open(dialect)).as_ref().map_err(Clone::clone)

@@ -34,10 +34,6 @@ pub struct Request {
 }
 
 /// Shows what is selected, what could be, and what holds it back.
-///
-/// # Errors
-///
-/// What keeps the run from beginning.
 pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     if request.modules {
         return outdated_modules::outdated(request.recursive, request.exit_code, services);

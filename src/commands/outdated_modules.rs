@@ -16,10 +16,6 @@ use crate::workspace::{Reading, RootModule, RunSettings};
 const SHORT: usize = 12;
 
 /// Shows what is selected of modules that are not local, what could be, and what holds it back.
-///
-/// # Errors
-///
-/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
 pub(super) fn outdated(recursive: bool, exit_code: bool, services: &Services<'_>) -> Result<Outcome, Error> {
     let targets = Targets::of(&services.scope, recursive, Unlocked::Told)?;
     services.events_for(targets.dialect());

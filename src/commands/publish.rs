@@ -31,10 +31,6 @@ pub(super) struct Publishing {
 impl Publishing {
     /// The index that was named, else that of `TFLOCK_INDEX`. What a file of the work tree names is never written to, and
     /// neither is a directory in it.
-    ///
-    /// # Errors
-    ///
-    /// That there is no such index, or that it may not be written to.
     pub(super) fn of(named: Option<&str>, services: &Services<'_>) -> Result<Self, Error> {
         let refused = |problem: String| Error::new(ErrorKind::Usage, problem);
         let named = named.or_else(|| services.variables().get("TFLOCK_INDEX"));
@@ -61,10 +57,6 @@ impl Publishing {
     }
 
     /// Writes entries that were computed here and are not there.
-    ///
-    /// # Errors
-    ///
-    /// The first entry that could not be read or written; others may have been written by then.
     fn publish(
         &self,
         entries: Vec<IndexEntry>,
@@ -133,10 +125,6 @@ impl Publishing {
 }
 
 /// Writes every entry of the cache that was computed here and is not there yet.
-///
-/// # Errors
-///
-/// As of [`Publishing`].
 pub(super) fn publish(named: Option<&str>, cache: Cache, services: &Services<'_>) -> Result<Outcome, Error> {
     let publishing = Publishing::of(named, services)?;
     let cache = Arc::new(cache);

@@ -23,10 +23,6 @@ pub struct Request {
 }
 
 /// Takes requirements out of the configuration, and their entries out of the lock file.
-///
-/// # Errors
-///
-/// What keeps the run from beginning.
 pub fn remove(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let options = LockOptions { dry_run: request.dry_run, accept_no_configuration: true, ..LockOptions::default() };
     let targets = Targets::of(&services.scope, false, Unlocked::Told)?;

@@ -20,10 +20,6 @@ use crate::workspace::root_settings;
 /// Where git has not merged the path, the texts are those of its index, which the driver would have got: between markers
 /// git may have merged a part of an entry by itself, so that a side mixes two versions. Conflicts that somebody decided
 /// by hand, by leaving one side without markers, stay decided. Where git knows nothing, the sides come from the markers.
-///
-/// # Errors
-///
-/// Markers out of order, or sides that can be had from nowhere; a conflict in the configuration.
 pub(super) fn resolve(
     file: &Path,
     text: &[u8],
@@ -67,10 +63,6 @@ pub(super) fn resolve(
 }
 
 /// The files of the repository that git could not merge, as far as they are ours; relative to the process.
-///
-/// # Errors
-///
-/// Those of git.
 pub(super) fn conflicted(services: &Services<'_>) -> Result<Vec<PathBuf>, Error> {
     let start = services.scope.directories().into_iter().next().unwrap_or_default();
     let start = if start.as_os_str().is_empty() { Path::new(".") } else { &start };
@@ -105,10 +97,6 @@ pub(super) struct Configuration {
 
 impl Configuration {
     /// Reads the configuration next to a lock file; other files need none.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the settings; conflict markers in a file of the configuration.
     fn load(file: &Path, services: &Services<'_>) -> Result<Self, Error> {
         if file.file_name().is_none_or(|name| name != lockfile::FILE_NAME) {
             return Ok(Self::default());
@@ -172,10 +160,6 @@ fn checkout(side: Side, file: &Path) -> String {
 }
 
 /// Refuses to merge what no tool writes, on either side.
-///
-/// # Errors
-///
-/// The first such value, with the command that takes the other side.
 pub(super) fn refuse_not_literal(file: &Path, [ours, theirs]: [&[u8]; 2], options: MergeOptions) -> Result<(), Error> {
     let wrong = |text| not_literal(document_of(file), text, options.dialect);
     let (side, finding, other) = match (wrong(ours), wrong(theirs)) {

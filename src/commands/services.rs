@@ -48,28 +48,16 @@ impl Services<'_> {
     }
 
     /// What the run is told about each of the root modules that were named.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with directories and settings files.
     pub fn named_roots(&self) -> Result<Vec<RunSettings>, Error> {
         named_roots(&self.scope)
     }
 
     /// Standard input, to its end.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
     pub fn read_stdin(&self) -> Result<Vec<u8>, Error> {
         self.read_stdin_to(u64::MAX - 1)
     }
 
     /// At most one byte more than so many of standard input.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
     pub fn read_stdin_to(&self, limit: u64) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);

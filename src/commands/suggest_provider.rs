@@ -13,10 +13,6 @@ use crate::workspace::{RunSettings, directory, one_dialect};
 
 /// Adds near names to errors about providers, as typed, that there are not or that no root module knows; and to any
 /// error where a directory was typed in their place.
-///
-/// # Errors
-///
-/// As handed in.
 pub fn with_near_names(
     done: Result<Outcome, Error>,
     services: &Services<'_>,

@@ -68,10 +68,6 @@ enum Place {
 
 impl<'a> Targets<'a> {
     /// Those of `-C`, or with `-r` those below.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with directories and with the settings of those that were named.
     pub fn of(scope: &'a Scope, recursive: bool, unlocked: Unlocked) -> Result<Self, Error> {
         Self::within(scope, recursive, unlocked, None)
     }
@@ -166,10 +162,6 @@ impl<'a> Targets<'a> {
     }
 
     /// Makes sure that there is something to look at.
-    ///
-    /// # Errors
-    ///
-    /// If there is nothing.
     pub fn or_none(self) -> Result<Self, Error> {
         if self.paths.is_empty() && self.outcomes.is_empty() {
             let first = self.scope.directories().into_iter().next().unwrap_or_default();
@@ -180,10 +172,6 @@ impl<'a> Targets<'a> {
     }
 
     /// The settings of one, by its number.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with its settings files.
     pub fn settings(&self, at: usize) -> Result<RunSettings, Error> {
         let settings = match &self.places[at] {
             Place::Named(settings) => (**settings).clone(),
@@ -198,10 +186,6 @@ impl<'a> Targets<'a> {
     }
 
     /// The settings of all.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with their settings files.
     pub fn all_settings(&self) -> Result<Vec<RunSettings>, Error> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
         for settings in parallel::each(self.paths.len(), parallel::cores(), |at| self.settings(at)) {

@@ -25,20 +25,12 @@ pub struct TrustStore {
 
 impl TrustStore {
     /// Reads the trust file; one that is not there remembers no signer.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it.
     pub fn load(place: &TrustPlace) -> Result<Self, Error> {
         let text = trust_file::read(&place.path).map_err(|error| error.shown_as(&place.shown))?;
         Self::decoded(text, place)
     }
 
     /// What a trust file remembers that is not at its place now, by its bytes.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it.
     pub fn of_text(bytes: Option<&[u8]>, place: &TrustPlace) -> Result<Self, Error> {
         let not_text = |_| {
             let message = format!("cannot read {}: it is not UTF-8 text", place.shown.display());
@@ -85,10 +77,6 @@ impl TrustStore {
     }
 
     /// Takes in what was learned; gives what is new of it.
-    ///
-    /// # Errors
-    ///
-    /// Where a update contradicts what is remembered by now; then none of them is taken.
     pub fn learn(&mut self, updates: Vec<TrustUpdate>) -> Result<Vec<TrustUpdate>, Error> {
         let mut pins = self.file.pins.clone();
         let mut new = Vec::new();
@@ -106,10 +94,6 @@ impl TrustStore {
     ///
     /// What another run wrote meanwhile stays: the updates are applied to what is there now. `named` tells what the keys
     /// that were listed with a release say of themselves.
-    ///
-    /// # Errors
-    ///
-    /// What the disk says, and where a update contradicts what another run has learned.
     pub fn commit(&mut self, named: KeysOfRelease<'_>) -> Result<bool, Error> {
         if self.updates.is_empty() {
             return Ok(false);
@@ -128,10 +112,6 @@ impl TrustStore {
 
     /// Changes what is remembered and writes it; true if the bytes of the file changed. What keys say of themselves stands
     /// above the block that begins to accept them, for whoever reviews the change.
-    ///
-    /// # Errors
-    ///
-    /// What the change says, or the disk.
     pub fn change(
         &mut self,
         names: &Identities,

@@ -26,10 +26,6 @@ pub struct Request {
 }
 
 /// Selects the newest versions that the constraints allow.
-///
-/// # Errors
-///
-/// Options that do not fit the providers or root modules that are named, and what keeps the run from beginning.
 pub fn upgrade(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { options, below, bump } = request;
     let selection = options.upgrade.clone().unwrap_or_default();

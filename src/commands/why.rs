@@ -24,10 +24,6 @@ pub struct Request {
 }
 
 /// Tells who asks for providers.
-///
-/// # Errors
-///
-/// What keeps the run from beginning; what is wrong with one root module stands in its outcome.
 pub fn why(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { providers, recursive } = request;
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;

@@ -35,10 +35,6 @@ pub struct Edit<'a> {
 
 /// Writes a lock file, and after it the configuration that it belongs to; true if any bytes changed, none if the
 /// configuration is not what was read: then nothing was written. The caller holds the lock on the directory.
-///
-/// # Errors
-///
-/// Whatever the disk says; then all old texts are still there, unless it failed between one file and the next.
 pub fn commit(write: &Write, edits: &[Edit<'_>]) -> Result<Option<bool>, Error> {
     let lock =
         Replacement { path: &write.path, bytes: write.text.as_bytes(), mode: LOCK_FILE_MODE, was: Expected::Anything };

@@ -93,11 +93,6 @@ pub type Wanted = (Rules, Vec<Platform>, Option<LockEntry>);
 
 /// Decides which providers are looked at, and which version of each is wanted.
 ///
-/// # Errors
-///
-/// One error for each provider that was named but is not required, and for each locked version that its constraints
-/// no longer allow.
-///
 /// Source: `internal/providercache/installer.go`, `internal/command/providers_lock.go`.
 pub fn plan(
     (requirements, lock): (&Requirements, &LockFile),

@@ -31,10 +31,6 @@ impl Shutdown {
 
 impl Background {
     /// Works until there is an answer or Ctrl-C.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Interrupted`] on Ctrl-C, and when the system has no threads for a runtime.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
         self.runtime()?.block_on(or_interrupted(work, self.over.clone()))
     }

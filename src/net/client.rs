@@ -89,10 +89,6 @@ impl Client {
     /// Reads a whole document.
     ///
     /// Asks again after failures that may pass: no connection, no answer in time, a body cut short, 429, 5xx but 501.
-    ///
-    /// # Errors
-    ///
-    /// [`NetError`]; [`NetError::status`] tells answers that are no success apart.
     pub async fn document(&self, ask: &Ask) -> Result<Document, NetError> {
         let mut retry = Retry::new(self.inner.options.first_delay, self.inner.options.retries);
         loop {

@@ -52,10 +52,6 @@ impl Credentials {
     }
 
     /// The token for a host. The helper is asked at most once a host.
-    ///
-    /// # Errors
-    ///
-    /// [`HelperError`]: fatal for questions to providers; discovery and modules go on without a token.
     pub async fn token(&self, host: &Hostname) -> Result<Option<Secret>, HelperError> {
         if let Some(secret) = self.environment.get(host) {
             return Ok(Some(secret.clone()));

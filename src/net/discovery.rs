@@ -131,20 +131,12 @@ impl Discovery {
     }
 
     /// What a host offers.
-    ///
-    /// # Errors
-    ///
-    /// All of [`DiscoveryError`] but `NoService` and `ServiceUrl`: a host that answers 404 offers nothing.
     pub async fn services(&self, host: &Hostname) -> Result<Arc<ServiceMap>, DiscoveryError> {
         self.answers.answer(host.clone(), self.find(host)).await
     }
 
     /// The base URL of a service of a host. The URLs of its answers are relative to it as it is: for `providers.v1`
     /// without a final `/` the last segment gives way, as in the tools.
-    ///
-    /// # Errors
-    ///
-    /// [`DiscoveryError`].
     pub async fn url(&self, host: &Hostname, service: Service) -> Result<Url, DiscoveryError> {
         self.services(host).await?.url(service)
     }
@@ -198,10 +190,6 @@ impl ServiceMap {
     }
 
     /// The base URL of a service; that of modules always ends with `/`.
-    ///
-    /// # Errors
-    ///
-    /// [`DiscoveryError::NoService`], [`DiscoveryError::ServiceUrl`].
     pub fn url(&self, service: Service) -> Result<Url, DiscoveryError> {
         let Some(Some(text)) = self.services.get(service.id()) else {
             let other_version = self.services.keys().any(|id| id.starts_with(service.family()));

@@ -63,10 +63,6 @@ impl Download {
     }
 
     /// Asks for the archive, again if need be, until an answer of success begins.
-    ///
-    /// # Errors
-    ///
-    /// [`NetError`] when no attempt is left, or another would not help.
     pub async fn open(&mut self) -> Result<Body, NetError> {
         loop {
             match Box::pin(self.client.open(&self.ask)).await {
@@ -83,10 +79,6 @@ impl Download {
     }
 
     /// Waits for the time of the next attempt after a body broke off.
-    ///
-    /// # Errors
-    ///
-    /// The error itself when no attempt is left, or another would not help.
     pub async fn again(&mut self, error: NetError) -> Result<(), NetError> {
         self.retry.again(error, &self.client).await
     }
@@ -129,11 +121,6 @@ impl Body {
 
     /// Appends what comes next to the buffer, until that holds 128 KiB or the body ends. It may get more, never more
     /// than one read of the connection beyond (about 512 KiB). False when nothing is left.
-    ///
-    /// # Errors
-    ///
-    /// [`NetError`] if the body ends before its announced length, stays silent too long, comes too slowly (less than 1
-    /// KiB/s after a minute, more than two hours), has more than 4 GiB or the connection breaks. What was appended to the buffer is lost; see [`Download::again`].
     pub async fn fill(&mut self, buffer: &mut Vec<u8>) -> Result<bool, NetError> {
         if self.length.unwrap_or_default().max(self.received) > LIMIT {
             return Err(self.failed(Fault::TooLarge(LIMIT)));

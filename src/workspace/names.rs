@@ -27,10 +27,6 @@ pub struct Names<'a> {
 
 impl Names<'_> {
     /// The provider that a text names; one that the root module does not know only by its address.
-    ///
-    /// # Errors
-    ///
-    /// A text that is no address and means nothing else here.
     pub fn resolve(&self, text: &str) -> Result<ProviderAddr, Error> {
         let parsed = ProviderAddr::parse(text, self.dialect);
         if !text.contains('/') {

@@ -17,10 +17,6 @@ pub struct Readings {
 
 impl Readings {
     /// The lock file that some bytes are.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it.
     pub fn lock_file(&self, bytes: &[u8], dialect: Dialect) -> Result<Arc<Decoded>, Vec<Finding>> {
         let known = &self.locks[dialect as usize];
         match known.get(bytes) {

@@ -47,10 +47,6 @@ impl Reading {
 
 impl RootModule {
     /// Reads the lock file.
-    ///
-    /// # Errors
-    ///
-    /// That of the system. What is wrong with the text is kept.
     pub fn open(settings: &RunSettings) -> Result<Self, Error> {
         let bytes = lock_file::read(&settings.lock_file())?;
         let lock = bytes.as_ref().map(|bytes| settings.readings.lock_file(bytes, settings.dialect));
@@ -58,10 +54,6 @@ impl RootModule {
     }
 
     /// Reads the configuration.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it; that there is none, where there must be.
     pub fn read_configuration(&mut self, how: Reading) -> Result<(), Error> {
         let Reading { missing, of_either_tool, required } = how;
         let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };
@@ -79,10 +71,6 @@ impl RootModule {
     }
 
     /// What the lock file says; none if there is none.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it.
     pub fn decoded(&self) -> Result<Option<&Decoded>, Error> {
         match &self.lock {
             None => Ok(None),

@@ -116,10 +116,6 @@ impl RunSettings {
     }
 
     /// Reads the module tree, and has fetched what is missing in it.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with it.
     pub fn load_tree(&self, options: &TreeOptions) -> Result<Arc<Tree>, Vec<TreeError>> {
         self.modules.clone().load_tree(&self.root, options, &self.module_terms(), &|_| {})
     }

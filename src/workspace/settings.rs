@@ -14,10 +14,6 @@ use crate::path::worktree::{self, Place};
 use crate::settings::{self, Settings};
 
 /// Settings for each of the root modules that were named.
-///
-/// # Errors
-///
-/// All that is wrong with directories and settings files, as one error.
 pub fn named_roots(scope: &Scope) -> Result<Vec<RunSettings>, Error> {
     let (mut roots, mut errors, mut places) = (Vec::new(), Vec::new(), BTreeSet::new());
     for directory in scope.directories() {
@@ -37,10 +33,6 @@ pub fn one_dialect(roots: &[RunSettings]) -> Option<Dialect> {
 }
 
 /// Settings for a root module that was found: where to open it, and how reports name it.
-///
-/// # Errors
-///
-/// All that is wrong with its settings files.
 pub fn root_settings(root: &Path, shown: &Path, scope: &Scope) -> Result<RunSettings, Error> {
     let settings = of_root(root, scope)?;
     Ok(RunSettings { path: shown.to_owned(), ..settings })
@@ -149,10 +141,6 @@ pub fn shown_from(directory: &Path, path: &Path) -> PathBuf {
 }
 
 /// The tool for a text that is to be taken for the lock file of a directory.
-///
-/// # Errors
-///
-/// All that is wrong with the settings files of the directory.
 pub fn dialect_of_text(directory: &Path, text: &[u8], scope: &Scope) -> Result<Dialect, Error> {
     let settings = settings_files(&Place::of(directory), &scope.environment)?;
     let clues = || dialect_by_clues(directory, text, &scope.environment.variables);

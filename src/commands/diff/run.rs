@@ -48,11 +48,6 @@ type Answers = BTreeMap<Place, Arc<Releases>>;
 type Compared = (PathBuf, Result<Comparison, Error>);
 
 /// Explains what changed between two texts of lock files.
-///
-/// # Errors
-///
-/// Names that mean nothing, or two things, where only one root module was named; what keeps all questions from being
-/// asked.
 pub fn diff(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let directories = services.scope.directories();
     let mut compared = Vec::new();

@@ -31,10 +31,6 @@ pub struct Addition {
 
 impl Addition {
     /// The provider.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the address.
     pub fn address(&self, dialect: Dialect) -> Result<ProviderAddr, Error> {
         ProviderAddr::parse(&self.source, dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))
@@ -78,10 +74,6 @@ pub struct Pending {
 
 impl Pending {
     /// The edits of configuration for the selected versions, and what is required then.
-    ///
-    /// # Errors
-    ///
-    /// A provider that is required otherwise already.
     pub fn complete(
         &self,
         requirements: &Requirements,

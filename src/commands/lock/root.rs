@@ -87,19 +87,11 @@ pub(super) struct Edit {
 
 impl Root {
     /// Reads the lock file, the configuration and the state, as far as the options want them.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with what was read.
     pub fn open(settings: &RunSettings, options: &LockOptions, cache: &Cache) -> Result<Self, Error> {
         Self::of(read(settings, options)?, options, cache)
     }
 
     /// The same of the part of the module tree that is known while the rest is fetched.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with what was read.
     pub(in crate::commands) fn in_part(
         settings: &RunSettings,
         tree: &Arc<Tree>,

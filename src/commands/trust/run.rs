@@ -25,10 +25,6 @@ pub enum Request {
 }
 
 /// Shows or changes who may sign which provider.
-///
-/// # Errors
-///
-/// All that is wrong with settings, lock files and trust files; what keeps all questions from being asked.
 pub fn trust(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let action = match request {
         Request::Init { recursive } => return init(*recursive, services),

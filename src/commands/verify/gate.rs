@@ -49,10 +49,6 @@ const GAP: &str = "`init` re-downloads modules, and a tag may move before that: 
                    `tflock verify --installed` afterwards, to check what was installed";
 
 /// Checks lock files: changes nothing, learns nothing.
-///
-/// # Errors
-///
-/// What would make the gate weaker than whoever asked thinks, and what keeps the run from beginning.
 pub fn verify(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let scope = &services.scope;
     forbidden(request, scope)?;

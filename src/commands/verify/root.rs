@@ -64,11 +64,6 @@ pub struct Change {
 
 impl Root {
     /// Reads the lock file, the configuration and what is tracked of packages.
-    ///
-    /// # Errors
-    ///
-    /// If the lock file cannot be read. What is wrong with its text is a finding; what is wrong with the configuration is
-    /// kept, since most of what a lock file is judged by is not there.
     pub fn open(settings: &RunSettings, pins: Option<Arc<Counted>>, packages: &[TrackedFolder]) -> Result<Self, Error> {
         let mut module = RootModule::open(settings)?;
         let unread = module.read_configuration(Reading::LENIENT).err();

@@ -16,10 +16,6 @@ pub(super) type FirstSeen = BTreeMap<String, Option<SystemTime>>;
 impl Base {
     /// The first sight of each release that is new in a lock file and stood in another one before, where the policy wants
     /// an age. The date of a signature is the word of whoever made it.
-    ///
-    /// # Errors
-    ///
-    /// What git says of the history.
     pub(super) fn first_seen(
         &self,
         root: &Root,

@@ -13,11 +13,6 @@ use crate::verify::{self, Counted};
 impl Base {
     /// The pins that count for a change, and what it did to the trust file. One outside of the work tree is out of its
     /// reach, and counts as it is.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with the trust file, at the revision or in the work tree; and that one which was `named` is not where
-    /// it is believed.
     pub fn pins(&self, place: &TrustPlace, named: bool) -> Result<(Option<Counted>, Vec<Finding>), Error> {
         let now = TrustStore::load(place)?;
         let known = |store: &TrustStore| store.exists().then(|| store.pins().clone());
