@@ -39,7 +39,7 @@ fn what_was_probably_meant_is_named() {
         (&["trust", "forget", &wigdet], "help: did you mean localhost:PORT/acme/widget?"),
         (&["lock", "below"], "help: below is a directory; to work there, pass it as -C below"),
         (&["below", "lock"], "help: below is a directory; to work there, pass it as -C below"),
-        (&["lock", "be low"], "help: be low is a directory; to work there, pass it as -C 'be low'"),
+        (&["lock", "be low"], "help: be low is a directory; to work there, pass it as -C \"be low\""),
         (&["fmt", "be low"], "be low is a directory, not a lock file\n  help: `tflock -C \"be low\" fmt` formats"),
         (&["mirror", "a b", "--offline"], "`tflock mirror --check \"a b\"` needs no network"),
         (&["-C", "belwo", "lock"], "help: did you mean below?"),
