@@ -163,7 +163,7 @@ mod tests {
         let wanted = |file: &str| format!("`git log --patch -- {file}`, `git show REV:PATH`");
         assert_eq!(told(stand(&[], false, ""), "x.hcl"), wanted("x.hcl"));
         assert_eq!(told(stand(&[], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
-        assert_eq!(told(stand(&["a b"], false, ""), "a b/x.hcl"), wanted("'a b/x.hcl'"));
+        assert_eq!(told(stand(&["a b"], false, ""), "a b/x.hcl"), wanted("\"a b/x.hcl\""));
         assert_eq!(told(stand(&[], true, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
         assert_eq!(told(stand(&["a", "b"], false, ".."), "a/x.hcl"), wanted("../a/x.hcl"));
     }
