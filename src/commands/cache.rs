@@ -24,7 +24,6 @@ pub enum Request {
     Prune {
         /// Everything, also what is known of hashes.
         all: bool,
-        /// What was imported.
         imported: bool,
     },
     /// To write what was computed here into a file, `-` for standard output.

@@ -44,10 +44,6 @@ pub struct Bump<'a> {
 }
 
 /// Writes requirements into the configuration of a root module, and has the run lock them and nothing else.
-///
-/// # Errors
-///
-/// An address or constraint that is none, or a provider that is required already.
 pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Result<Root, Error> {
     let files = if additions.iter().all(|addition| addition.lock_only) { Vec::new() } else { sources(settings)? };
     let (mut edited, mut asked) = (files.clone(), Vec::new());
@@ -87,10 +83,6 @@ pub fn add(mut root: Root, settings: &RunSettings, additions: &[Addition]) -> Re
 }
 
 /// Makes sure that the version that is locked may stay, where none is newly selected.
-///
-/// # Errors
-///
-/// A constraint that does not allow it.
 fn keep_locked(root: &Root, addr: &ProviderAddr, addition: &Addition) -> Result<(), Error> {
     let (Some(text), Some(entry)) = (&addition.constraint, root.lock().get(addr)) else { return Ok(()) };
     let is_against = Constraints::parse_config(text).is_ok_and(|terms| !terms.allows(&entry.version));
@@ -138,10 +130,6 @@ fn remember(root: Root, settings: &RunSettings, addr: &ProviderAddr) -> Root {
 
 /// Takes requirements out of the configuration of a root module, and entries that nothing else requires out of its lock
 /// file.
-///
-/// # Errors
-///
-/// A provider that is neither required nor locked, or that is still used, unless `force`.
 pub fn remove(mut root: Root, settings: &RunSettings, asked: &Removal) -> Result<Root, Error> {
     let Removal { providers, force, lock_only } = asked;
     let (force, lock_only) = (*force, *lock_only);
@@ -171,10 +159,6 @@ pub fn remove(mut root: Root, settings: &RunSettings, asked: &Removal) -> Result
 
 /// Rewrites the constraints of the root module that do not allow the wanted version of providers: the given one, or the
 /// newest that all other constraints allow.
-///
-/// # Errors
-///
-/// A constraint of another module that does not allow the given version either.
 pub fn bump(mut root: Root, settings: &RunSettings, asked: Bump<'_>) -> Result<Root, Error> {
     let Bump { wanted, prereleases, offered } = asked;
     let files = sources(settings)?;

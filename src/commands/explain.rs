@@ -65,11 +65,9 @@ pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
 enum Topic {
     /// A page of the documentation.
     Page(&'static topics::Topic),
-    /// A rule.
     Rule(Rule),
     /// A kind of change, as annotations call it.
     Item(ItemRule),
-    /// A hash.
     Hash(PackageHash),
     /// A provider, as typed.
     Address(String),

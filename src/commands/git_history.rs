@@ -14,7 +14,6 @@ use crate::workspace::RunSettings;
 /// The last entry that a provider had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
-    /// The entry.
     pub entry: LockEntry,
     /// The short name of the last commit that has it.
     pub commit: String,

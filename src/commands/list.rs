@@ -118,7 +118,6 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
 struct Attribution {
     /// The platforms of its hashes.
     platforms: Vec<Platform>,
-    /// Its signer.
     signer: Option<Signer>,
 }
 

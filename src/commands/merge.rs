@@ -37,7 +37,6 @@ pub struct Driven {
     pub base: PathBuf,
     /// Ours, which takes the result.
     pub ours: PathBuf,
-    /// Theirs.
     pub theirs: PathBuf,
     /// The length of conflict markers.
     pub marker_size: Option<u16>,

@@ -75,7 +75,6 @@ struct Known {
 /// What is selected.
 #[derive(Default)]
 struct Chosen {
-    /// The version.
     version: Option<Version>,
     /// Newer ones, and why they are not selected.
     passed_over: Vec<(Version, String)>,

@@ -194,7 +194,6 @@ fn stage(file: &Path, stage: Stage) -> Option<Vec<u8>> {
     Git::open(directory_of(file)).ok()?.stage(file.file_name()?.to_str()?, stage)
 }
 
-/// The directory of a file.
 pub(super) fn directory_of(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

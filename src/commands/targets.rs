@@ -73,10 +73,6 @@ impl<'a> Targets<'a> {
     }
 
     /// The same, where other settings than those of the work tree may say which directories are left out of the search.
-    ///
-    /// # Errors
-    ///
-    /// As [`Targets::of`].
     pub fn within(
         scope: &'a Scope,
         recursive: bool,
@@ -185,7 +181,6 @@ impl<'a> Targets<'a> {
         Ok(settings)
     }
 
-    /// The settings of all.
     pub fn all_settings(&self) -> Result<Vec<RunSettings>, Error> {
         let (mut all, mut errors) = (Vec::new(), Vec::new());
         for settings in parallel::each(self.paths.len(), parallel::cores(), |at| self.settings(at)) {

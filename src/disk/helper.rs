@@ -38,7 +38,6 @@ pub enum HelperError {
     /// The program cannot be started.
     #[error("cannot start credentials helper {}: {reason}", program.display())]
     Start {
-        /// The program.
         program: PathBuf,
         /// Why not.
         reason: String,
@@ -46,7 +45,6 @@ pub enum HelperError {
     /// No answer in time.
     #[error("credentials helper {} gave no answer within {} s", program.display(), limit.as_secs_f32())]
     Timeout {
-        /// The program.
         program: PathBuf,
         /// The time it had.
         limit: Duration,
@@ -54,7 +52,6 @@ pub enum HelperError {
     /// It says that it failed.
     #[error("error in credentials helper {}: {message}", program.display())]
     Failed {
-        /// The program.
         program: PathBuf,
         /// The first line of its standard error, control characters escaped.
         message: String,

@@ -63,7 +63,6 @@ enum Reach {
     Covered,
     /// A name that begins with a dot.
     Hidden,
-    /// What is outside of it.
     Outside,
 }
 

@@ -33,12 +33,7 @@ pub struct OciCredentials {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OciCredential {
     /// A user and a password.
-    Password {
-        /// The user.
-        user: String,
-        /// The password.
-        password: Secret,
-    },
+    Password { user: String, password: Secret },
     /// A token that the registry itself takes.
     AccessToken(Secret),
     /// A token for which another one is given out.

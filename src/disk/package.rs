@@ -55,7 +55,6 @@ pub enum PackageError {
     },
 }
 
-/// Hashes an archive.
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {
     let read_error = |source| PackageError::Read { path: path.to_owned(), source };
     let mut file = open_file(path)?;

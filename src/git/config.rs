@@ -56,9 +56,7 @@ impl Git {
 pub enum Stage {
     /// The common ancestor.
     Base = 1,
-    /// Ours.
     Ours = 2,
-    /// Theirs.
     Theirs = 3,
 }
 

@@ -9,7 +9,6 @@ use crate::lockfile;
 /// A file as it was when it last held something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Last {
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// The short name of the last commit in which it held that.
     pub commit: String,

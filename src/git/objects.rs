@@ -27,10 +27,6 @@ impl Git {
 
     /// The lock files, trust files and module lock files of the whole work tree, relative to the top: tracked ones, and
     /// others that are not ignored.
-    ///
-    /// # Errors
-    ///
-    /// [`GitError::Failed`].
     pub fn own_files(&self) -> Result<Vec<String>, GitError> {
         let patterns = [lockfile::FILE_NAME, crate::trust::pins::FILE_NAME, crate::modulelock::FILE_NAME]
             .map(|name| format!(":(top,glob)**/{name}"));

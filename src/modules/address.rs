@@ -59,10 +59,6 @@ pub enum AddressError {
 
 impl RemoteAddress {
     /// An address in any of its forms.
-    ///
-    /// # Errors
-    ///
-    /// [`AddressError`].
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         match ModuleSource::parse(text, false, Dialect::Terraform) {
             Ok(ModuleSource::Remote(module)) => Self::of(&module),
@@ -72,19 +68,11 @@ impl RemoteAddress {
     }
 
     /// The address of a call; what somebody else names is no file of this machine.
-    ///
-    /// # Errors
-    ///
-    /// [`AddressError`].
     pub fn of(module: &RemoteModule) -> Result<Self, AddressError> {
         Self::of_call(module, None)
     }
 
     /// The address of a call, which may name a git repository inside of the work tree.
-    ///
-    /// # Errors
-    ///
-    /// [`AddressError`].
     pub fn of_call(module: &RemoteModule, work_tree: Option<&Path>) -> Result<Self, AddressError> {
         let (forced, place) = module.method();
         let url = Url::parse(place).map_err(|_| AddressError::Syntax(module.to_string()))?;
@@ -203,10 +191,6 @@ impl fmt::Display for RemoteAddress {
 }
 
 /// Joins the directory of a location and that of the call.
-///
-/// # Errors
-///
-/// [`AddressError::Subdir`].
 pub(super) fn join_subdirs(outer: &str, inner: &str) -> Result<String, AddressError> {
     clean_subdir(&format!("{outer}/{inner}"))
 }

@@ -22,7 +22,6 @@ use crate::net::{Ask, Authorization, Body, Client, Document, Download, Kind, Net
 /// The most bytes of an archive.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// What kind of archive it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArchiveKind {
     Zip,

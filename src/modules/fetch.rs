@@ -162,10 +162,6 @@ impl Fetcher {
     }
 
     /// The module that a call asks for.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be known, or is refused: [`Error::kind`] says which.
     pub async fn fetch(&self, wanted: &Wanted) -> Result<Fetched, Error> {
         match &wanted.source {
             ModuleSource::Registry(module) => Box::pin(self.of_registry(module, wanted)).await,

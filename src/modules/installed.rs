@@ -21,10 +21,6 @@ const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 /// The files of an installed copy that differ from those of a package of the cache, whose `tree` was given by a fetch. Names
 /// that no hash covers are not looked at.
-///
-/// # Errors
-///
-/// As [`super::copy_package`].
 pub fn differences(tree: &Path, at: &Path) -> Result<BTreeSet<String>, Error> {
     let package = Package::open(tree)?;
     let mut names = BTreeSet::new();

@@ -13,11 +13,6 @@ use crate::hash::Sha256Digest;
 
 /// Copies a package of the cache, whose `tree` was given by a fetch, into a directory that is not there yet. Each file is
 /// held to the digest that was taken when the package was fetched.
-///
-/// # Errors
-///
-/// [`ErrorKind::Unavailable`] if the package of the cache is damaged; it is removed, so that the next run fetches it again.
-/// [`ErrorKind::Disk`].
 pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
     let record = record(tree)?;
     let copy = |name: &String, digest: &String| -> io::Result<bool> {
@@ -48,10 +43,6 @@ pub fn copy_package(tree: &Path, to: &Path) -> Result<(), Error> {
 }
 
 /// True if a directory holds a package of the cache, all of it and nothing else. What git keeps for itself does not count.
-///
-/// # Errors
-///
-/// As [`copy_package`].
 pub fn is_laid_out(tree: &Path, at: &Path) -> Result<bool, Error> {
     let record = record(tree)?;
     let mut names = BTreeSet::new();

@@ -10,10 +10,6 @@ use crate::modulelock::Offered;
 
 impl Fetcher {
     /// What the source of a call offers now, each asked once a run.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be known, or is refused: [`Error::kind`] says which.
     pub async fn offered(&self, wanted: &Wanted) -> Result<Offered, Error> {
         match &wanted.source {
             ModuleSource::Registry(module) => {

@@ -56,10 +56,6 @@ impl ModuleRegistry {
     }
 
     /// All versions that a registry lists, in its order, as it writes them. Only the first module of an answer counts.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NotFound`] if the registry says that there is no such module; the other kinds mean that it is not known.
     pub async fn versions(&self, module: &RegistryModule) -> Result<Vec<String>, Error> {
         let url = self.endpoint(module, "versions").await?;
         let document = self.ask(module, url).await?;
@@ -73,11 +69,6 @@ impl ModuleRegistry {
     }
 
     /// Where a version of a module is.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NotFound`] if the registry says that there is no such version; [`ErrorKind::Package`] for a location
-    /// where no module may be; the other kinds mean that it is not known.
     pub async fn location(
         &self,
         module: &RegistryModule,

@@ -42,20 +42,11 @@ impl ModuleService {
     }
 
     /// What the sources of calls serve now in the place of what is locked for them, in the order asked for; all at once.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Interrupted`](crate::error::ErrorKind::Interrupted) on Ctrl-C, and what keeps everything from being asked,
-    /// such as CLI configuration that cannot be read.
     pub fn served(&self, dialect: Dialect, wanted: Vec<(Wanted, Pin)>) -> Result<Vec<Result<Served, Error>>, Error> {
         self.each(dialect, wanted, |fetcher, (wanted, pin)| async move { fetcher.served(&wanted, &pin).await })
     }
 
     /// What the sources of calls offer now, in the order asked for; all at once.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::served`].
     pub fn offered(&self, dialect: Dialect, wanted: Vec<Wanted>) -> Result<Vec<Result<Offered, Error>>, Error> {
         self.each(dialect, wanted, |fetcher, wanted| async move { fetcher.offered(&wanted).await })
     }

@@ -13,10 +13,6 @@ use crate::modulelock::{Pin, Served};
 
 impl Fetcher {
     /// What the source of a call serves now in the place of what is locked for it, each asked once a run.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be known, or is refused: [`Error::kind`] says which.
     pub async fn served(&self, wanted: &Wanted, pin: &Pin) -> Result<Served, Error> {
         let version = pin.version.as_ref().map(ModuleVersion::canonical).unwrap_or_default();
         let (package, content) = (wanted.source.package().unwrap_or_default(), &pin.content);

@@ -91,10 +91,6 @@ impl PackageRecord {
     }
 
     /// The hash of a package that was fetched whole, by which it can be locked.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Package`] if it has none.
     pub fn lockable(&self) -> Result<PackageHash, Error> {
         if let Some(hash) = self.hash.as_ref().and_then(|hash| hash.parse().ok()) {
             return Ok(hash);
@@ -113,10 +109,6 @@ struct Fact {
 
 impl Store {
     /// The packages below a cache directory; without one they last as long as the run.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Disk`] if there is no place for them.
     pub fn open(cache: Option<&Path>, now: SystemTime) -> Result<Self, Error> {
         if let Some(cache) = cache {
             return Ok(Self { place: cache.join(MODULES), _temporary: None, at_work: OnceLock::new(), now });
@@ -172,10 +164,6 @@ impl Store {
     }
 
     /// A new folder to lay out a package in. It goes away if nothing comes of it.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Disk`].
     pub fn staging(&self) -> Result<tempfile::TempDir, Error> {
         self.at_work.get_or_init(|| self.begin());
         let folder = self.place.join("staging");
@@ -202,10 +190,6 @@ impl Store {
     }
 
     /// Puts a package where all runs find it, unless it is there already.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Disk`].
     pub fn keep(&self, key: &str, staging: tempfile::TempDir, record: PackageRecord) -> Result<StoredPackage, Error> {
         // Of two that bring the same package one is first; what others may be reading stays as it is.
         let _one_by_one = self.turn(key);

@@ -10,10 +10,6 @@ use globset::GlobBuilder;
 use crate::error::{Error, ErrorKind};
 
 /// Finds a directory of a package.
-///
-/// # Errors
-///
-/// [`ErrorKind::NotFound`] if there is none, or several; [`ErrorKind::Package`] if a link leads out of the package.
 pub(super) fn expand(tree: &Path, subdir: &str, source: &str) -> Result<PathBuf, Error> {
     let missing = |what: &str| {
         Error::new(ErrorKind::NotFound, format!("the module package from {source} has {what} {subdir:?}"))

@@ -69,7 +69,6 @@ pub enum DiscoveryError {
     /// The host was asked and does not offer the service.
     #[error("the host {host} does not offer a {service}{}", if *other_version { " of a version that can be used" } else { "" })]
     NoService {
-        /// The host.
         host: Hostname,
         /// What was looked for.
         service: Service,
@@ -79,7 +78,6 @@ pub enum DiscoveryError {
     /// The host could not be asked.
     #[error("service discovery failed: could not connect to {host}: {error}")]
     Request {
-        /// The host.
         host: Hostname,
         /// What went wrong.
         error: Box<NetError>,
@@ -87,7 +85,6 @@ pub enum DiscoveryError {
     /// The host answered nonsense.
     #[error("service discovery failed: the host {host} answered {} with {reason}", url.as_str())]
     Document {
-        /// The host.
         host: Hostname,
         /// What answered.
         url: ShownUrl,
@@ -97,9 +94,7 @@ pub enum DiscoveryError {
     /// The service's URL cannot be used.
     #[error("the URL of the {service} of host {host} cannot be used: {reason}")]
     ServiceUrl {
-        /// The host.
         host: Hostname,
-        /// The service.
         service: Service,
         /// Why not.
         reason: String,

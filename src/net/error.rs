@@ -27,7 +27,6 @@ pub enum Fault {
     /// An answer with another status than success.
     #[error("{}", status_text(*.status))]
     Status {
-        /// The status.
         status: u16,
         /// True if the request that was refused carried a token.
         token_sent: bool,
@@ -78,7 +77,6 @@ pub enum Fault {
     /// The server asks for more patience than we have.
     #[error("the server asks to wait {} s, longer than the {} s that tflock waits", asked.as_secs(), limit.as_secs())]
     Wait {
-        /// What it asks.
         asked: Duration,
         /// What is waited at most.
         limit: Duration,

@@ -35,11 +35,6 @@ impl Retry {
     }
 
     /// Waits for the time of the next attempt after a failed one.
-    ///
-    /// # Errors
-    ///
-    /// The error itself, with the number of attempts, if there shall be no other; [`Fault::Wait`] if the server asks for
-    /// more than 60 s.
     pub(super) async fn again(&mut self, error: NetError, client: &Client) -> Result<(), NetError> {
         let delay = self.told_delay(error, client.watch())?;
         tokio::time::sleep(delay.min(client.budget().time_left().unwrap_or_default())).await;

@@ -21,9 +21,7 @@ pub enum Explained {
     Rule(Rule),
     /// A kind of change, as annotations call it.
     Item(ItemRule),
-    /// A hash.
     Hash(ExplainedHash),
-    /// A provider.
     Provider(ExplainedProvider),
 }
 
@@ -41,7 +39,6 @@ pub struct ItemRule {
 /// Where a hash is recorded, and where it comes from as far as that is known here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedHash {
-    /// The hash.
     pub hash: PackageHash,
     /// False if no package can have it, since it is not written as a hash of its scheme.
     pub well_formed: bool,
@@ -54,7 +51,6 @@ pub struct ExplainedHash {
 /// An entry of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedAt {
-    /// The provider.
     pub address: ProviderAddr,
     /// The locked version.
     pub version: Version,
@@ -67,15 +63,11 @@ pub struct RecordedAt {
 /// A release that has a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleaseOfHash {
-    /// The provider.
     pub address: ProviderAddr,
-    /// The version.
     pub version: Version,
-    /// What the hash is a hash of.
     pub origin: HashOrigin,
 }
 
-/// What a hash is a hash of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashOrigin {
     /// The kind.
@@ -84,7 +76,6 @@ pub struct HashOrigin {
     pub platforms: BTreeSet<Platform>,
 }
 
-/// What is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hashed {
     /// The files of a package.
@@ -107,7 +98,6 @@ pub struct ExplainedProvider {
 /// An entry, hash by hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedEntry {
-    /// The entry.
     pub entry: RecordedAt,
     /// Each recorded hash, and what it is a hash of, where that is known here.
     pub hashes: Vec<(PackageHash, Option<HashOrigin>)>,

@@ -21,20 +21,16 @@ pub struct MirrorReport {
     pub failed: Vec<Error>,
 }
 
-/// One package in a mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MirroredPackage {
-    /// The provider.
     pub address: ProviderAddr,
     /// The release.
     pub version: Version,
-    /// The platform.
     pub platform: Platform,
     /// Its file, below the mirror.
     pub file: PathBuf,
     /// Its size in bytes.
     pub size: u64,
-    /// Its hashes.
     pub hashes: Vec<PackageHash>,
     /// What was done.
     pub fate: Fate,

@@ -208,7 +208,6 @@ pub enum Body {
 /// One provider of `why`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Required {
-    /// The provider.
     pub address: ProviderAddr,
     /// Merged constraints and origins.
     pub requirement: Requirement,
@@ -230,7 +229,6 @@ pub struct OutdatedReport {
 /// One provider of `outdated`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outdated {
-    /// The provider.
     pub address: ProviderAddr,
     /// The version in the lock file.
     pub selected: Option<crate::version::Version>,
@@ -259,9 +257,7 @@ impl Outdated {
 /// One entry of `list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// The provider.
     pub address: ProviderAddr,
-    /// The entry.
     pub entry: LockEntry,
     /// Whether the configuration requires it; unknown without configuration.
     pub required: Option<bool>,

@@ -58,7 +58,6 @@ pub struct OutdatedModules {
 /// A package, as some calls use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutdatedModule {
-    /// Which versions.
     pub versions: ModuleVersions,
     /// The calls, by their path of names joined by dots.
     pub calls: BTreeSet<String>,
@@ -107,7 +106,6 @@ impl OutdatedModule {
 /// One call on the way from the root module to a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallOnPath {
-    /// Its name.
     pub name: String,
     /// The source, without secrets; none if it is not known.
     pub source: Option<String>,

@@ -35,7 +35,6 @@ pub struct FormattedFile {
 /// One line of `hash`: `HASH  PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashLine {
-    /// The hash.
     pub hash: PackageHash,
     /// The package, as it was given.
     pub path: PathBuf,

@@ -128,7 +128,6 @@ impl fmt::Display for PassedOver {
     }
 }
 
-/// One package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageFacts {
     /// The digest of the archive; none for an unpacked directory.

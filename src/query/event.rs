@@ -13,7 +13,6 @@ use crate::version::Version;
 /// One package: what is downloaded or read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PackageKey {
-    /// The provider.
     pub address: ProviderAddr,
     /// The release.
     pub version: Version,

@@ -48,9 +48,7 @@ pub enum Goal {
 /// The recorded hashes that are to be explained.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Explain {
-    /// The `h1:` hashes.
     pub h1: BTreeSet<PackageHash>,
-    /// The `zh:` hashes.
     pub zh: BTreeSet<PackageHash>,
     /// False if what the origin reports counts for nothing.
     pub believe: bool,

@@ -28,10 +28,6 @@ pub struct Discovered {
 
 /// Finds the root modules: directories with a lock file; with `create` also those with configuration that are called
 /// from nowhere in the work tree. Settings keep directories out of the search: those of the work tree if none are given.
-///
-/// # Errors
-///
-/// [`BelowError`] if the directory itself cannot be read.
 pub fn discover(start: &Path, create: bool, exclusions: Option<&Exclusions>) -> Result<Discovered, BelowError> {
     let survey = below::survey(start)?;
     let (locked, others): (Vec<Place>, Vec<Place>) = survey.places.into_iter().partition(|place| place.has_lock);

@@ -53,7 +53,6 @@ impl RootModule {
         Ok(Self { settings: settings.clone(), bytes, lock, tree: None })
     }
 
-    /// Reads the configuration.
     pub fn read_configuration(&mut self, how: Reading) -> Result<(), Error> {
         let Reading { missing, of_either_tool, required } = how;
         let options = TreeOptions { of_either_tool, ..self.settings.tree_options(missing) };

@@ -64,10 +64,6 @@ fn near(directory: &Path) -> Option<String> {
 }
 
 /// A directory to work in, never empty.
-///
-/// # Errors
-///
-/// If there is none.
 pub fn existing_directory(path: &Path) -> Result<PathBuf, Error> {
     let root = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     if root.is_dir() {

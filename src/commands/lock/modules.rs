@@ -18,7 +18,6 @@ use crate::workspace::RunSettings;
 pub(in crate::commands) struct LockedModules {
     /// The new text, if it is another one.
     pub(super) edit: Option<FileEdit>,
-    /// What changes.
     pub(super) changes: Vec<ModuleChange>,
     /// What keeps it from being written.
     pub(super) findings: Vec<Finding>,

@@ -30,7 +30,6 @@ pub struct Addition {
 }
 
 impl Addition {
-    /// The provider.
     pub fn address(&self, dialect: Dialect) -> Result<ProviderAddr, Error> {
         ProviderAddr::parse(&self.source, dialect)
             .map_err(|problem| Error::new(ErrorKind::Usage, format!("invalid provider address: {problem}")))

@@ -168,7 +168,6 @@ impl Root {
         &self.requirements
     }
 
-    /// What is locked.
     pub fn lock(&self) -> &LockFile {
         &self.lock
     }
@@ -192,7 +191,6 @@ impl Root {
         self
     }
 
-    /// An edit with the file that it is for.
     pub(super) fn placed(&self, texts: FileEdit) -> Edit {
         placed(&self.settings, texts)
     }
@@ -312,7 +310,6 @@ impl Root {
     }
 }
 
-/// An edit with the file that it is for.
 fn placed(settings: &RunSettings, texts: FileEdit) -> Edit {
     let shown = roots::join(&settings.path, &texts.path.to_string_lossy());
     Edit { place: settings.root.join(&texts.path), shown, texts }

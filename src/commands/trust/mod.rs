@@ -33,7 +33,6 @@ pub enum Action {
     Add {
         /// The address or pattern.
         providers: String,
-        /// The signer.
         signer: Signer,
     },
     /// Puts a signer in the place of the others, which stay for the versions that are locked.
@@ -47,7 +46,6 @@ pub enum Action {
     },
     /// Refuses a key for good.
     Deny {
-        /// The key.
         key: Fingerprint,
         /// Why.
         reason: String,
@@ -60,10 +58,6 @@ pub enum Action {
 }
 
 /// Does one action on the trust file of a root module's work tree. `cache` has the keys that registries listed.
-///
-/// # Errors
-///
-/// All that is wrong with the trust file or the arguments, and what the disk says.
 pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Outcome, Error> {
     let mut store = TrustStore::load(&settings.trust)?;
     let mut notes = Vec::new();
@@ -131,10 +125,6 @@ pub fn act(settings: &RunSettings, action: &Action, cache: &Cache) -> Result<Out
 
 /// What a text names: a pattern or an address, the local name that the root module gives a provider, or a type that only
 /// one provider of the root module, of the trust file or of the lock files beside it has.
-///
-/// # Errors
-///
-/// A text that is neither, and a type alone that nothing has: a misspelt one would pin what nobody uses.
 fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern, Error> {
     if text.contains('/') || text.contains('*') {
         return pattern(text, settings.dialect);
@@ -181,9 +171,6 @@ fn named(text: &str, settings: &RunSettings, pins: &Pins) -> Result<AddrPattern,
     }
 }
 
-/// # Errors
-///
-/// For a key that the trust file denies: whatever a pin says, it is refused.
 fn undenied(pins: &Pins, signer: &Signer) -> Result<(), Error> {
     let Some((key, reason)) = signer.key().and_then(|key| pins.denied.get_key_value(key)) else { return Ok(()) };
     let error = Error::new(ErrorKind::Usage, format!("the trust file denies the key {key}: {reason}"));

@@ -43,7 +43,6 @@ pub(super) fn findings(root: &Root) -> (Vec<Finding>, Vec<Error>) {
 /// What a directory of packages holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// What was installed.
     Installed,
     /// What may be installed, for platforms that may not be wanted here.
     Offered,

@@ -40,10 +40,6 @@ impl Opening {
 type Settled = (RunSettings, crate::dialect::Dialect);
 
 /// All that is read for each root module; each trust file is read once.
-///
-/// # Errors
-///
-/// All that is wrong with trust files; what is wrong with a root module stands in its place.
 pub fn open(targets: &Targets<'_>, base: Option<&Base>, scope: &Scope) -> Result<Opening, Error> {
     let settings: Vec<Result<Settled, Error>> = parallel::each(targets.paths.len(), parallel::cores(), |at| {
         let root = targets.settings(at)?;

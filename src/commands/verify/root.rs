@@ -52,7 +52,6 @@ static NO_LOCK: LazyLock<(LockFile, Spans)> = LazyLock::new(Default::default);
 /// What a root module is judged by as a change.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// The base.
     pub base: Compared,
     /// What the lock file said before.
     pub before: LockFile,

@@ -92,7 +92,6 @@ const LAST_LINE: usize = 7 + 64 + 1;
 /// The most bytes of one entry: two digests and a number of twenty digits, with spaces and a line feed.
 pub const LONGEST_LINE: u64 = 64 + 1 + 44 + 1 + 20 + 1;
 
-/// The line of one entry.
 pub fn encode_line(entry: &IndexEntry) -> String {
     format!("{} {} {}", entry.zh, entry.h1.to_base64(), entry.size)
 }

@@ -17,7 +17,6 @@ pub struct Stats {
     pub computed: usize,
     /// Entries of the index that were imported.
     pub imported: usize,
-    /// Documents.
     pub documents: usize,
     /// Release records.
     pub releases: usize,
@@ -42,9 +41,7 @@ pub enum Prune {
 /// What was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Files.
     pub files: usize,
-    /// Bytes.
     pub bytes: u64,
 }
 

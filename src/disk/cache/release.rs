@@ -25,9 +25,7 @@ const DISPUTED: &str = "disputed";
 /// What a release was when it was last seen: hints for attribution, to be checked against the documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleaseRecord {
-    /// The provider.
     pub address: ProviderAddr,
-    /// The version.
     pub version: Version,
     /// The document SHA256SUMS.
     pub sums: Sha256Digest,
@@ -56,10 +54,8 @@ pub enum Locked {
     Differently,
 }
 
-/// One package of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReleasePackage {
-    /// The platform it is for.
     pub platform: Platform,
     /// The name of the archive, as on its line in the sums.
     pub file_name: String,
@@ -128,7 +124,6 @@ impl Cache {
     }
 }
 
-/// All records.
 fn stored(folder: &Path) -> Vec<ReleaseRecord> {
     let records = files(&folder.join(FOLDER)).into_iter().filter_map(|file| {
         let text = std::fs::read_to_string(file.path()).ok()?;

@@ -34,7 +34,6 @@ pub enum CliConfigFault {
     Hostname {
         /// `host` or `credentials`.
         block: &'static str,
-        /// The label.
         label: String,
         /// Why not.
         reason: HostnameError,
@@ -52,7 +51,6 @@ pub enum CliConfigFault {
     /// A setting that must be there is not.
     #[error("{block} needs an argument {name:?}")]
     Missing {
-        /// The block.
         block: String,
         /// The argument.
         name: &'static str,

@@ -34,7 +34,6 @@ pub struct CliConfig {
     pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
     /// `credentials` blocks. A block without a usable token means: no token, and no helper is asked.
     pub credentials: BTreeMap<Hostname, Option<Secret>>,
-    /// The `credentials_helper`.
     pub credentials_helper: Option<CredentialsHelper>,
     /// `provider_installation`; none means the implicit one.
     pub installation: Option<Installation>,
@@ -63,7 +62,6 @@ pub struct CredentialsHelper {
     pub args: Vec<String>,
 }
 
-/// `registry_protocols { … }`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegistryProtocols {
     /// Further attempts of a metadata request; may be zero.

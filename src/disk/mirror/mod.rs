@@ -145,7 +145,6 @@ impl LocalPackages {
         self.0.get(version).into_iter().flat_map(BTreeMap::keys)
     }
 
-    /// The package of a version for a platform.
     pub fn package(&self, version: &Version, platform: &Platform) -> Option<&LocalPackage> {
         self.0.get(version)?.get(platform)
     }

@@ -29,7 +29,6 @@ pub struct ModuleRequest {
     pub pin: Option<Pin>,
 }
 
-/// A module that was fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedModule {
     /// Its directory, absolute.
@@ -82,7 +81,6 @@ pub struct ModuleLocking {
 /// Packages that are newly selected though they are locked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Reselected {
-    /// None.
     #[default]
     None,
     /// All.

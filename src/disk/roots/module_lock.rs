@@ -12,7 +12,6 @@ use crate::modulelock::{self, FILE_NAME, ModuleLockFile};
 /// A module lock file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadModuleLock {
-    /// Its text.
     pub text: String,
     /// What it says.
     pub file: ModuleLockFile,

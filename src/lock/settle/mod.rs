@@ -56,11 +56,6 @@ impl EntryDecision {
 
 /// Settles one provider, with the level that the settings want of a finding, and what else recorded a release that seems
 /// to be published again.
-///
-/// # Errors
-///
-/// Everything against it when a finding is at level deny, or the release lacks a platform or a protocol: then nothing
-/// may be written.
 pub fn settle(
     step: &Query,
     facts: &Selected,

@@ -85,7 +85,6 @@ fn decided(step: &Query, selected: &Selected, witnesses: &[Witness]) -> Result<E
     settle(step, selected, &|finding| finding, &|_| witnesses.to_vec())
 }
 
-/// The hashes that are written.
 fn written(step: &Query, selected: &Selected) -> Vec<PackageHash> {
     decided(step, selected, &[]).unwrap().entry.hashes.iter().cloned().collect()
 }

@@ -68,7 +68,6 @@ pub(super) enum UnpackError {
     /// The archive is damaged, or none.
     #[error("the archive cannot be read: {0}")]
     Archive(io::Error),
-    /// The disk.
     #[error("cannot write {}: {reason}", path.display())]
     Disk {
         /// The file or directory.
@@ -274,17 +273,12 @@ fn folded(part: &str) -> String {
     part.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_ascii_lowercase()
 }
 
-/// A name as text.
 pub(super) fn text_of(name: &[u8]) -> Result<&str, UnpackError> {
     std::str::from_utf8(name).map_err(|_| UnpackError::NotUtf8(shown(&String::from_utf8_lossy(name))))
 }
 
 /// Makes links below a directory. All directories that they stand in are made before the first of them, so that none is
 /// made through another, even where the file system takes two names for one.
-///
-/// # Errors
-///
-/// [`UnpackError::Disk`].
 pub(super) fn lay_links(top: &Path, links: &BTreeMap<String, String>) -> Result<(), UnpackError> {
     for name in links.keys() {
         let path = top.join(name);

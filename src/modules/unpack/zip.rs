@@ -15,7 +15,6 @@ const SMALL: usize = 1 << 20;
 /// The most bytes of the central directory.
 const MAX_DIRECTORY: u64 = 64 << 20;
 
-/// Unpacks a zip archive.
 pub(in crate::modules) fn unpack_zip(mut archive: File, builder: &mut Builder) -> Result<(), UnpackError> {
     unpack(&mut archive, builder)
 }

@@ -38,7 +38,6 @@ pub struct CopyOrder {
 /// A package that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
-    /// The name of its file.
     pub file_name: String,
     /// Shutdown its bytes.
     pub zh: PackageHash,

@@ -76,7 +76,6 @@ impl MirrorSource {
         self.offers.answer(addr.clone(), ask).await
     }
 
-    /// The packages that the mirror lists of a release.
     pub(super) async fn listed(&self, key: &ReleaseKey) -> Result<Arc<MirrorPackages>, Refusal> {
         let ask = async { Ok(self.mirror.packages(&key.0, &key.1).await.map(Arc::new)?) };
         self.listed.answer(key.clone(), ask).await

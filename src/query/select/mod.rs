@@ -16,7 +16,6 @@ use crate::version::Version;
 /// What sources have of one provider, as far as they were asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidates<'a> {
-    /// The provider.
     pub addr: &'a ProviderAddr,
     /// The versions, ascending.
     pub offers: &'a [Offer],

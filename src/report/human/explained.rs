@@ -144,7 +144,6 @@ fn list(platforms: &BTreeSet<Platform>) -> String {
     platforms.iter().map(Platform::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// What a hash is a hash of.
 fn origin(origin: &HashOrigin) -> String {
     let platforms =
         if origin.platforms.is_empty() { "an unknown platform".to_owned() } else { list(&origin.platforms) };

@@ -142,7 +142,6 @@ const MOST_HELPS: usize = 3;
 enum Advice {
     /// Words with which all of them can be settled.
     ForAll(String),
-    /// Its own for each.
     Own,
 }
 

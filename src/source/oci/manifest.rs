@@ -22,7 +22,6 @@ const TARGET: &str = "application/vnd.opentofu.provider-target";
 /// The media type of a layer that is a package.
 pub const ZIP: &str = "archive/zip";
 
-/// A manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Manifest {
@@ -48,7 +47,6 @@ pub struct Descriptor {
     pub digest: String,
     /// How many bytes it has.
     pub size: u64,
-    /// For which platform it is.
     platform: Option<Target>,
 }
 

@@ -28,7 +28,6 @@ enum Part {
     Type,
 }
 
-/// An OCI mirror.
 #[derive(Debug)]
 pub struct OciMirror {
     client: OciClient,
@@ -85,7 +84,6 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// The repository of a provider.
     pub fn repository(&self, addr: &ProviderAddr) -> Result<Repository, String> {
         let text = self.0.iter().map(|part| match part {
             Part::Text(text) => text,
@@ -113,7 +111,6 @@ impl OciMirror {
         &self.client
     }
 
-    /// The repository of a provider.
     pub fn repository(&self, addr: &ProviderAddr) -> Result<Repository, Error> {
         self.template.repository(addr).map_err(|reason| {
             let message = format!("the OCI mirror {} has no repository for {addr}: {reason}", self.shown);

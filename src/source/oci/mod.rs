@@ -53,7 +53,6 @@ impl OciClient {
         &self.client
     }
 
-    /// All tags of a repository.
     pub async fn tags(&self, repository: &Repository) -> Result<Vec<String>, Miss> {
         let wrong = |reason: String| unusable(repository, "", &reason);
         let mut tags = Vec::new();
@@ -75,7 +74,6 @@ impl OciClient {
         Err(wrong(format!("its list of tags has more than {MAX_PAGES} pages")).into())
     }
 
-    /// A manifest by its tag.
     pub async fn tagged(&self, repository: &Repository, tag: &str) -> Result<Manifest, Miss> {
         let ask = Ask::new(repository.url(&format!("manifests/{tag}")), Kind::Manifest);
         let what = format!(":{tag}");
@@ -149,7 +147,6 @@ fn written(digest: &Sha256Digest) -> String {
     format!("sha256:{digest}")
 }
 
-/// An error about a repository.
 fn about(repository: &Repository, kind: ErrorKind, message: String) -> Error {
     Error::new(kind, message).about_url(ShownUrl::new(&repository.url("")).as_str())
 }

@@ -52,10 +52,6 @@ pub struct Comparison {
 }
 
 /// Reads the two sides of what was asked for in a directory.
-///
-/// # Errors
-///
-/// Names that mean nothing, or two things; whatever git or the disk refuses.
 pub fn compare(asked: &Asked, directory: &Path, dialect: Option<Dialect>) -> Result<Comparison, Error> {
     match form(asked, directory)? {
         Form::Files(old, new) => {

@@ -75,11 +75,6 @@ pub struct Base {
 
 impl Base {
     /// Asks git about the work tree that a run is about: the commits, what differs, and the settings of both.
-    ///
-    /// # Errors
-    ///
-    /// Outside of git; if the revision means nothing; if the history is too short to tell where the change began; if
-    /// the settings of the revision are wrong; if there is a second trust file; if directories of several work trees are named.
     pub fn open(scope: &Scope, asked: &AskedBase) -> Result<Self, Error> {
         let mut places = Vec::new();
         for directory in scope.directories() {
@@ -182,10 +177,6 @@ impl Base {
     }
 
     /// The settings that are believed for a root module, by its place without symbolic links; none if those of the work tree are.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with those of the revision; and if the path of the root module is not UTF-8.
     pub fn settings(&self, root: &Path) -> Result<Option<Settings>, Error> {
         let way = root.strip_prefix(&self.top).unwrap_or(root);
         if way.to_str().is_none() {
@@ -207,10 +198,6 @@ impl Base {
 
     /// What each of some root modules was at the merge base. One that was not there yet is compared with what the lock files
     /// recorded that the change took away: its own may be one of them.
-    ///
-    /// # Errors
-    ///
-    /// What git says of files and of the history.
     pub fn before(&self, roots: &[&Root]) -> Result<Vec<Before>, Error> {
         let mut recorded = None;
         let modules: Vec<RepoPath> = roots.iter().map(|root| self.way_of(root).join(modulelock::FILE_NAME)).collect();
@@ -286,10 +273,6 @@ impl Base {
 
     /// Providers that are new to the repository, with names that are easily mistaken for those of others, unless the base
     /// pins them.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with the trust file of the base.
     pub fn similar_names(&self, root: &Root, used: &BTreeSet<ProviderAddr>) -> Result<Vec<Finding>, Error> {
         let new = root.lock().iter().map(|(addr, _)| addr).filter(|addr| !used.contains(addr));
         let mut findings: Vec<Finding> =
@@ -323,10 +306,6 @@ impl Base {
     }
 
     /// The findings about the work tree as a whole: its settings and its trust file.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with the files of the work tree: what cannot be read cannot be compared.
     pub fn policy(&self) -> Result<Vec<Finding>, Error> {
         Ok(self.lifted(policy::findings(self)?))
     }
@@ -344,10 +323,6 @@ impl Base {
     }
 
     /// The settings by which findings about the work tree as a whole are judged.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with those of the revision.
     pub fn top_settings(&self) -> Result<Settings, Error> {
         self.trusted.effective("")
     }
@@ -369,10 +344,6 @@ impl Base {
     }
 
     /// A second trust file is an error wherever it stands.
-    ///
-    /// # Errors
-    ///
-    /// If there is one.
     pub fn one_trust_file(&self) -> Result<(), Error> {
         let places = self.now(TRUST_FILE).into_iter().map(|path| self.top.join(path));
         Ok(crate::disk::trust_file::only_at_tops(places)?)

@@ -46,10 +46,6 @@ impl Base {
     }
 
     /// The pins that the change cannot reach.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with the trust file of the revision.
     pub fn trusted_pins(&self, place: &TrustPlace) -> Result<Pins, Error> {
         let Some(path) = self.trust_path(place) else { return Ok(TrustStore::load(place)?.pins().clone()) };
         let text = self.texts(&self.trusted, std::slice::from_ref(&path))?.into_iter().next().flatten();

@@ -41,10 +41,6 @@ impl Snapshot {
     }
 
     /// The settings for a directory, from the top: those there over those around it.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with them.
     pub(super) fn effective(&self, directory: &str) -> Result<Settings, Error> {
         effective(Path::new(directory), |path| match self.settings.get(&*RepoPath::of(path)).cloned() {
             None => Ok(None),
@@ -57,10 +53,6 @@ impl Snapshot {
     }
 
     /// The strictest of all settings for some directories; none if there are no such directories.
-    ///
-    /// # Errors
-    ///
-    /// All that is wrong with them.
     pub(super) fn strictest(&self, directories: &BTreeSet<String>) -> Result<Option<Settings>, Error> {
         let nearest = |directory: &String| {
             let has_settings =
