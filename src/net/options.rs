@@ -6,7 +6,7 @@ use super::proxy::Proxy;
 use crate::disk::cli_config::RegistryProtocols;
 use crate::settings::Variables;
 
-/// The settings of a [`super::Client`].
+/// The settings of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOptions {
     /// `User-Agent` of all requests.

@@ -34,7 +34,7 @@ pub enum Refusal {
     /// A pipe, a device or a socket.
     #[error("it is not a regular file")]
     NotAFile,
-    /// Larger than [`LIMIT`].
+    /// Larger than the limit.
     #[error("it is larger than 16 MiB")]
     TooLarge,
     /// A directory with a file that counts, and that no text can name.

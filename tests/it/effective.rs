@@ -143,7 +143,8 @@ const EXEMPT_OVER: &str =
     "policy {\n  expired_key = \"deny\"\n}\nexempt \"expired-key\" {\n  until = \"2025-01-01\"\n}\n";
 
 /// Settings whose effect other tests show.
-const ELSEWHERE: [(&str, &str); 3] = [
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("exclude", "attack::unread: excluded directories are not searched"),
     ("policy.module_hosts", "modules: hosts that are not allowed are not asked for modules"),
     ("index.url", "index: a directory spares downloads"),
     ("index.trust", "index: what counts as if computed here"),

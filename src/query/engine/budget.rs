@@ -94,7 +94,7 @@ impl DownloadBudget {
         self.state().take(bytes)
     }
 
-    /// Takes the bytes of an archive if it is among the smallest. Otherwise it waits for [`Self::turn`].
+    /// Takes the bytes of an archive if it is among the smallest. Otherwise it waits for its turn.
     pub(super) fn takes_now(&self, archive: Sha256Digest, size: u64) -> bool {
         let takes = self.state().takes_now(archive, size);
         self.changed.notify_waiters();
