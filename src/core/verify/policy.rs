@@ -25,7 +25,8 @@ pub fn of_address(addr: &ProviderAddr, settings: &Settings) -> Vec<Finding> {
 
 /// That an address which is new may be mistaken for another one, of those in use or a well-known one.
 pub fn similar_name<'a>(addr: &ProviderAddr, used: impl IntoIterator<Item = &'a ProviderAddr>) -> Option<Finding> {
-    let other = mistaken_for(addr, used)?;
+    // What reads alike by other letters is told as that.
+    let other = mistaken_for(addr, used).filter(|_| lookalike::looks_like(addr).is_none())?;
     let message = format!("{addr} is easily mistaken for {other}, and is another provider");
     Some(Finding::new(Rule::SimilarName, message).about(addr))
 }
