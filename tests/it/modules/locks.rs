@@ -198,7 +198,7 @@ fn a_branch_that_went_on_is_not_called_changed() {
         repository.commit("more.tf", &format!("# {source}\n"));
         registry = repository.served_by(registry);
         let moved = workspace.tflock(&registry, ["verify"]).ended_with(1);
-        assert!(moved.stdout.contains("[module-moved]") && moved.stdout.contains("has moved on"), "{moved}");
+        assert!(moved.stdout.contains("[module-moved]") && moved.stdout.contains("has new commits"), "{moved}");
         workspace.tflock(&registry, ["upgrade", "--modules"]).ended_with(0);
         workspace.tflock(&registry, ["verify", "--base", "HEAD"]).ended_with(0);
         // A commit that leaves the content as it was says nothing.
