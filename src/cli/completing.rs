@@ -22,7 +22,6 @@ use crate::workspace::discover;
 /// The variable by which a script asks: the name of its shell.
 const VARIABLE: &str = "TFLOCK_COMPLETE";
 
-/// The script of a shell.
 pub(super) fn script(shell: Shell) -> String {
     let shells = Shells::builtins();
     let mut script = Vec::new();

@@ -13,7 +13,6 @@ use crate::commands::{
 use crate::error::Error;
 use crate::outcome::{Body, Generated, Outcome};
 
-/// The schema of JSON documents.
 const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/schemas/outcome-1.0.json"));
 
 /// Does what the arguments ask for.

@@ -7,7 +7,6 @@ use std::time::SystemTime;
 pub use crate::workspace::Environment;
 
 impl Environment {
-    /// That of this process, now.
     pub fn of_process() -> Self {
         let pairs =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -36,7 +35,6 @@ impl Environment {
 
 /// The three standard streams, and which of them are terminals.
 pub struct Streams<'a> {
-    /// Standard input.
     pub stdin: Box<dyn Read + Send + 'a>,
     /// Standard output: the result and nothing else.
     pub stdout: Box<dyn Write + 'a>,
@@ -44,14 +42,12 @@ pub struct Streams<'a> {
     pub stderr: Box<dyn Write + 'a>,
     /// True if people see standard output as it is written.
     pub stdout_is_terminal: bool,
-    /// The same for standard error.
     pub stderr_is_terminal: bool,
     /// The columns of the terminal, if there is one.
     pub columns: Option<usize>,
 }
 
 impl Streams<'static> {
-    /// Those of this process.
     pub fn of_process() -> Self {
         // What has no console has nothing to switch on.
         let _ = anstyle_query::windows::enable_ansi_colors();

@@ -11,7 +11,6 @@ use super::usage;
 use crate::error::{Error, ErrorKind};
 use crate::topics::Topic;
 
-/// The files that people meet.
 const FILES: [(&str, &str); 4] = [
     (".terraform.lock.hcl", "the dependency lock file, beside the configuration of a root module"),
     (".tflock.hcl", "settings, written by people: in the root module and above it, up to the top of the working tree"),
@@ -91,7 +90,6 @@ fn parts(own: &Command, called: &str) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Exit status, environment and files.
 fn ends() -> String {
     let mut text = String::new();
     for (heading, topic) in [("EXIT STATUS", "exit-codes"), ("ENVIRONMENT", "environment")] {

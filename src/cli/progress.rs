@@ -12,10 +12,8 @@ use crate::dialect::Dialect;
 use crate::query::{Event, Events, PackageKey};
 use crate::report::{Detail, printable, size};
 
-/// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Not at all.
     Silent,
     /// One line in the end that counts what was fetched; with -v a line for each package and request.
     Lines,
@@ -45,7 +43,6 @@ struct Screen {
     dialect: Mutex<Option<Dialect>>,
     verbose: bool,
     bars: Option<MultiProgress>,
-    /// What is on its way.
     packages: Mutex<HashMap<PackageKey, Package>>,
     fetched: Mutex<Fetched>,
     /// The line below the bars: which servers the run is asking, or how much has come of how much.
@@ -60,7 +57,6 @@ enum Kind {
     Packages,
 }
 
-/// A package on its way.
 struct Package {
     /// The bytes so far.
     bytes: u64,

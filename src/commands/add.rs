@@ -14,7 +14,6 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::RunSettings;
 
-/// What `add` is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The providers, each with what is wanted of it.

@@ -13,12 +13,9 @@ use crate::hash::PackageHash;
 use crate::outcome::{Body, CacheReport, Outcome, RootOutcome};
 use crate::path::worktree;
 
-/// What `cache` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// The directory of the index.
     Dir,
-    /// How much it holds.
     Stats,
     /// To remove what has not been used for long.
     Prune {

@@ -21,14 +21,10 @@ use crate::workspace::RunSettings;
 /// The versions on offer, by provider, or why they are not known.
 pub type Offered = BTreeMap<ProviderAddr, Result<Vec<Version>, Error>>;
 
-/// What `remove` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Removal {
-    /// The providers, as typed.
     pub providers: Vec<String>,
-    /// Also while something uses them.
     pub force: bool,
-    /// Only the lock file changes.
     pub lock_only: bool,
 }
 
@@ -39,7 +35,6 @@ pub struct Bump<'a> {
     pub wanted: Option<&'a Version>,
     /// True if pre-releases count.
     pub prereleases: bool,
-    /// The versions on offer.
     pub offered: &'a Offered,
 }
 

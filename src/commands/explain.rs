@@ -28,12 +28,10 @@ use crate::topics;
 use crate::version::Version;
 use crate::workspace::{Names, RootModule, RunSettings};
 
-/// What `explain` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     /// A rule, a topic, a hash or a provider, as typed; none for the list of rules and topics.
     pub topic: Option<String>,
-    /// Every root module below.
     pub recursive: bool,
 }
 
@@ -60,16 +58,13 @@ pub fn explain(request: &Request, services: &Services<'_>) -> Result<Outcome, Er
     })
 }
 
-/// What is to be explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Topic {
-    /// A page of the documentation.
     Page(&'static topics::Topic),
     Rule(Rule),
     /// A kind of change, as annotations call it.
     Item(ItemRule),
     Hash(PackageHash),
-    /// A provider, as typed.
     Address(String),
 }
 

@@ -22,7 +22,6 @@ use crate::settings;
 use crate::trust::pins;
 use crate::workspace::{Exclusions, Scope, absent, dialect_of_text, refused};
 
-/// What `fmt` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     /// Nothing is written; a text that would change is a difference.

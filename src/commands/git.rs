@@ -8,12 +8,10 @@ use crate::git::attributes::{wanted, with_lines, without_lines};
 use crate::git::{Git, GitError};
 use crate::outcome::{Body, GitReport, GitSetting, Outcome};
 
-/// What `git` is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// To write the attributes and the configuration of the clone.
     Install,
-    /// To take them out.
     Uninstall,
     /// To tell what git knows; a setting that is missing is a difference.
     Status,

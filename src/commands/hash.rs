@@ -9,10 +9,8 @@ use crate::hash::PackageHash;
 use crate::hash::archive::Threads;
 use crate::outcome::{Body, HashLine, Outcome};
 
-/// What `hash` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Archives and directories.
     pub paths: Vec<PathBuf>,
 }
 

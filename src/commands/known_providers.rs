@@ -16,7 +16,6 @@ use crate::workspace::{Environment, Reading, RootModule, RunSettings, Scope, nam
 pub struct Offered {
     /// Each provider by its type alone; by its address where two have the same type.
     pub types: BTreeSet<String>,
-    /// The addresses, short and full.
     pub addresses: BTreeSet<String>,
 }
 

@@ -24,12 +24,10 @@ use crate::requirements::Requirements;
 use crate::trust::pins::Signer;
 use crate::workspace::{Named, Names, Reading, RootModule, RunSettings, absent};
 
-/// What `list` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     /// The only providers that are wanted, as typed; empty for all.
     pub providers: Vec<String>,
-    /// Every root module below.
     pub recursive: bool,
     /// By what the entries of many lock files stand together.
     pub by: Grouping,
@@ -116,7 +114,6 @@ fn used_modules(root: &RunSettings) -> Result<Body, Error> {
 /// What is known of an entry beside the lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Attribution {
-    /// The platforms of its hashes.
     platforms: Vec<Platform>,
     signer: Option<Signer>,
 }

@@ -33,7 +33,6 @@ pub struct LockOptions {
     pub h1: Option<H1Rule>,
     /// Releases whose recorded hashes may be replaced: source addresses as typed, and versions.
     pub accept_republished: Vec<(String, Version)>,
-    /// Select versions again.
     pub upgrade: Option<Upgrade>,
     /// Releases that were signed later are not newly selected.
     pub not_after: Option<SystemTime>,

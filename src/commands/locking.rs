@@ -16,12 +16,10 @@ use crate::exit_code::ExitCode;
 use crate::outcome::{Body, Outcome, RootOutcome};
 use crate::workspace::{Named, RunSettings};
 
-/// What `lock` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// What is wanted of each lock file.
     pub options: LockOptions,
-    /// Which root modules.
     pub below: Below,
     /// Also directories with configuration that no module calls and that have no lock file.
     pub create: bool,

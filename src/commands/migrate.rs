@@ -23,12 +23,9 @@ use crate::path::worktree;
 use crate::requirements::{Origin, OriginKind};
 use crate::workspace::RunSettings;
 
-/// What `migrate` is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The tool to move to.
     pub to: Dialect,
-    /// Every root module below.
     pub recursive: bool,
     /// The new host is written where source addresses name the old one.
     pub edit_config: bool,

@@ -16,7 +16,6 @@ use crate::settings::Variables;
 
 /// How the servers of a run are asked.
 pub struct Online {
-    /// The threads of the questions.
     pub(super) background: Arc<Background>,
     variables: Variables,
     events: Events,

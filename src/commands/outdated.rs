@@ -20,12 +20,10 @@ use crate::requirements::Requirements;
 use crate::version::{Version, newest_allowed};
 use crate::workspace::Named;
 
-/// What `outdated` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The only providers to look at, as typed; empty for all.
     pub providers: Vec<String>,
-    /// Every root module below.
     pub recursive: bool,
     /// A version that could be selected is a difference.
     pub exit_code: bool,
@@ -66,13 +64,11 @@ pub fn outdated(request: &Request, services: &Services<'_>) -> Result<Outcome, E
 
 /// What is known of the versions of a provider.
 struct Known {
-    /// Those on offer.
     offered: Vec<Version>,
     /// What is selected of them; none where the constraints alone decide that.
     choice: Option<Chosen>,
 }
 
-/// What is selected.
 #[derive(Default)]
 struct Chosen {
     version: Option<Version>,

@@ -79,7 +79,6 @@ struct Called<'a> {
     place: &'a Place,
     /// The version, where it is of a registry.
     version: Option<String>,
-    /// The commit that is locked.
     commit: Option<String>,
 }
 

@@ -13,10 +13,8 @@ use crate::error::Error;
 use crate::outcome::{Body, Outcome};
 use crate::workspace::RunSettings;
 
-/// What `remove` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// What is taken out.
     pub removal: Removal,
     /// Nothing is written; the outcome holds the diff.
     pub dry_run: bool,

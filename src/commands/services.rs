@@ -16,13 +16,10 @@ use crate::settings::Variables;
 use crate::workspace::discover::is_above_root_modules;
 use crate::workspace::{RunSettings, Scope, named_roots};
 
-/// What a command works with.
 pub struct Services<'a> {
     /// Where the run works, and what holds for all its root modules.
     pub scope: Scope,
-    /// Where progress is told.
     pub events: Events,
-    /// How servers are asked.
     pub online: Arc<Online>,
     /// Standard input, for commands that read it.
     pub stdin: Mutex<&'a mut (dyn Read + Send)>,
@@ -42,7 +39,6 @@ impl Services<'_> {
         is_above_root_modules(start)
     }
 
-    /// The environment variables.
     pub fn variables(&self) -> &Variables {
         &self.scope.environment.variables
     }
@@ -52,7 +48,6 @@ impl Services<'_> {
         named_roots(&self.scope)
     }
 
-    /// Standard input, to its end.
     pub fn read_stdin(&self) -> Result<Vec<u8>, Error> {
         self.read_stdin_to(u64::MAX - 1)
     }

@@ -50,14 +50,11 @@ struct Asked {
 
 /// Root modules that ask the same sources.
 pub(super) struct Group {
-    /// Their numbers.
     pub(super) members: Vec<usize>,
-    /// The sources, opened.
     pub(super) opened: Opened,
 }
 
 impl<'a> Sources<'a> {
-    /// Nothing is read yet.
     pub(super) fn new(services: &'a Services<'_>, cache: &Arc<Cache>) -> Self {
         let (events, cache) = (services.events.clone(), Arc::clone(cache));
         Self {
@@ -282,7 +279,6 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The threads of the questions.
     pub(super) fn background(&self) -> &Background {
         &self.online.background
     }

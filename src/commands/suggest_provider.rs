@@ -48,7 +48,6 @@ pub fn with_near_names(
 
 /// What names of providers may have been meant to be.
 struct Meant<'a> {
-    /// The names as typed.
     typed: &'a [&'a str],
     dialect: Dialect,
     roots: &'a [RunSettings],

@@ -18,7 +18,6 @@ use crate::workspace::{Exclusions, RunSettings, Scope, named_roots, root_setting
 /// How a command works on many root modules at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Below {
-    /// In every root module below.
     pub recursive: bool,
     /// No further root module is begun once one has failed.
     pub fail_fast: bool,
@@ -30,7 +29,6 @@ pub struct Targets<'a> {
     scope: &'a Scope,
     /// As reports name them.
     pub paths: Vec<PathBuf>,
-    /// The same, to be opened.
     places: Vec<Place>,
     /// True if they were found, not named.
     pub found: bool,
@@ -192,7 +190,6 @@ impl<'a> Targets<'a> {
         Error::all(errors).map_or(Ok(all), Err)
     }
 
-    /// The directories, to be opened.
     pub fn directories(&self) -> Vec<PathBuf> {
         let directory = |place: &Place| match place {
             Place::Named(settings) => settings.root.clone(),

@@ -56,7 +56,6 @@ impl TrustStore {
         Ok(Self { place: place.clone(), text, file, updates: Vec::new() })
     }
 
-    /// Where the trust file is.
     pub fn place(&self) -> &TrustPlace {
         &self.place
     }

@@ -14,12 +14,10 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::RunSettings;
 
-/// What `upgrade` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// What is wanted of each lock file.
     pub options: LockOptions,
-    /// Which root modules.
     pub below: Below,
     /// Constraints of the root module that do not allow the version are rewritten.
     pub bump: bool,

@@ -14,16 +14,13 @@ use crate::path::worktree;
 use crate::requirements::Requirements;
 use crate::workspace::{Named, Names, Reading, RootModule};
 
-/// What `why` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     /// The only providers that are wanted, as typed; empty for all.
     pub providers: Vec<String>,
-    /// Every root module below.
     pub recursive: bool,
 }
 
-/// Tells who asks for providers.
 pub fn why(request: &Request, services: &Services<'_>) -> Result<Outcome, Error> {
     let Request { providers, recursive } = request;
     let targets = Targets::of(&services.scope, *recursive, Unlocked::Told)?;

@@ -27,11 +27,8 @@ const LOOKED_FOR: usize = 3;
 pub(super) struct Witnesses<'a> {
     /// The directory of the lock file, to be opened.
     pub(super) root: &'a Path,
-    /// The tool whose rules hold.
     pub(super) dialect: Dialect,
-    /// What the lock file says.
     pub(super) lock: &'a LockFile,
-    /// The index.
     pub(super) cache: &'a Cache,
 }
 

@@ -12,13 +12,10 @@ use crate::finding::{Class, Finding, Level, Position};
 /// What went wrong, for the exit code and for machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The command line.
     Usage,
     /// `.tflock.hcl`, the trust file or the CLI configuration.
     Settings,
-    /// The configuration of a module.
     Configuration,
-    /// The lock file.
     LockFile,
     /// No such provider, version or platform; or the locked version is not allowed.
     NotFound,
@@ -26,19 +23,16 @@ pub enum ErrorKind {
     UnknownProvider,
     /// A package that cannot be read.
     Package,
-    /// Reading or writing a file.
     Disk,
     /// Refused: a hash, a signature or a signer is not what it must be.
     Trust,
     /// A source was unreachable or answered nonsense; a retry may help.
     Unavailable,
-    /// A source wants other credentials.
     Unauthorized,
     /// A module is not installed, so that what it requires is not known.
     NotInstalled,
     /// `--offline` forbade a question that the work needs.
     Offline,
-    /// Ctrl-C.
     Interrupted,
 }
 
@@ -49,7 +43,6 @@ impl ErrorKind {
         matches!(self, Unavailable | Unauthorized | NotInstalled | Offline)
     }
 
-    /// The word for machines.
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::Usage => "usage",
@@ -75,13 +68,11 @@ const QUOTED: usize = 160;
 /// What could not be done, to what, why, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// What went wrong.
     pub kind: ErrorKind,
     /// One line, lower case, no full stop.
     pub message: String,
     /// The file it is about, as the user knows it.
     pub file: Option<PathBuf>,
-    /// The place in the file.
     pub position: Option<Position>,
     /// The line at that place, as it is written in the file; people find it faster so.
     pub line: Option<Box<str>>,
@@ -89,7 +80,6 @@ pub struct Error {
     pub address: Option<Box<ProviderAddr>>,
     /// The address that was asked, without secrets.
     pub url: Option<String>,
-    /// Next steps, best a command.
     pub hints: Vec<String>,
     /// The same as if typed in the root module, where commands were put into other words since.
     pub general: Option<Box<[String]>>,

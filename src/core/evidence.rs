@@ -13,7 +13,6 @@ pub enum Evidence {
     Signed(Fingerprint),
     /// Reported by the origin registry, unsigned.
     ReportedByOrigin,
-    /// Reported by a mirror.
     ReportedByMirror,
     /// Reported by an index of this name, which others fill; `import` for what was imported.
     ReportedByIndex(Arc<str>),
@@ -24,7 +23,6 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// The word for machines.
     pub fn as_str(&self) -> &'static str {
         match self {
             Evidence::Signed(_) => "signed",
@@ -57,7 +55,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts.
     pub const ALL: [Self; 7] = [
         Self::PlatformAdded,
         Self::PlatformRemoved,
@@ -68,7 +65,6 @@ impl Verdict {
         Self::UnknownOffline,
     ];
 
-    /// The word for machines.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::PlatformAdded => "platform-added",
@@ -81,7 +77,6 @@ impl Verdict {
         }
     }
 
-    /// The words for people.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::PlatformAdded => "platform added",

@@ -3,7 +3,6 @@
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Class, Finding, Level};
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ExitCode {
     /// Done; no finding at level deny.
@@ -63,7 +62,6 @@ impl ExitCode {
         }))
     }
 
-    /// The code of findings.
     pub fn of_findings(findings: &[Finding]) -> Self {
         let denied = findings.iter().filter(|finding| finding.level == Level::Deny);
         Self::all(denied.map(|finding| Self::of_class(finding.rule.class())))

@@ -11,8 +11,9 @@
 //! Arrows between folders point downwards. Nothing here knows a network, a clock, a directory or a command line: the program `tflock`
 //! brings them.
 //!
-//! The names at the top of the crate are its stable interface. Modules serve the program and change with it. Without the feature
-//! `openpgp` (on by default) no signature is verified, and no PGP stack is built.
+//! The names at the top of the crate are its stable interface: every public item of their modules is documented. The other modules
+//! serve the program and change with it. Without the feature `openpgp` (on by default) no signature is verified, and no PGP stack is
+//! built.
 //!
 //! A lock file is read as strictly as the tools read it, and written byte for byte as they write it:
 //!
@@ -65,26 +66,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[warn(missing_docs)]
 pub mod addr;
 pub mod config;
+#[warn(missing_docs)]
 pub mod dialect;
+#[warn(missing_docs)]
 pub mod diff;
 pub mod error;
 pub mod evidence;
 pub mod exit_code;
+#[warn(missing_docs)]
 pub mod finding;
+#[warn(missing_docs)]
 pub mod hash;
 pub mod hcl;
+#[warn(missing_docs)]
 pub mod lockfile;
+#[warn(missing_docs)]
 pub mod merge;
 pub mod modulelock;
+#[warn(missing_docs)]
 pub mod platform;
 pub mod redact;
+#[warn(missing_docs)]
 pub mod release;
 pub mod requirements;
 pub mod settings;
 pub mod trust;
+#[warn(missing_docs)]
 pub mod verify;
+#[warn(missing_docs)]
 pub mod version;
 
 pub use addr::{Hostname, ProviderAddr};

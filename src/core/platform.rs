@@ -63,10 +63,6 @@ pub struct PlatformError(pub String);
 
 impl Platform {
     /// The platform of an operating system and an architecture, in Go's words.
-    ///
-    /// # Errors
-    ///
-    /// [`PlatformError`] if either is empty or holds an underscore or white space.
     pub fn new(os: &str, arch: &str) -> Result<Self, PlatformError> {
         format!("{os}_{arch}").parse()
     }

@@ -5,7 +5,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::hash::Sha256Digest;
 
-/// What became of texts.
 #[derive(Debug)]
 pub struct Alike<V> {
     /// The first text, which most others are compared with; so a run about one root module hashes nothing.

@@ -31,53 +31,31 @@ pub enum Mode {
     KeepOr(u32),
 }
 
-/// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// It held these bytes already and was not touched.
     Unchanged,
-    /// It holds them now.
     Written,
 }
 
 /// Why a file was not written. The old one is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The place, with all symbolic links followed, is not where we may write.
     #[error("refusing to write {}: it leads to {}, outside of {}", shown(bare(path)), shown(target), shown(within))]
-    Outside {
-        /// As asked for.
-        path: PathBuf,
-        /// Where it leads.
-        target: PathBuf,
-        /// The directory that writing is confined to.
-        within: PathBuf,
-    },
-    /// The place, with all symbolic links followed, is in a repository of git.
+    Outside { path: PathBuf, target: PathBuf, within: PathBuf },
     #[error("refusing to write {}: it leads to {}, where git keeps its own files", shown(bare(path)), shown(target))]
-    Repository {
-        /// As asked for.
-        path: PathBuf,
-        /// Where it leads.
-        target: PathBuf,
-    },
-    /// The file does not hold what the new text was made from.
+    Repository { path: PathBuf, target: PathBuf },
     #[error("refusing to write {}: it changed after it was read", shown(bare(.0)))]
     Changed(PathBuf),
-    /// Somebody else has had the lock all the time.
     #[error("cannot work in {}: another run of tflock has been writing there for a minute", shown(.0))]
     Busy(PathBuf),
-    /// A directory or a circle of links stands there.
     #[error("refusing to write {}: it is not a file", shown(bare(.0)))]
     NotAFile(PathBuf),
-    /// The system refused.
     #[error("cannot {action} {}: {reason}", shown(bare(path)))]
     System {
         /// What was being done, such as `write`.
         action: &'static str,
-        /// To what.
         path: PathBuf,
-        /// Why not.
         #[source]
         reason: io::Error,
     },

@@ -24,32 +24,14 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 /// Why a helper gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HelperError {
-    /// No such program in any plugin directory.
     #[error("credentials helper {program:?} is not in any of the plugin directories {}", shown(.dirs))]
-    NotFound {
-        /// The name of the program.
-        program: String,
-        /// Where it was looked for.
-        dirs: Vec<PathBuf>,
-    },
-    /// A name with a separator, which would leave the plugin directories.
+    NotFound { program: String, dirs: Vec<PathBuf> },
     #[error("{0:?} is not the name of a credentials helper")]
     Name(String),
-    /// The program cannot be started.
     #[error("cannot start credentials helper {}: {reason}", program.display())]
-    Start {
-        program: PathBuf,
-        /// Why not.
-        reason: String,
-    },
-    /// No answer in time.
+    Start { program: PathBuf, reason: String },
     #[error("credentials helper {} gave no answer within {} s", program.display(), limit.as_secs_f32())]
-    Timeout {
-        program: PathBuf,
-        /// The time it had.
-        limit: Duration,
-    },
-    /// It says that it failed.
+    Timeout { program: PathBuf, limit: Duration },
     #[error("error in credentials helper {}: {message}", program.display())]
     Failed {
         program: PathBuf,
@@ -59,7 +41,6 @@ pub enum HelperError {
     /// Standard output is no JSON object. It is not shown, for it may hold a token.
     #[error("credentials helper {} did not answer with a JSON object", .0.display())]
     Answer(PathBuf),
-    /// The run ended while the helper was asked.
     #[error("a credentials helper was interrupted: {0}")]
     Interrupted(String),
 }

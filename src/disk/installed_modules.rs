@@ -59,7 +59,6 @@ pub fn hashes(place: &Path) -> io::Result<Vec<PackageHash>> {
 /// What a path in a package leads over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Names that its hash covers.
     Covered,
     /// A name that begins with a dot.
     Hidden,

@@ -11,15 +11,11 @@ use crate::path::links::Refusal;
 /// Why a lock file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LockFileError {
-    /// Larger than any lock file.
     #[error("the lock file {} is larger than 16 MiB", bare(.0).display())]
     TooLarge(PathBuf),
-    /// The system refused.
     #[error("cannot read the lock file {}: {reason}", bare(path).display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         #[source]
         reason: io::Error,
     },

@@ -25,13 +25,11 @@ pub struct ReleaseContents {
     pub indexed: bool,
     /// What the document of the version says of each platform; none if there is no such document.
     pub listed: Option<BTreeMap<Platform, ListedArchive>>,
-    /// The packed packages.
     pub archives: BTreeMap<Platform, PathBuf>,
     /// The unpacked packages, which the tools take before packed ones.
     pub unpacked: BTreeMap<Platform, PathBuf>,
     /// The copy of the signed list.
     pub sums: Option<Vec<u8>>,
-    /// The copy of its signature.
     pub signature: Option<Vec<u8>>,
     /// The copies of the registry's keys, each an armored block.
     pub keys: Vec<String>,

@@ -45,7 +45,6 @@ pub struct MirrorWriter {
 pub struct MirrorRelease {
     /// The signed list, as the registry serves it.
     pub sums: Option<Vec<u8>>,
-    /// Its detached signature.
     pub signature: Option<Vec<u8>>,
     /// The keys that the registry lists, each an armored block.
     pub keys: Vec<String>,
@@ -56,17 +55,10 @@ pub struct MirrorRelease {
 /// Why a mirror was not written. What was there is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum MirrorWriteError {
-    /// A file or a directory.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A document that cannot be added to.
     #[error("{} is not a document of a network mirror: {reason}", path.display())]
-    Document {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Document { path: PathBuf, reason: String },
 }
 
 /// The start of the names of a release's files: `terraform-provider-TYPE_VERSION`.
@@ -175,7 +167,6 @@ impl ArchiveCopy {
         Self { directory, name, file: Mutex::default() }
     }
 
-    /// Begins, or starts again.
     pub fn begin(&self) -> Result<(), StoreError> {
         let file = atomic::beside(&self.directory, self.name.as_ref())
             .map_err(failed("create a file beside", &self.path()))?;

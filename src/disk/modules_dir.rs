@@ -12,7 +12,6 @@ use super::files;
 use crate::config::{Installed, Manifest};
 use crate::error::{Error, ErrorKind};
 
-/// The name of the list.
 const LIST: &str = "modules.json";
 
 /// What our own directories in it begin with.

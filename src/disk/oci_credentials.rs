@@ -29,11 +29,12 @@ pub struct OciCredentials {
     files_named: bool,
 }
 
-/// Credentials for one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OciCredential {
-    /// A user and a password.
-    Password { user: String, password: Secret },
+    Password {
+        user: String,
+        password: Secret,
+    },
     /// A token that the registry itself takes.
     AccessToken(Secret),
     /// A token for which another one is given out.

@@ -18,41 +18,16 @@ const CHUNK: usize = 256 << 10;
 /// A package on the disk without a hash.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    /// A file or a directory cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// What was to be read.
-        path: PathBuf,
-        /// Why it cannot be.
-        source: io::Error,
-    },
-    /// An archive that is refused; its digest is known all the same.
+    Read { path: PathBuf, source: io::Error },
     #[error("{}: {source}", path.display())]
-    Archive {
-        /// The archive.
-        path: PathBuf,
-        /// Why it is refused.
-        source: BadArchive,
-    },
-    /// A package has something other than files, directories and links to files.
+    Archive { path: PathBuf, source: BadArchive },
     #[error("{} is a directory or a device, not a file", .0.display())]
     NotAFile(PathBuf),
-    /// More files than any package has.
     #[error("{} has more than {limit} files", path.display())]
-    TooManyFiles {
-        /// The package.
-        path: PathBuf,
-        /// The most it may have.
-        limit: usize,
-    },
-    /// The files have no hash.
+    TooManyFiles { path: PathBuf, limit: usize },
     #[error("{}: {source}", path.display())]
-    H1 {
-        /// The package.
-        path: PathBuf,
-        /// Why they have none.
-        source: H1Error,
-    },
+    H1 { path: PathBuf, source: H1Error },
 }
 
 pub fn hash_archive(path: &Path, threads: Threads) -> Result<ArchiveHashes, PackageError> {

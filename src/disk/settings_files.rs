@@ -12,12 +12,9 @@ use crate::settings::FILE_NAME;
 /// A settings file that is there but cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
-    /// The system refused, or it is not a file.
     #[error("cannot read {}: {reason}", shown(path))]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         #[source]
         reason: io::Error,
     },
@@ -31,7 +28,6 @@ pub enum WorktreeError {
 pub struct SettingsText {
     /// Where it stands, absolute.
     pub path: PathBuf,
-    /// What it says.
     pub text: String,
 }
 

@@ -11,9 +11,7 @@ use crate::path::shown;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}: {reason}", shown(path))]
 pub struct ReadError {
-    /// The file.
     pub path: PathBuf,
-    /// Why not.
     #[source]
     pub reason: std::io::Error,
 }

@@ -14,23 +14,19 @@ use std::path::Path;
 
 use super::atomic::{Mode, StoreError, Stored, stage};
 
-/// A file to be replaced.
 #[derive(Debug, Clone, Copy)]
 pub struct Replacement<'a> {
     /// The file. Its directory must exist.
     pub path: &'a Path,
     /// The bytes that it will hold.
     pub bytes: &'a [u8],
-    /// Its permissions.
     pub mode: Mode,
-    /// What it must hold now.
     pub was: Expected<'a>,
 }
 
 /// What a file must hold for a new text to take its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected<'a> {
-    /// Anything, or nothing.
     Anything,
     /// There must be no file.
     Absent,

@@ -19,18 +19,10 @@ const MODE: Mode = Mode::Exactly(0o644);
 pub enum TrustFileError {
     /// Pins in two places would contradict each other one day.
     #[error("{} is a second trust file; the one of this working tree is {}", shown(second), shown(first))]
-    Second {
-        /// The one that counts, at the top.
-        first: PathBuf,
-        /// The one below it.
-        second: PathBuf,
-    },
-    /// The system refused, or it is not a file.
+    Second { first: PathBuf, second: PathBuf },
     #[error("cannot read {}: {reason}", shown(path))]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         #[source]
         reason: io::Error,
     },

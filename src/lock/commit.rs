@@ -11,12 +11,9 @@ use crate::error::Error;
 /// Source: `internal/replacefile`.
 const LOCK_FILE_MODE: Mode = Mode::Exactly(0o644);
 
-/// A text for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
-    /// The file.
     pub path: PathBuf,
-    /// Its whole new text.
     pub text: String,
     /// The directory that a symbolic link at `path` must not lead out of.
     pub boundary: PathBuf,
@@ -25,11 +22,9 @@ pub struct Write {
 /// An edit of a configuration file that belongs to a lock file.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
-    /// The file.
     pub path: &'a Path,
     /// What it must hold now; none if it must not be there.
     pub old: Option<&'a str>,
-    /// Its whole new text.
     pub new: &'a str,
 }
 

@@ -27,7 +27,6 @@ pub struct Intent {
     pub lenient: bool,
     /// The platforms whose packages must be covered.
     pub platforms: Vec<Platform>,
-    /// Remove entries that nothing requires.
     pub prune: bool,
     /// The providers that a state needs, if a state was given.
     pub state: Option<BTreeSet<ProviderAddr>>,
@@ -48,11 +47,9 @@ pub struct Intent {
 pub enum Reselect {
     /// Where its constraints do not allow the recorded one, which else is an error.
     IfNotAllowed,
-    /// In any case.
     Always,
 }
 
-/// How versions are newly selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upgrade {
     /// This one; else the newest.
@@ -72,7 +69,6 @@ pub struct Upgrade {
 pub enum OneForAll {
     /// One that is not lower than what any of them has recorded and may keep.
     NotLower,
-    /// Any one.
     AlsoLower,
 }
 
@@ -81,7 +77,6 @@ pub enum OneForAll {
 pub struct Plan {
     /// One step for each provider to look at, in the order of the lock file.
     pub steps: BTreeMap<ProviderAddr, Query>,
-    /// Entries to remove.
     pub pruned: Vec<ProviderAddr>,
     /// Entries that the configuration does not require and that stay.
     pub unrequired: Vec<ProviderAddr>,

@@ -44,7 +44,6 @@ pub struct Changes {
     pub edited: Vec<PathBuf>,
     /// What changed in the module lock file beside the lock file.
     pub modules: Vec<ModuleChange>,
-    /// What was learned about signers.
     pub trust: Option<TrustChange>,
     /// Next steps, where something is refused and others could be done.
     pub advice: Box<[String]>,
@@ -82,6 +81,5 @@ pub struct TrustChange {
     pub pinned: Vec<(ProviderAddr, Signer)>,
     /// Keys that are denied from now on, since they were seen revoked.
     pub denied: Vec<Fingerprint>,
-    /// Republications that were accepted.
     pub republished: Vec<(ProviderAddr, Version)>,
 }

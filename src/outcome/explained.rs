@@ -10,12 +10,10 @@ use crate::platform::Platform;
 use crate::topics::Topic;
 use crate::version::Version;
 
-/// A topic, explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Explained {
     /// All rules and topics, by name.
     Index,
-    /// A page of the documentation.
     Topic(Topic),
     /// A rule; all there is to say stands in its table.
     Rule(Rule),
@@ -30,9 +28,7 @@ pub enum Explained {
 pub struct ItemRule {
     /// Such as `provider-added`.
     pub id: &'static str,
-    /// In one sentence.
     pub summary: &'static str,
-    /// What to do.
     pub help: &'static str,
 }
 
@@ -42,9 +38,7 @@ pub struct ExplainedHash {
     pub hash: PackageHash,
     /// False if no package can have it, since it is not written as a hash of its scheme.
     pub well_formed: bool,
-    /// The entries that record it.
     pub recorded: Vec<RecordedAt>,
-    /// The releases that have it.
     pub releases: Vec<ReleaseOfHash>,
 }
 
@@ -52,7 +46,6 @@ pub struct ExplainedHash {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedAt {
     pub address: ProviderAddr,
-    /// The locked version.
     pub version: Version,
     /// The lock file, as reports name it.
     pub file: PathBuf,
@@ -70,7 +63,6 @@ pub struct ReleaseOfHash {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashOrigin {
-    /// The kind.
     pub of: Hashed,
     /// The platforms of the package, where known.
     pub platforms: BTreeSet<Platform>,
@@ -78,9 +70,7 @@ pub struct HashOrigin {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hashed {
-    /// The files of a package.
     Contents,
-    /// An archive in the checksums.
     Archive,
     /// Another file in the checksums, such as a manifest.
     OtherFile,
@@ -95,7 +85,6 @@ pub struct ExplainedProvider {
     pub elsewhere: Vec<RecordedAt>,
 }
 
-/// An entry, hash by hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainedEntry {
     pub entry: RecordedAt,

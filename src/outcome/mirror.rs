@@ -15,7 +15,6 @@ pub struct MirrorReport {
     pub directory: PathBuf,
     /// True if it was looked at only.
     pub checked: bool,
-    /// The packages that are there.
     pub packages: Vec<MirroredPackage>,
     /// Why others are not.
     pub failed: Vec<Error>,
@@ -24,26 +23,21 @@ pub struct MirrorReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MirroredPackage {
     pub address: ProviderAddr,
-    /// The release.
     pub version: Version,
     pub platform: Platform,
-    /// Its file, below the mirror.
     pub file: PathBuf,
     /// Its size in bytes.
     pub size: u64,
     pub hashes: Vec<PackageHash>,
-    /// What was done.
     pub fate: Fate,
 }
 
 /// What was done to have a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It was downloaded.
     Fetched,
     /// It was downloaded, and took the place of a file with another digest.
     Replaced,
-    /// It was there.
     Present,
 }
 

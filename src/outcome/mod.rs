@@ -37,7 +37,6 @@ pub use modules::{
 };
 pub use tools::{CacheReport, FormattedFile, Generated, GitReport, GitSetting, HashLine, MergedFile};
 
-/// The result of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The command, as typed: `lock`, `why`, …
@@ -50,7 +49,6 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// What went wrong beside the results, and is about no one root module.
     pub error: Option<Error>,
-    /// How the run ended.
     pub code: ExitCode,
     /// The tool for whose default registry short addresses are shown; none if the root modules differ.
     pub dialect: Option<Dialect>,
@@ -140,12 +138,10 @@ pub struct RootOutcome {
     pub path: PathBuf,
     /// The result, or why there is none.
     pub body: Result<Body, Error>,
-    /// What was found.
     pub findings: Vec<Finding>,
 }
 
 impl RootOutcome {
-    /// How it ended.
     pub fn code(&self) -> ExitCode {
         let body = match &self.body {
             Ok(Body::Verified(verified)) => verified.code(),
@@ -209,7 +205,6 @@ pub enum Body {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Required {
     pub address: ProviderAddr,
-    /// Merged constraints and origins.
     pub requirement: Requirement,
     /// The version in the lock file.
     pub locked: Option<crate::version::Version>,

@@ -14,13 +14,11 @@ pub struct UsedModule {
     pub source: String,
     /// The version, where it is of a registry and known.
     pub version: Option<String>,
-    /// The commit that is locked.
     pub commit: Option<String>,
     /// Whether it is locked; none where no module is.
     pub locked: Option<bool>,
     /// The file of the call, relative to the work tree.
     pub file: PathBuf,
-    /// The place in it.
     pub position: Position,
 }
 
@@ -33,7 +31,6 @@ pub struct InstalledModules {
     pub modules: Vec<InstalledModule>,
 }
 
-/// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledModule {
     /// Its path of call names joined by dots.
@@ -87,7 +84,6 @@ pub struct ModuleHolder {
     pub constraint: String,
     /// The file of the call, relative to the work tree.
     pub file: PathBuf,
-    /// The place in it.
     pub position: Position,
 }
 

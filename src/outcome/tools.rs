@@ -6,16 +6,12 @@ use crate::disk::cache::Stats;
 use crate::hash::PackageHash;
 use crate::merge::Remark;
 
-/// A text that is generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Generated {
-    /// A completion script.
     Script(String),
     /// The manual page, in roff, or the help of a command.
     Page(String),
-    /// The version of the program.
     Version(&'static str),
-    /// The schema of JSON documents.
     Schema(&'static str),
 }
 
@@ -43,18 +39,12 @@ pub struct HashLine {
 /// What `cache` tells or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheReport {
-    /// Where the index is.
     Directory(PathBuf),
-    /// How much it holds.
     Stats {
-        /// Where it is.
         directory: PathBuf,
-        /// The counts.
         stats: Stats,
     },
-    /// What was removed.
     Pruned {
-        /// How many files.
         files: usize,
         /// How many bytes.
         bytes: u64,
@@ -63,9 +53,7 @@ pub enum CacheReport {
     Exported {
         /// The file; `-` for standard output.
         file: PathBuf,
-        /// How many entries.
         entries: usize,
-        /// The text, for standard output.
         text: Option<String>,
     },
     /// What was computed here was written into a shared index.
@@ -74,16 +62,13 @@ pub enum CacheReport {
         index: String,
         /// How many entries are new in it.
         news: usize,
-        /// How many were there.
         known: usize,
     },
     /// Such a file was taken in.
     Imported {
         /// The file; `-` for standard input.
         file: PathBuf,
-        /// How many entries were news.
         imported: usize,
-        /// How many were known.
         known: usize,
     },
 }
@@ -100,7 +85,6 @@ pub enum GitReport {
         /// True if they stood in the configuration of the clone.
         clone: bool,
     },
-    /// What git has to know.
     Status(Vec<GitSetting>),
 }
 
@@ -111,7 +95,6 @@ pub struct GitSetting {
     pub name: String,
     /// What git says; none if nothing.
     pub found: Option<String>,
-    /// What it should say.
     pub wanted: &'static str,
 }
 
@@ -143,6 +126,5 @@ pub struct MergedFile {
     pub merged: bool,
     /// True if conflicts are left.
     pub conflicts: bool,
-    /// What was decided.
     pub remarks: Vec<Remark>,
 }

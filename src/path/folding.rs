@@ -129,7 +129,6 @@ impl<'a> PackageFolder<'a> {
 /// A tracked name that is read on some systems only, or two that are one there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AmbiguousName<'a> {
-    /// The path that git tracks.
     pub path: &'a str,
     /// The other path, or the name that it is read by.
     pub read_as: String,

@@ -19,25 +19,18 @@ pub const DATA: &str = ".terraform";
 /// Why something that is there is not read. It comes inside of an [`io::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// A link leads out of the work tree.
     #[error("a symbolic link on its way leads out of the git working tree, or is absolute")]
     Outside,
-    /// A link leads into the repository.
     #[error("a symbolic link on its way leads into .git")]
     Repository,
-    /// Links that lead to each other.
     #[error("symbolic links form a circle")]
     Circle,
-    /// A link whose target is not there.
     #[error("a symbolic link on its way leads nowhere")]
     Nowhere,
-    /// A pipe, a device or a socket.
     #[error("it is not a regular file")]
     NotAFile,
-    /// Larger than the limit.
     #[error("it is larger than 16 MiB")]
     TooLarge,
-    /// A directory with a file that counts, and that no text can name.
     #[error("the name of a file in it is not UTF-8")]
     Name,
 }
@@ -110,7 +103,6 @@ struct Way {
     place: PathBuf,
     /// What is left, the next part last.
     rest: Vec<Step>,
-    /// The links that were followed.
     links: Vec<PathBuf>,
 }
 

@@ -17,7 +17,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Looks at a directory.
     pub fn of(directory: &Path) -> Self {
         let directory = absolute(directory);
         Self { top: above_or_at(&directory), directory }

@@ -22,7 +22,6 @@ pub type Answer = Result<Arc<Selected>, Refusal>;
 pub enum Refusal {
     /// A question found no answer.
     Error(Error),
-    /// The answer is bad.
     Finding(Finding),
     /// The answer is bad since the signing key is revoked, which is worth remembering.
     Revoked(Box<Finding>, Fingerprint),

@@ -21,7 +21,6 @@ use crate::release::{Attestation, Lookup, Release};
 /// How what earlier runs left is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Check {
-    /// Which signature the checksums need.
     pub signature: SignatureRule,
     /// What the expiry of keys and signatures means.
     pub expiry: ExpiryRules,
@@ -30,7 +29,6 @@ pub struct Check {
 }
 
 impl Check {
-    /// What suffices for both.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         let expiry = self.expiry.stricter(other.expiry);

@@ -14,7 +14,6 @@ use crate::version::{Constraints, Version};
 /// What a new version must be. The newest that will do is taken.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Criteria {
-    /// What the configuration allows.
     pub constraints: Constraints,
     /// How far from a version, if there is a limit.
     pub within: Option<(Within, Version)>,
@@ -56,7 +55,6 @@ pub enum Within {
     Patch,
     /// The last two numbers may change.
     Minor,
-    /// Any number may change.
     Major,
 }
 

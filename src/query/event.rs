@@ -14,7 +14,6 @@ use crate::version::Version;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PackageKey {
     pub address: ProviderAddr,
-    /// The release.
     pub version: Version,
     pub platform: Platform,
 }
@@ -23,39 +22,27 @@ pub struct PackageKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// So many more things are to be asked about.
-    Questions {
-        /// How many.
-        count: usize,
-    },
+    Questions { count: usize },
     /// One of them is answered, or given up.
     Answered,
     /// The package is to be downloaded, as soon as its server has a place for it.
-    PackageWanted {
-        /// Which one.
-        package: PackageKey,
-    },
+    PackageWanted { package: PackageKey },
     /// The package is on its way.
     PackageStarted {
-        /// Which one.
         package: PackageKey,
         /// Its size in bytes, where the server told it.
         total: Option<u64>,
     },
     /// More of the package is there.
     PackageBytes {
-        /// Which one.
         package: PackageKey,
         /// How many bytes came since the last event of this package.
         bytes: u64,
     },
     /// The package starts again from nothing, after a failure.
-    PackageRestarted {
-        /// Which one.
-        package: PackageKey,
-    },
+    PackageRestarted { package: PackageKey },
     /// The package is there whole, or given up.
     PackageDone {
-        /// Which one.
         package: PackageKey,
         /// False if it was given up; the reason travels as an error.
         ok: bool,
@@ -63,10 +50,7 @@ pub enum Event {
         local: bool,
     },
     /// Whose default registry goes without saying from now on; none if the root modules differ.
-    Tool {
-        /// The tool.
-        dialect: Option<Dialect>,
-    },
+    Tool { dialect: Option<Dialect> },
     /// A request is about to be made.
     Request {
         /// The address without secrets.
@@ -94,7 +78,6 @@ impl Events {
         Self(None)
     }
 
-    /// Capabilities one event.
     pub fn emit(&self, event: Event) {
         if let Some(callback) = &self.0 {
             callback(event);

@@ -13,19 +13,14 @@ use crate::version::{Constraints, Version};
 /// What has to be found out about one provider.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Query {
-    /// The constraints to record.
     pub constraints: Constraints,
-    /// Which version is wanted.
     pub selection: Selection,
-    /// The platforms to cover.
     pub platforms: Vec<Platform>,
-    /// The entry as it stands.
     pub recorded: Option<LockEntry>,
     /// The entry at another address whose version is wanted here.
     pub moved: Option<Moved>,
     /// Whether another release under the recorded version may take its place.
     pub accept_republished: bool,
-    /// What holds for this provider.
     pub rules: Rules,
     /// How much has to be found out.
     pub goal: Goal,
@@ -34,11 +29,9 @@ pub struct Query {
 /// How much has to be found out about a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Goal {
-    /// Which version is selected.
     Version,
     /// What its source signed of it.
     Documents,
-    /// The packages for the platforms.
     #[default]
     Packages,
     /// To which packages recorded hashes belong.
@@ -52,13 +45,11 @@ pub struct Explain {
     pub zh: BTreeSet<PackageHash>,
     /// False if what the origin reports counts for nothing.
     pub believe: bool,
-    /// How far to go.
     pub depth: Depth,
     /// True if it is worth a question where its publisher tells about it.
     pub link: bool,
 }
 
-/// How far a verification goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Depth {
     /// Packages may be downloaded where no source attests a hash.
@@ -72,14 +63,12 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// Nothing is downloaded.
     pub const DOCUMENTS: Self = Self { download: false, most: u64::MAX, recompute: false, all_platforms: false };
 }
 
 /// An entry that goes to another address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Moved {
-    /// The address that it has.
     pub from: ProviderAddr,
     pub entry: LockEntry,
 }

@@ -12,7 +12,6 @@ use crate::version::Version;
 /// The rules for one provider of one root module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rules {
-    /// Which signature the checksums need.
     pub signature: SignatureRule,
     /// True if the settings themselves say that releases must be signed, whoever serves them.
     pub signature_stated: bool,

@@ -19,7 +19,6 @@ pub struct SameVersion {
     /// Each once.
     demands: Vec<Demand>,
     prereleases: bool,
-    /// How far from which versions.
     within: Vec<(Within, Version)>,
     platforms: BTreeSet<Platform>,
     /// Each once.

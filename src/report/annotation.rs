@@ -19,11 +19,8 @@ use crate::trust::words::by;
 pub(super) struct Annotation {
     pub(super) rule: ItemRule,
     pub(super) level: Level,
-    /// In a few words.
     pub(super) title: String,
-    /// In one or more sentences.
     pub(super) message: String,
-    /// The provider, in full form.
     pub(super) address: Option<String>,
     pub(super) file: Option<String>,
     pub(super) position: Option<Position>,
@@ -45,7 +42,6 @@ impl Annotation {
 /// Whether equal remarks of many root modules are told once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Findings {
-    /// Each stands for itself.
     Each,
     /// The first, with how many root modules have it.
     Grouped,

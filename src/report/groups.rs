@@ -135,11 +135,8 @@ pub(super) struct Changed<'a> {
     pub(super) unchecked: usize,
 }
 
-/// One of those files.
 pub(super) struct File<'a> {
-    /// Its root module.
     pub(super) root: &'a Path,
-    /// Its own path.
     pub(super) path: &'a Path,
     pub(super) changed: bool,
     /// What `diff` says of it; none for a file that the run itself changes.
@@ -160,7 +157,6 @@ pub(super) struct ChangeGroup<'a> {
     more_places: usize,
 }
 
-/// Where a change stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) root: &'a Path,

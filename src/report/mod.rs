@@ -37,7 +37,6 @@ use paint::{Paint, Painted};
 /// Narrower terminals get lines of this width.
 const LEAST_WIDTH: usize = 40;
 
-/// Who reads the report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Format {
     /// People, on a terminal or in a log.
@@ -60,9 +59,7 @@ pub enum Format {
 /// How much people want to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Detail {
-    /// The result, warnings and failures.
     Quiet,
-    /// Also notes.
     #[default]
     Normal,
     /// Also each hash and why it is believed.
@@ -76,7 +73,6 @@ pub struct Style {
     pub colour: bool,
     /// The tool whose default registry host is left out of addresses; none if there is no one tool.
     pub dialect: Option<Dialect>,
-    /// How much is told.
     pub detail: Detail,
     /// The columns of the terminal; none where lines are as long as they get, as in pipes and files.
     pub width: Option<usize>,

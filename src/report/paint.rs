@@ -9,13 +9,9 @@ use anstyle::{AnsiColor, Style};
 pub(crate) enum Paint {
     /// Something went wrong, or is refused, or goes away.
     Bad,
-    /// Something to look at.
     Careful,
-    /// Something new, or well.
     Good,
-    /// Something said aside.
     Aside,
-    /// A heading.
     Strong,
 }
 

@@ -19,12 +19,10 @@ pub struct DirectoryMirror {
 }
 
 impl DirectoryMirror {
-    /// The mirror in a directory.
     pub fn new(base: PathBuf) -> Self {
         Self { base }
     }
 
-    /// The directory, as given.
     pub fn base(&self) -> &Path {
         &self.base
     }
@@ -35,7 +33,6 @@ impl DirectoryMirror {
         self.aside(move |mirror| mirror.versions(&addr)).await
     }
 
-    /// The packages of a release.
     pub async fn packages(&self, addr: &ProviderAddr, version: &Version) -> Result<MirrorPackages, Miss> {
         let (addr, version) = (addr.clone(), version.clone());
         let packages = self.aside(move |mirror| {

@@ -42,7 +42,6 @@ pub(super) fn unauthorized(host: &Hostname, sent: bool) -> Error {
         .hint(format!("{hint} {variable}, or a credentials block of the CLI configuration"))
 }
 
-/// The credentials helper failed.
 pub(super) fn no_credentials(host: &Hostname, problem: HelperError) -> Error {
     let message = format!("asking for the credentials of {host} failed: {problem}");
     Error { message, ..Error::from(problem) }
@@ -54,7 +53,6 @@ pub(super) fn unanswered(source: &str, addr: &ProviderAddr, problem: NetError) -
     Error { message, ..Error::from(problem) }
 }
 
-/// An answer that means nothing.
 pub(super) fn unusable(source: &str, addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {
     let message = format!("{source}'s response about provider {addr} cannot be used: {reason}");
     Error::new(ErrorKind::Unavailable, message).about_url(ShownUrl::new(url).as_str())

@@ -102,7 +102,6 @@ fn build(client: &Client, url: &Url) -> object_store::Result<Arc<dyn ObjectStore
     })
 }
 
-/// The object of an entry.
 fn object_of(url: &Url, zh: &Sha256Digest) -> Path {
     let below = url.path().trim_matches('/');
     Path::from(if below.is_empty() { entry_of(zh) } else { format!("{below}/{}", entry_of(zh)) })

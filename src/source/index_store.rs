@@ -34,7 +34,6 @@ pub struct IndexStores {
 pub struct Published {
     /// How many are new in it.
     pub news: usize,
-    /// How many were there.
     pub known: usize,
     /// What it says where that is not what was to be written, which it is left with.
     pub differing: Vec<IndexEntry>,

@@ -15,16 +15,12 @@ use crate::disk::mirror::{FilesystemMirror, MirrorError};
 use crate::error::{Error, ErrorKind};
 use crate::settings::SourceChoice;
 
-/// One installation method.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Method {
-    /// Where it leads.
     pub place: Place,
-    /// Which providers it takes.
     pub filter: Filter,
 }
 
-/// Where an installation method leads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// The registry at each address's own host.
@@ -32,11 +28,8 @@ pub enum Place {
         /// Further attempts of a download, where they are stated.
         download_retries: Option<u32>,
     },
-    /// A filesystem mirror.
     Directory(PathBuf),
-    /// A network mirror.
     Network {
-        /// Its URL, as written.
         url: String,
         /// Further attempts of a download, where they are stated.
         download_retries: Option<u32>,
@@ -47,7 +40,6 @@ pub enum Place {
     Oci(String),
 }
 
-/// Which providers a method takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Filter {
     /// All if none.
@@ -65,7 +57,6 @@ impl Filter {
 }
 
 impl From<Place> for Method {
-    /// For all providers.
     fn from(place: Place) -> Self {
         Self { place, filter: Filter::default() }
     }

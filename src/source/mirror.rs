@@ -19,18 +19,14 @@ pub enum Mirror {
     Directory(DirectoryMirror),
     /// A server with the network mirror protocol.
     Network(Box<NetworkMirror>),
-    /// Repositories of an OCI registry.
     Oci(Box<OciMirror>),
 }
 
 /// Where the package of one platform is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MirrorPackage {
-    /// On disk.
     Local(LocalPackage),
-    /// On a server.
     Archive(MirrorArchive),
-    /// In an OCI registry.
     Oci(OciPackage),
     /// Listed, but not so that it could be found.
     Unusable(Error),
@@ -39,11 +35,9 @@ pub enum MirrorPackage {
 /// A mirror's own copies of what was signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedCopies {
-    /// The checksums.
     pub sums: Vec<u8>,
     /// The detached signature over them, binary.
     pub signature: Vec<u8>,
-    /// The signing keys, armored.
     pub keys: Vec<String>,
 }
 

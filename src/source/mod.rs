@@ -26,7 +26,6 @@ pub use mirror::{Mirror, MirrorPackage, MirrorPackages};
 pub use network_mirror::{MirrorArchive, NetworkMirror};
 pub use registry::{Package, Registry, SignedUrls};
 
-/// Who is asked for packages.
 #[derive(Debug)]
 pub enum Source {
     /// The registry at each address's own host.

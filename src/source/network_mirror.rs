@@ -35,10 +35,8 @@ pub struct NetworkMirror {
     trust_all_hashes: bool,
 }
 
-/// The archive of one platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MirrorArchive {
-    /// Where it is.
     pub url: Url,
     /// The last part of its URL's path.
     pub file_name: String,
@@ -50,7 +48,6 @@ pub struct MirrorArchive {
 const MIRROR: &str = "the network mirror";
 
 impl NetworkMirror {
-    /// The mirror at a URL.
     pub fn new(client: Client, credentials: Arc<Credentials>, base: &str) -> Result<Self, Error> {
         let shown = ShownUrl::from_text(base).to_string();
         let wrong = |reason: String| no_url(&shown, &reason);
@@ -82,7 +79,6 @@ impl NetworkMirror {
         ShownUrl::new(&self.base)
     }
 
-    /// The client, for downloads.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -182,7 +178,6 @@ impl NetworkMirror {
 /// A request that was not answered with success.
 struct Refused {
     url: Url,
-    /// Whether a token was sent.
     sent: bool,
     error: NetError,
 }

@@ -37,7 +37,6 @@ pub struct Package {
     pub protocols: Vec<String>,
     /// The name of its line in the checksums.
     pub file_name: String,
-    /// Where the archive is.
     pub url: Url,
     /// The digest that the answer announces.
     pub shasum: Sha256Digest,
@@ -50,26 +49,21 @@ pub struct Package {
 /// What has to be fetched to check a signature: once for each release, however many platforms name it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SignedUrls {
-    /// The checksums.
     pub sums: Url,
-    /// Their detached signature.
     pub signature: Url,
     /// Armored keys, in listed order.
     pub keys: Vec<String>,
 }
 
 impl Registry {
-    /// Registries behind one client.
     pub fn new(client: Client, discovery: Arc<Discovery>, credentials: Arc<Credentials>) -> Self {
         Self { client, discovery, credentials }
     }
 
-    /// The user's tokens.
     pub fn credentials(&self) -> &Arc<Credentials> {
         &self.credentials
     }
 
-    /// The client, for downloads.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -171,7 +165,6 @@ impl Registry {
     }
 }
 
-/// An answer that means nothing.
 fn answer(addr: &ProviderAddr, url: &Url, reason: &WireError) -> Error {
     let error = error::unusable(REGISTRY, addr, url, reason);
     match reason {

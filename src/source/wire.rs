@@ -16,36 +16,23 @@ use crate::version::Version;
 /// Why an answer cannot be used; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// Not JSON, or JSON of another shape.
     #[error("the answer is not the JSON document that the protocol asks for: {0}")]
     Json(String),
-    /// A page for people in place of a document.
     #[error("the server answered with a page in place of {0}")]
     Page(&'static str),
-    /// A version that is none; the tools refuse the whole answer too.
     #[error("the answer includes the invalid version string {text:?}: {reason}")]
-    Version {
-        /// As served.
-        text: String,
-        /// The rule it breaks.
-        reason: crate::version::VersionError,
-    },
-    /// Something that every answer must have.
+    Version { text: String, reason: crate::version::VersionError },
     #[error("the answer does not have {0:?}")]
     Missing(&'static str),
-    /// A checksum that is none.
     #[error("the answer has an invalid shasum {0:?}: expected 64 hexadecimal digits")]
     Shasum(String),
     /// A key of `packages` that is no platform.
     #[error("the answer includes the invalid package platform {0:?}")]
     PackagePlatform(String),
-    /// A hash without a scheme.
     #[error("the answer includes the invalid package hash {0:?}")]
     PackageHash(String),
-    /// Hashes of an archive, none of which has a scheme that is known.
     #[error("the response gives an archive only checksums of unknown formats")]
     UnknownSchemes,
-    /// A document that is not called JSON.
     #[error("the response has the content type {0:?}, not application/json")]
     ContentType(String),
 }
@@ -196,7 +183,6 @@ impl Versions {
 object! {
     /// The answer to *what is this release*, which no protocol describes; Terraform's public registry gives it.
     pub(super) struct About {
-        /// The repository of its source.
         pub(super) source: String = "source",
         /// The tag of the release there.
         pub(super) tag: Option<String> = "tag",

@@ -19,7 +19,6 @@ macro_rules! topics {
 topics!("h1", "zh", "trust", "settings", "environment", "exit-codes");
 
 impl Topic {
-    /// The page of this name.
     pub fn named(name: &str) -> Option<&'static Topic> {
         TOPICS.iter().find(|topic| topic.name == name)
     }

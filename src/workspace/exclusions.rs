@@ -36,7 +36,6 @@ impl Exclusions {
 }
 
 impl FromIterator<Settings> for Exclusions {
-    /// Those of single settings files.
     fn from_iter<T: IntoIterator<Item = Settings>>(files: T) -> Self {
         let mut all: BTreeMap<PathBuf, Vec<Exclude>> = BTreeMap::new();
         for exclude in files.into_iter().flat_map(|settings| settings.exclude) {

@@ -19,7 +19,6 @@ use crate::requirements::Requirements;
 pub struct Names<'a> {
     /// Those that it requires, as far as that is known.
     pub requirements: Option<&'a Requirements>,
-    /// Those that it locks.
     pub lock: Option<&'a LockFile>,
     /// The tool, whose registry is that of short addresses.
     pub dialect: Dialect,
@@ -97,7 +96,6 @@ pub struct Named {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// The texts that mean something.
     found: BTreeSet<String>,
     /// All providers that the root modules know, in short form.
     known: BTreeSet<String>,
@@ -106,7 +104,6 @@ struct Seen {
 }
 
 impl Named {
-    /// Nothing is seen yet.
     pub fn new(texts: &[String]) -> Self {
         Self { texts: texts.to_vec(), ..Self::default() }
     }

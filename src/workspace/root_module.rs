@@ -28,7 +28,6 @@ pub struct RootModule {
     pub tree: Option<Arc<Tree>>,
 }
 
-/// How configuration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     /// What to do about modules that are not installed.
@@ -46,7 +45,6 @@ impl Reading {
 }
 
 impl RootModule {
-    /// Reads the lock file.
     pub fn open(settings: &RunSettings) -> Result<Self, Error> {
         let bytes = lock_file::read(&settings.lock_file())?;
         let lock = bytes.as_ref().map(|bytes| settings.readings.lock_file(bytes, settings.dialect));

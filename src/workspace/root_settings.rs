@@ -15,7 +15,6 @@ use crate::error::{Error, ErrorKind};
 use crate::lockfile;
 use crate::settings::{Settings, SignatureRule, SourceChoice, Variables, allow_module_host};
 
-/// Where the trust file is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrustPlace {
     /// To be opened.
@@ -36,7 +35,6 @@ pub struct RunSettings {
     pub path: PathBuf,
     /// The directory that reading of settings and writing are confined to: the top of the work tree, or the root module.
     pub boundary: PathBuf,
-    /// The tool whose rules hold.
     pub dialect: Dialect,
     /// `.tflock.hcl`, all files of it together.
     pub settings: Settings,
@@ -50,9 +48,7 @@ pub struct RunSettings {
     pub cache: bool,
     /// Where modules come from that are not local.
     pub modules: ModuleAccess,
-    /// The environment variables.
     pub variables: Variables,
-    /// The time of the run.
     pub now: SystemTime,
     /// What the run has read so far.
     pub readings: Readings,
@@ -61,9 +57,7 @@ pub struct RunSettings {
 /// Where the packages of one root module come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootSource {
-    /// The tool whose configuration counts.
     pub dialect: Dialect,
-    /// What was chosen.
     pub choice: SourceChoice,
     /// True if it was not chosen.
     pub is_default: bool,
@@ -131,7 +125,6 @@ impl RunSettings {
         self
     }
 
-    /// What holds for its modules.
     pub fn module_terms(&self) -> ModuleTerms {
         ModuleTerms {
             dialect: self.dialect,

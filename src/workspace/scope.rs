@@ -26,7 +26,6 @@ pub struct Scope {
     pub no_cache: bool,
     /// Where modules come from that are not local.
     pub modules: ModuleAccess,
-    /// The surroundings.
     pub environment: Environment,
     /// What the run has read so far.
     pub readings: Readings,
@@ -37,7 +36,6 @@ pub struct Scope {
 pub enum ToolChoice {
     /// To be found out from the files there are, whatever settings files say.
     Auto,
-    /// This one.
     Named(Dialect),
 }
 
@@ -93,7 +91,6 @@ impl Scope {
         (Top { up, down }, in_work_tree)
     }
 
-    /// The tool that was named.
     pub fn dialect(&self) -> Option<Dialect> {
         self.tool.and_then(ToolChoice::dialect)
     }

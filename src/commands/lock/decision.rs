@@ -28,7 +28,6 @@ pub(super) struct Decision {
     pub(super) pinned: BTreeSet<ProviderAddr>,
     /// What may be remembered from now on; at the end what is new of it.
     pub(super) updates: Vec<TrustUpdate>,
-    /// What is written to configuration.
     pub(super) edits: Vec<Edit>,
     pub(super) findings: Vec<Finding>,
     pub(super) errors: Vec<Error>,
@@ -59,7 +58,6 @@ impl Decision {
 pub(super) struct Deciding<'a> {
     pub(super) root: &'a Root,
     pub(super) cache: &'a Cache,
-    /// Who is remembered.
     pub(super) pins: Pins,
     pub(super) decision: Decision,
 }

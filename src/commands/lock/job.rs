@@ -28,9 +28,7 @@ use crate::verify::init_changes;
 
 /// Where a root module is on its way.
 pub(super) enum RootState {
-    /// Its plan is made.
     Planned(Box<Job>),
-    /// There is a result.
     Done(Box<RootOutcome>),
     /// The lock file, or configuration to be edited, is another one than was read: nothing was written.
     Overtaken,

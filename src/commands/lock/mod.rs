@@ -49,14 +49,10 @@ const ATTEMPTS: usize = 8;
 /// Threads that wait for the disk rather than compute.
 const WRITERS: usize = 16;
 
-/// How far the command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Writes lock files.
     Write,
-    /// Tells whether it would.
     Check,
-    /// Tells what it would write.
     DryRun,
 }
 
@@ -65,13 +61,11 @@ pub enum Mode {
 pub struct Run<'a> {
     /// What is known from earlier runs.
     pub cache: &'a Cache,
-    /// How far the run goes.
     pub mode: Mode,
     /// True if the root modules that are left are not begun once one has failed.
     pub fail_fast: bool,
     /// True if nothing is written unless every root module can be.
     pub all_or_none: bool,
-    /// The time of the run.
     pub now: SystemTime,
 }
 
@@ -82,7 +76,6 @@ pub type Opener<'a> = &'a (dyn Fn(usize) -> Result<Root, Error> + Sync);
 pub struct Roots<'a> {
     /// Their paths, as reports name them.
     pub paths: &'a [PathBuf],
-    /// Opens one by its number.
     pub open: Opener<'a>,
     /// Which sources they ask; nothing is opened unless there is something to ask.
     pub(in crate::commands) sources: &'a Sources<'a>,

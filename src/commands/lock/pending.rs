@@ -15,17 +15,13 @@ use crate::version::{Constraints, Version};
 /// What `add` is asked for one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addition {
-    /// The source address as typed.
     pub source: String,
-    /// The constraint as typed.
     pub constraint: Option<String>,
     /// The local name, if one was given.
     pub name: Option<String>,
-    /// One exact version is required.
     pub pin: bool,
     /// A requirement that is there is changed.
     pub replace: bool,
-    /// Only the lock file changes.
     pub lock_only: bool,
 }
 
@@ -63,11 +59,9 @@ impl Addition {
 /// Requirements that cannot be written before versions are selected.
 #[derive(Debug, Clone)]
 pub struct Pending {
-    /// The configuration as it is.
     pub(in crate::commands) files: Vec<SourceFile>,
     /// The tool that it is for.
     pub(in crate::commands) dialect: Dialect,
-    /// What is to be written.
     pub(in crate::commands) additions: Vec<(ProviderAddr, Addition)>,
 }
 

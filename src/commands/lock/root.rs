@@ -33,7 +33,6 @@ use crate::workspace::{Names, Reading, RootModule, RootSource, RunSettings, abse
 /// One root module with all that was read for it.
 #[derive(Debug, Clone)]
 pub struct Root {
-    /// What holds for it.
     pub(super) settings: RunSettings,
     /// The bytes of the lock file, if there is one.
     pub(in crate::commands) bytes: Option<Vec<u8>>,
@@ -41,15 +40,12 @@ pub struct Root {
     pub(super) lock: LockFile,
     /// What is needed: by the configuration, or by the lock file itself.
     pub(super) requirements: Requirements,
-    /// Whether the configuration was read.
     pub(in crate::commands) configured: bool,
-    /// What is asked.
     pub(in crate::commands) intent: Intent,
     /// The platforms that the entries were locked for, where none were named.
     pub(super) locked_for: Option<LockedFor>,
     /// What holds for each provider.
     pub(super) rules: RuleBook,
-    /// Where packages come from.
     pub(in crate::commands) source: RootSource,
     /// What happens when no signer is remembered for a provider.
     pub(super) first_use: FirstUseRule,
@@ -61,7 +57,6 @@ pub struct Root {
     pub(super) pending: Option<Pending>,
     /// What git's history recorded of providers that have no entry, or that are to have that one again.
     pub(super) earlier: BTreeMap<ProviderAddr, Earlier>,
-    /// Warnings about what was read.
     pub(in crate::commands) findings: Vec<Finding>,
     /// What people should know of the configuration.
     warnings: Vec<String>,
@@ -78,7 +73,6 @@ pub struct Root {
 /// An edit of a configuration file.
 #[derive(Debug, Clone)]
 pub(super) struct Edit {
-    /// The file, to be opened.
     pub(super) place: PathBuf,
     /// The same, as reports name it.
     pub(super) shown: PathBuf,
@@ -163,7 +157,6 @@ impl Root {
         &self.warnings
     }
 
-    /// What is needed.
     pub fn requirements(&self) -> &Requirements {
         &self.requirements
     }
@@ -275,7 +268,6 @@ impl Root {
         self.locked_for.as_ref().map(|_| LockedFor::of(&self.lock, cache))
     }
 
-    /// What holds for a provider.
     pub(super) fn rules_of(&self, addr: &ProviderAddr) -> Rules {
         let platforms = self.platforms_of(addr, self.locked_for.as_ref());
         let mut rules = self.rules.of(addr, &platforms);

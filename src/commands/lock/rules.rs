@@ -34,14 +34,10 @@ const UNMOVED: [Rule; 7] = [
 pub(in crate::commands) struct RuleBook {
     dialect: Dialect,
     settings: Settings,
-    /// The work tree.
     boundary: PathBuf,
     h1: Option<H1Rule>,
-    /// What was asked for.
     not_after: Option<SystemTime>,
-    /// What the policy wants.
     too_young_after: Option<SystemTime>,
-    /// The time of the run.
     now: SystemTime,
     /// `OPENTOFU_ENFORCE_GPG_VALIDATION`
     enforce_signature: bool,

@@ -86,7 +86,6 @@ fn offline(request: &Request) -> Error {
     Error::new(ErrorKind::Offline, message).hint(hint)
 }
 
-/// What packages are copied with.
 #[derive(Clone, Copy)]
 struct Copying<'a> {
     request: &'a Request,
@@ -205,7 +204,6 @@ fn unanswered(root: &Root, known: &Releases) -> Vec<Error> {
     errors.collect()
 }
 
-/// What was copied and written.
 struct Done<'a> {
     request: &'a Request,
     answers: &'a Answers,

@@ -19,14 +19,11 @@ use crate::finding::Finding;
 use crate::outcome::{Body, MirrorReport, Outcome, RootOutcome};
 use crate::platform::Platform;
 
-/// What `mirror` is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The mirror.
     pub directory: PathBuf,
     /// The platforms asked for, each once; empty if none were.
     pub platforms: Vec<Platform>,
-    /// Every root module below.
     pub recursive: bool,
     /// Write nothing; tell whether all is there and as it should be.
     pub check: bool,

@@ -17,7 +17,6 @@ use crate::release::{ReleaseKey, Releases};
 /// How much a package is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Somebody named its platform.
     Named,
     /// The settings call its platform optional for the provider.
     Optional,

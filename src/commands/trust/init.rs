@@ -43,7 +43,6 @@ struct Tree<'a> {
     forbidden: Vec<Finding>,
 }
 
-/// A lock file.
 #[derive(Clone)]
 struct Recording<'a> {
     root: &'a RunSettings,

@@ -27,27 +27,20 @@ use crate::workspace::{Reading, RootModule, RunSettings};
 /// What is done with the trust file, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Shows all of it.
     List,
     /// Accepts one more signer of a provider or of all that a pattern covers.
     Add {
-        /// The address or pattern.
         providers: String,
         signer: Signer,
     },
     /// Puts a signer in the place of the others, which stay for the versions that are locked.
     Rotate {
-        /// The address or pattern.
         providers: String,
-        /// The new signer.
         signer: Signer,
-        /// Why.
         reason: Option<String>,
     },
-    /// Refuses a key for good.
     Deny {
         key: Fingerprint,
-        /// Why.
         reason: String,
     },
     /// Forgets who signs some providers, or that some keys are denied.
@@ -246,7 +239,6 @@ fn forget(pins: &mut Pins, pattern: &AddrPattern) -> Result<(), Error> {
     Err(near.fold(error, Error::hint).hint("`tflock trust list` shows what is"))
 }
 
-/// Takes back a denial.
 fn allow(pins: &mut Pins, key: &Fingerprint) -> Result<(), Error> {
     if pins.denied.remove(key).is_some() {
         return Ok(());

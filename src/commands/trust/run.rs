@@ -12,14 +12,10 @@ use crate::error::{Error, ErrorKind};
 use crate::outcome::Outcome;
 use crate::workspace::{RunSettings, one_dialect};
 
-/// What `trust` is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// To ask for the signer of everything that is locked, and remember it.
-    Init {
-        /// In every root module below.
-        recursive: bool,
-    },
+    Init { recursive: bool },
     /// To do something with the trust file alone.
     Act(Action),
 }

@@ -49,19 +49,11 @@ pub enum HostnameError {
 
 impl Hostname {
     /// Parses a hostname as a person writes it: Unicode, with an optional port.
-    ///
-    /// # Errors
-    ///
-    /// [`HostnameError`], one variant for each rule of `hostname[:port]`.
     pub fn parse(text: &str) -> Result<Self, HostnameError> {
         Self::parse_with(text, Spelling::Unicode)
     }
 
     /// Parses a hostname that may be spelt in punycode, as in the name of a `TF_TOKEN_…` variable.
-    ///
-    /// # Errors
-    ///
-    /// As [`Hostname::parse`], but never [`HostnameError::Punycode`].
     pub fn parse_any_spelling(text: &str) -> Result<Self, HostnameError> {
         Self::parse_with(text, Spelling::Any)
     }

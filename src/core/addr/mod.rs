@@ -107,10 +107,6 @@ pub enum AddrError {
 
 impl ProviderSource {
     /// Parses a source string as it stands in configuration; `dialect` gives the default host.
-    ///
-    /// # Errors
-    ///
-    /// [`AddrError`], by the first rule that is broken.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, AddrError> {
         let parts: Vec<&str> = text.split('/').collect();
         if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {
@@ -143,10 +139,6 @@ impl ProviderSource {
     }
 
     /// The address that a local name stands for when nothing gives its source.
-    ///
-    /// # Errors
-    ///
-    /// [`AddrError::Type`] if the name is not one.
     ///
     /// Source: `internal/addrs/provider.go`, `ImpliedProviderForUnqualifiedType`.
     pub fn implied(local_name: &str, dialect: Dialect) -> Result<Self, AddrError> {
@@ -184,10 +176,6 @@ impl fmt::Display for ProviderSource {
 
 impl ProviderAddr {
     /// Parses a source string that must mean a lockable provider.
-    ///
-    /// # Errors
-    ///
-    /// As [`ProviderSource::parse`]; [`AddrError::NotLockable`] for built-in and legacy ones.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, AddrError> {
         let source = ProviderSource::parse(text, dialect)?;
         let full = source.to_string();

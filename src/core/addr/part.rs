@@ -21,10 +21,6 @@ pub enum PartError {
 
 /// Normalises a namespace or type: UTS 46 lookup form in Unicode.
 ///
-/// # Errors
-///
-/// [`PartError`], by the first rule that is broken.
-///
 /// Source: `github.com/hashicorp/terraform-registry-address`, `ParseProviderPart`. There as here a dot may come out of
 /// the normalisation (of U+3002), but unlike there never at an end or twice: a part is the name of a directory.
 pub fn normalise_part(part: &str) -> Result<String, PartError> {

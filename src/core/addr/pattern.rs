@@ -70,10 +70,6 @@ pub enum PatternError {
 
 impl AddrPattern {
     /// Parses a pattern of two or three parts; `dialect` gives the host of those with two.
-    ///
-    /// # Errors
-    ///
-    /// [`PatternError`], by the first rule that is broken.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, PatternError> {
         let whole = || text.to_owned();
         let (host, namespace, kind) = match text.split('/').collect::<Vec<_>>()[..] {

@@ -111,7 +111,6 @@ impl<'a> Contents<'a> {
 }
 
 impl Block<'_> {
-    /// Checks the number of labels.
     pub(super) fn labelled(&self, wanted: usize) -> Result<(), Located> {
         let found = self.labels.len();
         if found == wanted {

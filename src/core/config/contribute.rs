@@ -17,19 +17,16 @@ use super::module::{Constraint, Import, Module, Place, ProviderConfig};
 /// The requirements of a module tree while it is walked.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// Providers that can be locked.
     pub requirements: Requirements,
     /// Providers that are part of the program.
     pub built_in: BTreeSet<String>,
     /// Places that give a built-in provider a version constraint, which `init` refuses; with its address.
     pub constrained_built_in: Vec<(Place, String)>,
-    /// What cannot be required.
     pub errors: Vec<ConfigError>,
     /// True while what only test files lead to is added.
     pub in_tests: bool,
 }
 
-/// Who asks.
 struct Asking<'a> {
     module: &'a str,
     place: &'a Place,
@@ -39,10 +36,6 @@ struct Asking<'a> {
 
 impl Module {
     /// The provider that a local name stands for in this module.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigErrorKind::Source`] for a name that cannot be a type.
     pub fn provider(&self, local_name: &str, dialect: Dialect) -> Result<Cow<'_, ProviderSource>, ConfigErrorKind> {
         match self.required.get(local_name) {
             Some(required) => Ok(Cow::Borrowed(&required.source)),

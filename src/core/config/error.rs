@@ -18,11 +18,9 @@ use super::module_version::ModuleVersionError;
 pub struct ConfigError {
     /// The file, relative to the root module.
     pub file: PathBuf,
-    /// The place in the file.
     pub position: Position,
     /// The line as it is written, for people; empty where the text is not at hand.
     pub line: String,
-    /// What is wrong.
     #[source]
     pub kind: ConfigErrorKind,
 }
@@ -30,78 +28,47 @@ pub struct ConfigError {
 /// What is wrong at one place of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigErrorKind {
-    /// The text is no native syntax.
     #[error(transparent)]
     Structure(#[from] StructureError),
-    /// The text is no JSON, or not in the shape of a configuration.
     #[error(transparent)]
     Json(#[from] JsonError),
-    /// The text does not parse, and has the marks of an unfinished merge.
     #[error("conflict marker `<<<<<<<` of an unfinished merge")]
     ConflictMarker,
-    /// A value that matters here does not parse.
     #[error("this value cannot be read as an expression")]
     Expression,
-    /// Too few labels or too many.
     #[error("a {kind:?} block takes {wanted} labels, and this one has {found}")]
-    Labels {
-        /// The block type.
-        kind: String,
-        /// How many there must be.
-        wanted: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// An argument where none can stand.
+    Labels { kind: String, wanted: usize, found: usize },
     #[error("an argument named {0:?} is not expected here")]
     UnexpectedArgument(String),
-    /// A block where none can stand.
     #[error("a block of type {0:?} is not expected here")]
     UnexpectedBlock(String),
-    /// The same argument twice in one body.
     #[error("the argument {0:?} is set twice")]
     DuplicateArgument(String),
     /// Two `required_providers` blocks in the primary files of a module.
     #[error("a module may have only one required_providers block; the other one is at {0}")]
     DuplicateRequiredProviders(String),
-    /// The same resource, module call or provider configuration twice.
     #[error("{what} was already declared at {earlier}")]
     Duplicate {
         /// What, such as `module "x"`.
         what: String,
-        /// Where it stands first.
         earlier: String,
     },
-    /// An override of what does not exist.
     #[error("there is no {0} for this override file to change")]
     MissingBase(String),
-    /// A block that override files must not hold.
     #[error("a {0:?} block is not allowed in an override file")]
     NotInOverride(&'static str),
-    /// A type, a name or an alias that is no identifier.
     #[error("{0:?} is not a valid name: it needs a letter or underscore, then letters, digits, underscores and dashes")]
     Name(String),
-    /// An alias that is not constant.
     #[error("the alias of a provider configuration must be a constant string")]
     Alias,
-    /// A name that cannot be the local name of a provider.
     #[error("{name:?} is not a valid local name of a provider: {reason}")]
     LocalName {
-        /// The name as written, or implied.
         name: String,
-        /// The rule it breaks.
         #[source]
         reason: PartError,
     },
-    /// A local name in another form than the normalised one.
     #[error("the local name {name:?} of a provider must be normalised: replace it with {normalised:?}")]
-    NotNormalised {
-        /// The name as written.
-        name: String,
-        /// The form that it must have.
-        normalised: String,
-    },
-    /// Neither a version constraint nor an object.
+    NotNormalised { name: String, normalised: String },
     #[error("the entry {0:?} of required_providers must be a string or an object")]
     RequirementShape(String),
     /// A key that an entry of `required_providers` cannot have.
@@ -112,24 +79,18 @@ pub enum ConfigErrorKind {
     /// Anything but a list of `NAME` and `NAME.ALIAS` with the entry's own name.
     #[error("configuration_aliases of {0:?} must be a list of references, such as {0}.ALIAS")]
     ConfigurationAliases(String),
-    /// The source of a provider is not a plain string.
     #[error("the source of a provider must be a constant string")]
     SourceNotText,
-    /// The source of a provider is refused.
     #[error(transparent)]
     Source(#[from] AddrError),
     /// A provider of Terraform 0.12 that cannot be installed.
     #[error("provider source {0:?} is a legacy one, which cannot be installed")]
     LegacySource(String),
-    /// A version that is not a plain string.
     #[error("a version constraint must be a constant string")]
     VersionNotText,
-    /// A version constraint is refused.
     #[error("invalid version constraint {text:?}: {reason}")]
     Constraint {
-        /// The constraint as written.
         text: String,
-        /// The rule it breaks.
         #[source]
         reason: ConstraintError,
     },
@@ -139,27 +100,19 @@ pub enum ConfigErrorKind {
     /// `to` of an `import` block is not the address of a resource.
     #[error("the argument \"to\" of an import block must be the address of a resource")]
     ImportTarget,
-    /// A module call without a source.
     #[error("module {0:?} has no source")]
     MissingModuleSource(String),
-    /// The source of a module is no text at all.
     #[error("the source of module {0:?} must be a string")]
     ModuleSourceNotText(String),
-    /// The source of a module is refused.
     #[error("invalid source of module {name:?}: {reason}")]
     ModuleSource {
-        /// The module's name.
         name: String,
-        /// The rule that is broken.
         #[source]
         reason: ModuleSourceError,
     },
-    /// The version constraint of a module is refused.
     #[error("invalid version constraint of module {name:?}: {reason}")]
     ModuleVersion {
-        /// The module's name.
         name: String,
-        /// The rule that is broken.
         #[source]
         reason: ModuleVersionError,
     },

@@ -27,10 +27,6 @@ const DEPTH: usize = 32;
 
 impl Scope<'_> {
     /// The value of a string, if it can be told; otherwise the reference that cannot.
-    ///
-    /// # Errors
-    ///
-    /// The reference, as written; nothing if it is not one that stands in the way.
     pub fn evaluate(&self, text: &Text) -> Result<String, Option<String>> {
         self.text(text, DEPTH)
     }

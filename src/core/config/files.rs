@@ -14,16 +14,13 @@ pub struct ConfigFiles {
     pub primary: Vec<String>,
     /// Merged into what the primary files say.
     pub overrides: Vec<String>,
-    /// Test files.
     pub tests: Vec<String>,
     /// True if the other tool would read other files.
     pub differs_by_tool: bool,
 }
 
-/// The two syntaxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Syntax {
-    /// HCL's own.
     Native,
     /// The mapping of it into JSON.
     Json,

@@ -12,7 +12,6 @@ use super::module_version::ModuleVersion;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest(BTreeMap<String, Installed>);
 
-/// An installed module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The source in its full form.
@@ -26,7 +25,6 @@ pub struct Installed {
 /// Why a text is no `modules.json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// Not JSON, or not of the right shape.
     #[error("this is not a list of installed modules (line {line}, column {column})")]
     Json {
         /// The line, from 1.
@@ -34,17 +32,10 @@ pub enum ManifestError {
         /// The column, from 1.
         column: usize,
     },
-    /// Two records of one module.
     #[error("module {0:?} is recorded twice")]
     Duplicate(String),
-    /// A version that is none.
     #[error("module {key:?} is recorded with the version {version:?}, which is not a version")]
-    Version {
-        /// The module.
-        key: String,
-        /// What stands there.
-        version: String,
-    },
+    Version { key: String, version: String },
 }
 
 #[derive(Deserialize)]
@@ -67,10 +58,6 @@ struct Record {
 
 impl Manifest {
     /// Reads the text of a manifest; an empty one lists nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`ManifestError`].
     pub fn decode(text: &str) -> Result<Self, ManifestError> {
         if text.is_empty() {
             return Ok(Self::default());
@@ -130,7 +117,6 @@ impl Manifest {
         self.0.range(prefix.clone()..).any(|(key, _)| !key.is_empty() && key.starts_with(&prefix))
     }
 
-    /// The record of a module.
     pub fn get(&self, key: &str) -> Option<&Installed> {
         self.0.get(key)
     }

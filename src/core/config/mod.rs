@@ -45,7 +45,6 @@ pub use value::Part;
 use crate::dialect::Dialect;
 use decode::{Role, decode};
 
-/// A file with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
     /// The path, relative to the root module; its suffix gives the syntax.
@@ -56,10 +55,6 @@ pub struct SourceFile {
 
 impl Module {
     /// Reads the files of one directory, in the order of loading.
-    ///
-    /// # Errors
-    ///
-    /// All errors: the first of structure in each file, and every one in what is read.
     pub fn decode(
         primary: &[SourceFile],
         overrides: &[SourceFile],

@@ -24,7 +24,6 @@ pub struct Module {
     pub resources: Vec<Resource>,
     /// The `import` blocks, in the order of the files.
     pub imports: Vec<Import>,
-    /// The module calls, by name.
     pub calls: BTreeMap<String, ModuleCall>,
     /// True if there is a `backend` or `cloud` block, which only root modules have.
     pub has_backend: bool,
@@ -32,12 +31,10 @@ pub struct Module {
     pub names: Names,
 }
 
-/// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, relative to the root module.
     pub file: Arc<Path>,
-    /// Where in the file.
     pub position: Position,
 }
 
@@ -51,13 +48,11 @@ impl fmt::Display for Place {
 /// An entry of `required_providers`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredProvider {
-    /// Where the entry begins.
     pub place: Place,
     /// What the local name stands for, given or implied.
     pub source: ProviderSource,
     /// The source as written, if it is.
     pub source_text: Option<String>,
-    /// The constraint.
     pub version: Option<Constraint>,
 }
 
@@ -66,16 +61,13 @@ pub struct RequiredProvider {
 pub struct Constraint {
     /// As written.
     pub text: String,
-    /// What it means.
     pub terms: Constraints,
 }
 
 /// A `provider` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderConfig {
-    /// Where the block begins.
     pub place: Place,
-    /// The local name.
     pub name: String,
     /// The alias, if there is one that is constant.
     pub alias: Option<String>,
@@ -86,13 +78,10 @@ pub struct ProviderConfig {
 /// A `resource`, `data`, `ephemeral` or `action` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    /// Where the block begins.
     pub place: Place,
-    /// Which of the four.
     pub mode: OriginKind,
     /// The type, such as `aws_instance`.
     pub kind: String,
-    /// The name.
     pub name: String,
     /// The local name of the provider: given, else implied by the type.
     pub provider: String,
@@ -103,7 +92,6 @@ pub struct Resource {
 /// An `import` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// Where the block begins.
     pub place: Place,
     /// True if the target is in a module below.
     pub in_child: bool,
@@ -116,9 +104,7 @@ pub struct Import {
 /// A `module` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleCall {
-    /// Where the block begins.
     pub place: Place,
-    /// The name.
     pub name: String,
     /// Where the module comes from; absent only in override files.
     pub source: Option<CallSource>,
@@ -131,44 +117,33 @@ pub struct ModuleCall {
 /// The source of a module call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSource {
-    /// Where the value begins.
     pub place: Place,
-    /// The value.
     pub text: Text,
 }
 
 /// The version of a module call. Absent constraints mean that they are not constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallVersion {
-    /// Where the value begins.
     pub place: Place,
-    /// The value.
     pub text: Text,
-    /// What it means.
     pub constraints: Option<ModuleConstraints>,
 }
 
 /// A string that may need evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
-    /// A constant.
     Known(String),
-    /// Made of constants and references.
     Template(Vec<Part>),
-    /// Only the tools can tell.
     Unknown,
 }
 
 /// Variables and local values of a module that are strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Variables, by name.
     pub variables: BTreeMap<String, Variable>,
-    /// Local values, by name.
     pub locals: BTreeMap<String, Text>,
 }
 
-/// A variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     /// The default, if there is one.

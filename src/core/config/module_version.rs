@@ -7,10 +7,8 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-/// A version of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleVersion {
-    /// At least three.
     segments: Vec<u64>,
     /// How many of them were written.
     written: usize,
@@ -39,10 +37,8 @@ enum Operator {
 /// Why a text is no version, or no constraint, of a module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleVersionError {
-    /// Not a version.
     #[error("{0:?} is not a version")]
     Version(String),
-    /// Not a constraint.
     #[error("{0:?} does not use correct version constraint syntax")]
     Constraint(String),
 }

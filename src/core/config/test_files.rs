@@ -14,7 +14,6 @@ use super::error::{ConfigError, ConfigErrorKind};
 use super::files::test_stem;
 use super::module::{ModuleCall, ProviderConfig};
 
-/// What one test file contributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestFile {
     /// The key of `modules.json` under which its runs' modules stand: `test.tests.a` for `tests/a.tftest.hcl`.
@@ -47,10 +46,6 @@ const RUN: Schema = &[
 
 impl TestFile {
     /// Reads a test file; `path` is relative to the root module.
-    ///
-    /// # Errors
-    ///
-    /// All errors of the file.
     pub fn decode(path: &Path, text: &str, dialect: Dialect) -> Result<Self, Vec<ConfigError>> {
         let (file, errors) = read_file(path, text, (dialect, Role::Primary, FILE), |reader, contents| {
             let stem = path.to_string_lossy().replace('\\', "/");

@@ -35,16 +35,13 @@ pub(super) enum Value {
     Unknown,
 }
 
-/// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Literal text.
     Text(String),
     /// `${var.x}`: the names.
     Reference(Vec<String>),
 }
 
-/// A step of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     Name(String),

@@ -187,7 +187,6 @@ fn constraints(change: &Change) -> Option<String> {
     changed.then(|| format!("constraints {} -> {}", asked(&old.constraints), asked(&new.constraints)))
 }
 
-/// Constraints in words for people.
 fn asked(constraints: &Constraints) -> String {
     if constraints.is_empty() { "none".to_owned() } else { constraints.to_string() }
 }

@@ -79,7 +79,6 @@ pub fn loudest_first(changes: &mut [Change]) {
     });
 }
 
-/// How far the version moved.
 pub(super) fn distance(change: &Change) -> Option<Distance> {
     let (old, new) = change.old.as_ref().zip(change.new.as_ref())?;
     Distance::between(&old.version, &new.version)

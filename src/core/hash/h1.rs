@@ -18,10 +18,6 @@ pub enum H1Error {
 /// Entries may come in any order; they are sorted by name, bytewise. A name that comes twice is hashed twice, in the
 /// order given. Modes and times have no part in it.
 ///
-/// # Errors
-///
-/// [`H1Error::NewlineInName`] if a name holds a line feed.
-///
 /// Source: `golang.org/x/mod/sumdb/dirhash`, `Hash1`.
 pub fn h1<N: AsRef<[u8]>>(entries: impl IntoIterator<Item = (N, Sha256Digest)>) -> Result<PackageHash, H1Error> {
     let mut entries: Vec<(N, Sha256Digest)> = entries.into_iter().collect();

@@ -55,10 +55,6 @@ impl Sums {
     /// The digest of a file, from the first line that names it exactly.
     ///
     /// A digest that is too short is filled up with zeros, as in the tools, so that it differs from any true one.
-    ///
-    /// # Errors
-    ///
-    /// [`SumsError::NotListed`] without such a line, [`SumsError::BadDigest`] if it has no digest or too long a one.
     pub fn digest_of(&self, name: &str) -> Result<Sha256Digest, SumsError> {
         let line = self.lines.iter().find(|line| line.name == name);
         let line = line.ok_or_else(|| SumsError::NotListed(name.to_owned()))?;

@@ -23,13 +23,10 @@ use crate::hcl::literal;
 use crate::hcl::scan::{Block, Label};
 use crate::version::{Constraints, Version};
 
-/// More findings than anybody reads.
 const MOST_FINDINGS: usize = 10_000;
 
-/// The arguments of an entry.
 const ARGUMENTS: [&str; 3] = ["version", "constraints", "hashes"];
 
-/// What was read so far.
 pub(super) struct Content<'s> {
     pub(super) lock: LockFile,
     pub(super) spans: Spans,
@@ -80,7 +77,6 @@ impl<'s> Content<'s> {
         self.push(finding.at(self.position(at)));
     }
 
-    /// Reads the whole file.
     pub(super) fn read(&mut self, tree: &Tree<'s>) {
         let mut modules = 0;
         for argument in &tree.outline.arguments {

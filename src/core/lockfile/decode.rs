@@ -37,10 +37,6 @@ pub struct Decoded {
 /// Decodes the bytes of a lock file as `dialect` would.
 ///
 /// Texts above 16 MiB are refused, and those with more entries or hashes than any project has. The findings name no file.
-///
-/// # Errors
-///
-/// All findings of the file, by position, when one of them is at level deny.
 pub fn decode(text: &[u8], dialect: Dialect) -> Result<Decoded, Vec<Finding>> {
     if let Some(finding) = oversized(text) {
         return Err(vec![finding]);

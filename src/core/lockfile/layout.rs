@@ -8,14 +8,11 @@ use super::{LockFile, Spans};
 use crate::dialect::Dialect;
 use crate::finding::{Finding, LineIndex, Position, Rule};
 
-/// More findings than anybody reads.
 const MOST_FINDINGS: usize = 1000;
 
-/// A text that was read.
 pub(super) struct Layout<'a> {
     pub(super) text: &'a str,
     pub(super) index: &'a LineIndex<'a>,
-    /// Its comments.
     pub(super) comments: &'a [Range<usize>],
 }
 

@@ -17,7 +17,6 @@ use crate::hcl::scan::{self, Label, Outline, ScanError};
 /// How deep `hcl-edit` follows brackets; the tools follow any.
 const DEEPEST: usize = 64;
 
-/// Something wrong at an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) rule: Rule,
@@ -74,10 +73,6 @@ pub(super) struct Tree<'s> {
 }
 
 /// Finds the outline of a text.
-///
-/// # Errors
-///
-/// The first place where its structure is broken.
 pub(super) fn parse<'s>(source: &'s Source<'_>) -> Result<Tree<'s>, Problem> {
     let text = &*source.text;
     let outline = scan::outline(text, 0..text.len()).map_err(|error| source.problem(&error))?;

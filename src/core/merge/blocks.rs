@@ -34,14 +34,12 @@ struct Piece {
     block: String,
 }
 
-/// A text in pieces.
 #[derive(Debug, Default)]
 struct Pieces {
     /// Comments above all, set off by a blank line.
     header: String,
     keys: Vec<Key>,
     by_key: BTreeMap<Key, Piece>,
-    /// Comments behind all.
     footer: String,
 }
 
@@ -199,7 +197,6 @@ fn merge_pieces(pieces: &Three<Pieces>, decided: Option<&[Pieces; 2]>, markers: 
     merged
 }
 
-/// Somebody has to decide.
 struct Conflict;
 
 fn settle(piece: Three<Option<&Piece>>) -> Result<Option<Piece>, Conflict> {

@@ -8,7 +8,6 @@ use crate::hash::{HashScheme, PackageHash, PackageHashes};
 use crate::lockfile::LockEntry;
 use crate::version::Constraints;
 
-/// What becomes of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Settled {
     /// There is none.

@@ -32,7 +32,6 @@ impl Markers {
         text.push(b'\n');
     }
 
-    /// One conflict of everything.
     pub(super) fn whole_file(self, ours: &[u8], theirs: &[u8], remarks: Vec<Remark>) -> MergedText {
         let mut text = Vec::with_capacity(ours.len() + theirs.len() + 64);
         self.push_conflict(&mut text, ours, theirs);
@@ -91,10 +90,6 @@ enum Section {
 /// Splits a text at its conflict markers; none if it has none.
 ///
 /// The first line that begins with seven or more `<`, alone or before a space, tells the length of the markers.
-///
-/// # Errors
-///
-/// [`MarkerError`] if the markers are not in order.
 pub fn split(text: &[u8]) -> Result<Option<Split>, MarkerError> {
     let lines = || text.split_inclusive(|byte| *byte == b'\n');
     let Some(size) = lines().find_map(opening) else { return Ok(None) };

@@ -88,7 +88,6 @@ fn merge_files(files: &Three<ModuleLockFile>, decided: Option<&[ModuleLockFile; 
     MergedText { text: parts.join(&b'\n'), conflicts: true, remarks, ..MergedText::default() }
 }
 
-/// Somebody has to decide.
 struct Conflict;
 
 fn settle(block: Three<Option<&LockedModule>>) -> Result<Option<LockedModule>, Conflict> {

@@ -9,11 +9,9 @@ use super::{LockedModule, ModuleKey, ModuleLock};
 pub struct ModuleChange {
     /// The package; of an upgrade with its new version.
     pub key: ModuleKey,
-    /// What happened.
     pub kind: ModuleChangeKind,
     /// The block before, with what it was known by.
     pub old: Option<(ModuleKey, LockedModule)>,
-    /// The block after.
     pub new: Option<LockedModule>,
 }
 
@@ -22,7 +20,6 @@ pub struct ModuleChange {
 pub enum ModuleChangeKind {
     /// Other content under the same tag, version or address.
     ContentReplaced,
-    /// Another version, an older one.
     Downgraded,
     /// Another version or another `ref` of the same repository.
     Upgraded,
@@ -37,7 +34,6 @@ pub enum ModuleChangeKind {
 }
 
 impl ModuleChangeKind {
-    /// The word for machines.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ContentReplaced => "content-replaced",

@@ -22,10 +22,6 @@ type Reader<'a> = document::Reader<'a, ModuleLockProblem>;
 type Anchors = Vec<(usize, Anchor<ModuleKey>)>;
 
 /// Reads the text of module locks.
-///
-/// # Errors
-///
-/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
 pub fn decode(text: &str, file: &Path) -> Result<ModuleLockFile, Vec<ModuleLockError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut anchors = Anchors::new();

@@ -13,25 +13,20 @@ use crate::hcl::Shape;
 pub struct ModuleLockError {
     /// The file, as handed to [`super::decode()`].
     pub file: PathBuf,
-    /// Where in it.
     pub position: Position,
-    /// What is wrong.
     pub problem: ModuleLockProblem,
 }
 
 /// The kinds of things that are wrong with module locks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleLockProblem {
-    /// The document is not made as its grammar wants it.
     #[error(transparent)]
     Shape(#[from] Shape),
-    /// A version that is none, or not in the form by which registries know it.
     #[error("{0:?} is not a version of a module: expected all three numbers, without a prefix")]
     Version(String),
     /// Not an `h1:`.
     #[error("{0:?} is not an h1 hash")]
     Hash(String),
-    /// Not the full name of a commit.
     #[error("{0:?} is not the full name of a commit")]
     Commit(String),
 }

@@ -12,13 +12,10 @@ use crate::hash::PackageHash;
 pub struct Call {
     /// Its path of call names joined by dots.
     pub name: String,
-    /// Its source.
     pub source: ModuleSource,
-    /// What it asks for.
     pub constraints: Option<ModuleConstraints>,
     /// Its file, relative to the root module.
     pub file: std::path::PathBuf,
-    /// Where it stands there.
     pub position: Position,
     /// True if its module, or a file of that, is reached in its package over a name that begins with a dot: the hash does not
     /// cover what lies there.
@@ -30,16 +27,13 @@ pub struct Call {
 /// What the source of a locked package serves now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Served {
-    /// What is locked.
     Locked {
         /// True if it is meant to go on: a branch, or no `ref` at all.
         goes_on: bool,
     },
     /// Something else.
     Other {
-        /// Its commit.
         commit: Option<String>,
-        /// Its hash.
         hash: PackageHash,
         /// True if it is meant to go on: a branch, or no `ref` at all.
         goes_on: bool,
@@ -55,7 +49,6 @@ pub enum Offered {
     Versions(Vec<String>),
     /// What the `ref` of a git source means now.
     Commit {
-        /// The commit.
         commit: String,
         /// The `ref`, if it is a version.
         tagged: Option<String>,

@@ -71,7 +71,6 @@ pub struct LockedModule {
     pub content: ModuleContent,
 }
 
-/// Which package it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModuleContent {
     /// Where the registry says that it is, without secrets.
@@ -91,19 +90,16 @@ pub struct Ambiguity {
     pub help: String,
 }
 
-/// What a call must get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
     /// The version, where it is of a registry.
     pub version: Option<ModuleVersion>,
-    /// The content.
     pub content: ModuleContent,
 }
 
 /// The file: what it says, its comments, and where its blocks stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleLockFile {
-    /// What it says.
     pub lock: ModuleLock,
     /// Its comments; those of blocks that are gone are left out on writing.
     pub comments: Comments<ModuleKey>,
@@ -116,11 +112,8 @@ pub struct ModuleLockFile {
 pub struct Resolved {
     /// Its path of call names joined by dots.
     pub call: String,
-    /// The package.
     pub key: ModuleKey,
-    /// What the call asks for.
     pub constraints: Option<ModuleConstraints>,
-    /// Which package it is.
     pub content: ModuleContent,
 }
 
@@ -132,7 +125,6 @@ pub struct Resolved {
     calls[0], calls[1]
 )]
 pub struct SharedKey {
-    /// The calls.
     pub calls: [String; 2],
     /// The package, as the key has it.
     pub package: String,
@@ -140,10 +132,6 @@ pub struct SharedKey {
 
 impl ModuleLock {
     /// The lock that calls and their packages make.
-    ///
-    /// # Errors
-    ///
-    /// [`SharedKey`] for a call with another package than the ones before it with the same key.
     pub fn of(resolved: impl IntoIterator<Item = Resolved>) -> Result<Self, SharedKey> {
         let mut lock = Self::default();
         let mut terms: BTreeMap<ModuleKey, BTreeSet<String>> = BTreeMap::new();
@@ -173,7 +161,6 @@ impl ModuleLock {
         self.0.iter()
     }
 
-    /// A block.
     pub fn get(&self, key: &ModuleKey) -> Option<&LockedModule> {
         self.0.get(key)
     }

@@ -39,10 +39,6 @@ pub fn verdict(pins: &Pins, release: &Release, signer: &Signer) -> Verdict {
 }
 
 /// Judges a release by what is remembered. `is_new` says whether it is new to the lock file.
-///
-/// # Errors
-///
-/// A finding at level deny.
 pub fn remembered(pins: &Pins, release: &Release, rule: FirstUseRule, is_new: bool) -> Result<Signed, Finding> {
     let (address, version) = (&release.address, &release.version);
     let Some(signer) = &release.signer else {

@@ -45,9 +45,7 @@ pub struct Origin {
     pub module: String,
     /// The file, relative to the directory that the command was pointed at.
     pub file: PathBuf,
-    /// Where in the file.
     pub position: Position,
-    /// What asks.
     pub kind: OriginKind,
     /// The name that the module uses for the provider.
     pub local_name: String,
@@ -108,7 +106,6 @@ impl OriginKind {
 }
 
 impl Requirements {
-    /// No requirements.
     pub fn new() -> Self {
         Self::default()
     }
@@ -163,7 +160,6 @@ impl Requirements {
         self.providers.iter()
     }
 
-    /// How many providers there are.
     pub fn len(&self) -> usize {
         self.providers.len()
     }

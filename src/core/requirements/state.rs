@@ -13,16 +13,13 @@ use crate::dialect::Dialect;
 /// Why a text is not a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// Not JSON, or of another shape.
     #[error("the state is not the JSON document that it should be: {0}")]
     Json(String),
     /// A version before Terraform 0.12, or after what is known.
     #[error("the state has format version {0}, but only version 4 can be read, as `state pull` prints it")]
     Version(u64),
-    /// A resource whose provider cannot be read.
     #[error("the state names the provider {0:?}, which is not of the form provider[\"host/namespace/type\"]")]
     Provider(String),
-    /// A resource with an invalid provider address.
     #[error("the state names an invalid provider: {0}")]
     Address(#[from] AddrError),
 }
@@ -42,10 +39,6 @@ struct Resource {
 
 /// The lockable providers of all resources in a state, as the file or `state pull` gives it, which prints nothing where there
 /// is no state.
-///
-/// # Errors
-///
-/// [`StateError`], by the first thing that is wrong.
 pub fn providers(text: &[u8], dialect: Dialect) -> Result<BTreeSet<ProviderAddr>, StateError> {
     if text.trim_ascii().is_empty() {
         return Ok(BTreeSet::new());

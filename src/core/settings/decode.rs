@@ -57,10 +57,6 @@ pub fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Option<&'st
 }
 
 /// Reads the text of one settings file.
-///
-/// # Errors
-///
-/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
 pub fn decode(text: &str, file: &Path) -> Result<Settings, Vec<SettingsError>> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of all")]
     let read = document::read(text, FILE_NAME, |reader, body| reader.settings(body));

@@ -17,10 +17,6 @@ pub struct ExcludeError(String);
 
 impl Exclude {
     /// Reads a pattern as settings state it.
-    ///
-    /// # Errors
-    ///
-    /// If it leads out of the directory, or says nothing.
     pub fn parse(text: &str) -> Result<Self, ExcludeError> {
         let is_name = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('\\');
         let pattern = text.strip_suffix('/').unwrap_or(text);

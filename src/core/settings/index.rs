@@ -12,13 +12,10 @@ use crate::redact;
 pub struct Index {
     /// What it is called in reports.
     pub name: Arc<str>,
-    /// Where it is.
     pub place: IndexPlace,
-    /// What its entries count for.
     pub trust: IndexTrust,
 }
 
-/// Where an index is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IndexPlace {
     /// `file:`: a directory, by its absolute path.
@@ -42,24 +39,14 @@ pub enum IndexTrust {
 /// Why a text is not the URL of an index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexPlaceError {
-    /// No URL at all.
     #[error("{text:?} is not a URL: {reason}")]
-    Url {
-        /// As it may be shown.
-        text: String,
-        /// What is wrong with it.
-        reason: url::ParseError,
-    },
-    /// A scheme that needs a program built with more.
+    Url { text: String, reason: url::ParseError },
     #[error("an index at {0}: needs a program with the feature \"cloud\", which this one was built without")]
     Cloud(String),
-    /// A cloud store without the name of a bucket or container.
     #[error("an index at {0}: is written {0}://NAME or {0}://NAME/PATH, with the name of a bucket or container")]
     Bucket(String),
-    /// A scheme that there is no index for.
     #[error("an index is at file:, https:, s3:, gs: or az:, not at {0}:")]
     Scheme(String),
-    /// Not a path of this machine.
     #[error("{0:?} is not the file: URL of an absolute path")]
     Path(String),
     /// Something that may be a secret, or that no file name can follow.
@@ -71,10 +58,6 @@ pub enum IndexPlaceError {
 
 impl IndexPlace {
     /// Reads the URL of an index.
-    ///
-    /// # Errors
-    ///
-    /// [`IndexPlaceError`].
     pub fn parse(text: &str) -> Result<Self, IndexPlaceError> {
         let url =
             Url::parse(text).map_err(|reason| IndexPlaceError::Url { text: redact::module_source(text), reason })?;

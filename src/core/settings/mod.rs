@@ -44,7 +44,6 @@ use crate::finding::Level;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-/// The name of the file.
 pub const FILE_NAME: &str = ".tflock.hcl";
 
 /// What the settings of a root module say.
@@ -54,21 +53,17 @@ pub struct Settings {
     pub platforms: Option<Vec<Platform>>,
     /// Which tool the files are for.
     pub tool: Option<ToolChoice>,
-    /// Where packages come from.
     pub source: Option<SourceChoice>,
     /// Directories in which no root module is searched for.
     pub exclude: Vec<Exclude>,
     /// Platforms that some providers may lack.
     pub optional_platforms: Vec<OptionalPlatforms>,
-    /// What is accepted.
     pub policy: Policy,
     /// What holds for single registries, by their hosts.
     pub hosts: BTreeMap<Hostname, HostRules>,
     /// Indexes of known hashes that several machines share, by name.
     pub indexes: BTreeMap<Arc<str>, Index>,
-    /// Releases that are refused.
     pub bans: Vec<Ban>,
-    /// Findings that are allowed.
     pub exemptions: Vec<Exemption>,
     /// The levels of rules, by id.
     pub levels: BTreeMap<String, Level>,
@@ -86,7 +81,6 @@ pub enum ToolChoice {
 /// One line of `optional_platforms`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionalPlatforms {
-    /// Whose platforms.
     pub providers: ProviderScope,
     /// The platforms that they may lack.
     pub platforms: Vec<Platform>,
@@ -95,24 +89,20 @@ pub struct OptionalPlatforms {
 /// A `ban` block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ban {
-    /// The banned provider, or several.
     pub providers: ProviderScope,
     /// Which versions; without terms all of them.
     pub versions: Constraints,
-    /// Why.
     pub reason: Option<String>,
 }
 
 /// An `exempt` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemption {
-    /// The id of the rule.
     pub rule: String,
     /// For which providers; all if none.
     pub providers: Option<ProviderScope>,
     /// For which version; all if none.
     pub version: Option<Version>,
-    /// Why.
     pub reason: Option<String>,
     /// The first day on which it holds no more, UTC.
     pub until: Option<Date>,

@@ -16,7 +16,6 @@ pub struct Policy {
     pub hosts: Option<BTreeSet<Hostname>>,
     /// The hosts that modules may come from: registries, archives, git. All if none.
     pub module_hosts: Option<BTreeSet<Hostname>>,
-    /// Whether releases must be signed.
     pub signature: Option<SignatureRule>,
     /// What an expired signing key means.
     pub expired_key: Option<ExpiredKeyRule>,
@@ -31,7 +30,6 @@ pub struct Policy {
 pub struct HostRules {
     /// Which `h1:` are written.
     pub h1: Option<H1Rule>,
-    /// Whether releases must be signed.
     pub signature: Option<SignatureRule>,
 }
 
@@ -142,10 +140,6 @@ impl SignatureRule {
 }
 
 /// Refuses a host that is none of those that modules may come from, if these are named.
-///
-/// # Errors
-///
-/// [`ErrorKind::Trust`].
 pub fn allow_module_host(allowed: Option<&BTreeSet<Hostname>>, host: &str) -> Result<(), Error> {
     if allowed.is_none_or(|hosts| hosts.iter().any(|allowed| allowed.as_ascii() == host)) {
         return Ok(());
@@ -154,7 +148,6 @@ pub fn allow_module_host(allowed: Option<&BTreeSet<Hostname>>, host: &str) -> Re
     Err(Error::new(ErrorKind::Trust, message).hint("`policy { module_hosts = […] }` in .tflock.hcl"))
 }
 
-/// The hosts that both allow.
 fn both(own: Option<BTreeSet<Hostname>>, others: Option<BTreeSet<Hostname>>) -> Option<BTreeSet<Hostname>> {
     match (own, others) {
         (Some(own), Some(others)) => Some(own.intersection(&others).cloned().collect()),
@@ -163,7 +156,6 @@ fn both(own: Option<BTreeSet<Hostname>>, others: Option<BTreeSet<Hostname>>) -> 
 }
 
 impl Age {
-    /// The span of time.
     pub fn duration(self) -> Duration {
         Duration::from_secs(self.hours.saturating_mul(3600))
     }

@@ -14,10 +14,6 @@ pub struct ProviderScope {
 
 impl ProviderScope {
     /// Parses a source address of one to three parts or a pattern of two or three.
-    ///
-    /// # Errors
-    ///
-    /// As [`AddrPattern::parse`].
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let is_name = !text.contains(['/', '*']);
         let full = if is_name { format!("hashicorp/{text}") } else { text.to_owned() };

@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use crate::redact;
 
-/// Where packages come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SourceChoice {
     /// `origin`: the registry at the address's own host, whatever the CLI configuration says, as `providers lock` does.

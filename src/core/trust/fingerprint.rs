@@ -21,7 +21,6 @@ fn of_key_id(text: &str) -> &'static str {
 }
 
 impl Fingerprint {
-    /// All digits, in upper case.
     pub fn as_str(&self) -> &str {
         &self.0
     }

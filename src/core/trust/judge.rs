@@ -17,30 +17,22 @@ pub enum Verdict {
     Known(AddrPattern),
     /// No signer is remembered for the provider.
     FirstUse,
-    /// Another key signed.
     KeyChanged {
-        /// Which pin refuses.
         pin: AddrPattern,
-        /// Who would be accepted.
         accepted: BTreeSet<Signer>,
     },
     /// A key signed that was replaced since, and not one of the versions that it still counts for.
     Retired {
-        /// Which pin refuses.
         pin: AddrPattern,
-        /// Who would be accepted.
         accepted: BTreeSet<Signer>,
     },
     /// Not signed, where it was before.
     UnsignedAfterSigned {
-        /// Which pin refuses.
         pin: AddrPattern,
-        /// Who would be accepted.
         accepted: BTreeSet<Signer>,
     },
     /// The key is denied, whatever a pin says.
     Denied {
-        /// The key.
         key: Fingerprint,
         /// Why, as the trust file says; `revoked` for one that was seen revoked.
         reason: String,

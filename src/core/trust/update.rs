@@ -13,40 +13,24 @@ use crate::version::Version;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustUpdate {
     /// Who signed a release of a provider that no signer was remembered for.
-    FirstUse {
-        /// The provider.
-        address: ProviderAddr,
-        /// Which release.
-        version: Version,
-        /// Who signed it.
-        signer: Signer,
-    },
+    FirstUse { address: ProviderAddr, version: Version, signer: Signer },
     /// Who signed a release of a provider that no signer was remembered for, where the same archives at another address
     /// are those of a remembered signer.
     Carried {
         /// The other address, whose pin holds for this one too.
         from: ProviderAddr,
-        /// The provider.
         address: ProviderAddr,
-        /// Which release.
         version: Version,
-        /// Who signed it.
         signer: Signer,
     },
     /// A key whose owner revoked it.
     Revoked {
-        /// The key.
         key: Fingerprint,
         /// Where and when that was seen.
         reason: String,
     },
     /// A release that somebody accepted though it was not the recorded one.
-    Republished {
-        /// Which one, and when.
-        republication: Republication,
-        /// Why.
-        reason: String,
-    },
+    Republished { republication: Republication, reason: String },
 }
 
 impl TrustUpdate {
@@ -56,10 +40,6 @@ impl TrustUpdate {
     }
 
     /// Adds the update to what is remembered; true if that is new.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Trust`] if another signer was remembered meanwhile.
     pub fn apply(&self, pins: &mut Pins) -> Result<bool, Error> {
         match self {
             Self::FirstUse { address, version, signer } => match judge(pins, address, version, signer) {

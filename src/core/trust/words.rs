@@ -10,7 +10,6 @@ use crate::addr::ProviderAddr;
 use crate::finding::{Finding, Rule};
 use crate::version::Version;
 
-/// Who signed.
 pub fn by(signer: &Signer) -> String {
     match signer {
         Signer::Key(key) => format!("signed by {key}"),

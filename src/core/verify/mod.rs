@@ -125,7 +125,6 @@ impl Subject<'_> {
     }
 }
 
-/// One entry under judgment.
 struct Judged<'a> {
     subject: &'a Subject<'a>,
     facts: &'a Facts<'a>,

@@ -17,7 +17,6 @@ const SIGNED_COPIES: &str = "Where the origin registry can be asked, verify with
                              copies of what was signed that `tflock mirror` writes, and the trust file the signer.";
 
 impl Judged<'_> {
-    /// Availability, signer and age.
     pub(super) fn release(&self) -> Vec<Finding> {
         match self.knowledge {
             Lookup::Unasked | Lookup::Inconclusive(_) => Vec::new(),

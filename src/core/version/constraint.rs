@@ -48,10 +48,6 @@ pub enum Operator {
 
 impl Constraints {
     /// Reads a constraint as it stands in configuration, which both grammars must accept.
-    ///
-    /// # Errors
-    ///
-    /// [`ConstraintError::Syntax`] from the first grammar, the others from the second.
     pub fn parse_config(text: &str) -> Result<Self, ConstraintError> {
         if !text.split(',').all(grammar::is_go_version_term) {
             return Err(ConstraintError::Syntax(text.to_owned()));

@@ -18,11 +18,8 @@ pub(super) struct Scan<'a> {
     pub(super) numbers: [&'a str; 3],
     /// How many numbers there are, also beyond three.
     pub(super) count: usize,
-    /// The pre-release part.
     pub(super) pre: &'a str,
-    /// The metadata.
     pub(super) build: &'a str,
-    /// Where the machine stopped.
     pub(super) rest: &'a str,
 }
 

@@ -36,7 +36,6 @@ pub struct Place {
 /// What a search found, in the order of the paths.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// The directories.
     pub places: Vec<Place>,
     /// The trust files, of which a work tree has one at most.
     pub trust_files: Vec<PathBuf>,
@@ -50,7 +49,6 @@ pub struct Survey {
 pub struct BelowError {
     /// The directory, or the one where the search began.
     pub path: PathBuf,
-    /// Why not.
     pub reason: String,
 }
 

@@ -109,7 +109,6 @@ pub(super) fn number(body: &Object, name: &str) -> Decoded<Option<u32>> {
     number.map(Some).ok_or_else(|| wrong_type(item, "a whole number, zero or more"))
 }
 
-/// The text of a setting.
 pub(super) fn text_of(item: &Item) -> Decoded<&str> {
     item.value.as_text().ok_or_else(|| wrong_type(item, "a string"))
 }

@@ -16,46 +16,28 @@ pub struct CliConfigError {
     pub file: Option<PathBuf>,
     /// The place in the file; none if the file cannot be read.
     pub position: Option<Position>,
-    /// What is wrong.
     pub fault: CliConfigFault,
 }
 
 /// What is wrong with a CLI configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CliConfigFault {
-    /// The file or its directory cannot be read.
     #[error("cannot read it: {0}")]
     Unreadable(String),
     /// Not HCL 1.
     #[error(transparent)]
     Syntax(#[from] Hcl1Error),
-    /// A label that is no hostname.
     #[error("the {block} block {label:?} has an invalid hostname: {reason}")]
     Hostname {
         /// `host` or `credentials`.
         block: &'static str,
         label: String,
-        /// Why not.
         reason: HostnameError,
     },
-    /// Another value than the setting takes.
     #[error("{name} wants {wanted}, not {got}")]
-    Type {
-        /// The setting.
-        name: String,
-        /// What it takes.
-        wanted: &'static str,
-        /// What stands there.
-        got: &'static str,
-    },
-    /// A setting that must be there is not.
+    Type { name: String, wanted: &'static str, got: &'static str },
     #[error("{block} needs an argument {name:?}")]
-    Missing {
-        block: String,
-        /// The argument.
-        name: &'static str,
-    },
-    /// A second block where there may be one.
+    Missing { block: String, name: &'static str },
     #[error("no more than one {0} block may be specified")]
     Repeated(&'static str),
     /// `=` or a label where a plain block is wanted.

@@ -15,39 +15,30 @@ pub struct Installation {
     pub methods: Vec<Method>,
     /// `dev_overrides`, in the order of the file.
     pub dev_overrides: Vec<DevOverride>,
-    /// Where the block stands.
     pub position: Position,
 }
 
-/// One installation method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
-    /// Which, with its own arguments.
     pub kind: MethodKind,
     /// Patterns as written; empty means all.
     pub include: Vec<String>,
-    /// Patterns as written.
     pub exclude: Vec<String>,
-    /// Where it stands.
     pub position: Position,
 }
 
-/// The kinds of installation method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MethodKind {
-    /// The origin registry.
     Direct {
         /// Further attempts of a download (`tofu` only).
         download_retry_count: Option<u32>,
     },
-    /// A directory.
     FilesystemMirror {
         /// As written.
         path: PathBuf,
     },
     /// A server that holds packages of any host.
     NetworkMirror {
-        /// The base URL as written.
         url: String,
         /// Further attempts of a download (`tofu` only).
         download_retry_count: Option<u32>,
@@ -66,7 +57,6 @@ pub enum MethodKind {
 pub struct DevOverride {
     /// The provider source address as written.
     pub address: String,
-    /// The directory as written.
     pub path: PathBuf,
 }
 

@@ -47,7 +47,6 @@ pub struct CliConfig {
     pub files: Vec<PathBuf>,
     /// The directories that hold `plugins/`: of providers (implicit mirrors) and of credentials helpers.
     pub data_dirs: Vec<PathBuf>,
-    /// The system's directories of plugins.
     pub system_plugins: Vec<PathBuf>,
     /// What a user should know, one line each.
     pub warnings: Vec<String>,

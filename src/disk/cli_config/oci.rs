@@ -11,7 +11,6 @@ use crate::settings::Secret;
 /// `oci_credentials "REGISTRY[/PATH]" { … }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciBlock {
-    /// What the credentials are for.
     pub prefix: String,
     /// The credentials, unless a helper knows them.
     pub credential: Option<OciCredential>,

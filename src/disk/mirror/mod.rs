@@ -28,7 +28,6 @@ pub struct FilesystemMirror {
     base: PathBuf,
 }
 
-/// A package on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocalPackage {
     /// The archive, or a link to it.
@@ -44,18 +43,13 @@ pub struct LocalPackages(BTreeMap<Version, BTreeMap<Platform, LocalPackage>>);
 /// Why a mirror could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum MirrorError {
-    /// There is no such directory.
     #[error("the filesystem mirror {0} does not exist")]
     Missing(PathBuf),
-    /// Something else stands there.
     #[error("the filesystem mirror {0} is not a directory")]
     NotADirectory(PathBuf),
-    /// The system refused to list a directory; its packages are unknown.
     #[error("cannot search {path} for packages: {reason}")]
     Unreadable {
-        /// The directory.
         path: PathBuf,
-        /// Why not.
         #[source]
         reason: io::Error,
     },
@@ -149,7 +143,6 @@ impl LocalPackages {
         self.0.get(version)?.get(platform)
     }
 
-    /// All packages.
     pub fn iter(&self) -> impl Iterator<Item = (&Version, &Platform, &LocalPackage)> {
         self.0.iter().flat_map(|(version, platforms)| {
             platforms.iter().map(move |(platform, package)| (version, platform, package))

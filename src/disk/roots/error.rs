@@ -11,104 +11,55 @@ use crate::path::links::Refusal;
 /// Why a module tree cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
-    /// A configuration file is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A file or a directory cannot be read.
     #[error("cannot read {path:?}: {kind}", path = path.display().to_string())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        kind: io::ErrorKind,
-    },
-    /// A file or a directory that is not read, whatever it holds.
+    Read { path: PathBuf, kind: io::ErrorKind },
     #[error("cannot read {path:?}: {reason}", path = path.display().to_string())]
-    Refused {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        reason: Refusal,
-    },
-    /// The root module has no configuration.
+    Refused { path: PathBuf, reason: Refusal },
     #[error("no configuration files in {path:?}", path = .0.display().to_string())]
     NoConfiguration(PathBuf),
     /// `modules.json` is damaged.
     #[error("cannot read the list of installed modules: {reason}")]
     Manifest {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         #[source]
         reason: ManifestError,
     },
-    /// The module lock file is damaged.
     #[error("{}", .0.message)]
     ModuleLock(Box<Error>),
-    /// A module cannot be found.
     #[error("module {key:?}: {problem}")]
-    Module {
-        /// Its path of call names joined by dots.
-        key: String,
-        /// Who calls it.
-        place: Place,
-        /// The tool, for the next step.
-        dialect: Dialect,
-        /// Why.
-        problem: ModuleProblem,
-    },
+    Module { key: String, place: Place, dialect: Dialect, problem: ModuleProblem },
 }
 
 /// Why a module cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleProblem {
-    /// A local module's directory is not there.
     #[error("there is no directory {0:?}")]
     NoDirectory(String),
-    /// A module from elsewhere that is not on disk.
     #[error("the module from {0:?} is not installed")]
     NotInstalled(String),
-    /// It is installed from elsewhere.
     #[error("it is installed from {installed:?}, but its source is {source_text:?}")]
-    SourceChanged {
-        /// The source on record.
-        installed: String,
-        /// The source of the call.
-        source_text: String,
-    },
-    /// Another version is installed.
+    SourceChanged { installed: String, source_text: String },
     #[error("version {installed:?} is installed, which does not satisfy {constraint:?}")]
-    VersionChanged {
-        /// The version on record, or nothing.
-        installed: String,
-        /// The constraint of the call.
-        constraint: String,
-    },
-    /// The source is not constant, and cannot be told.
+    VersionChanged { installed: String, constraint: String },
     #[error("its source cannot be determined statically{because}", because = because(.0.as_deref()))]
     NotStatic(Option<String>),
-    /// The version is not constant, and cannot be told.
     #[error("its version cannot be determined statically{because}", because = because(.0.as_deref()))]
     VersionNotStatic(Option<String>),
-    /// The value of an expression is no version constraint.
     #[error("its version is {0:?}, which is not a version constraint")]
     Version(String),
-    /// The source is refused.
     #[error("invalid source: {0}")]
     Source(#[from] ModuleSourceError),
-    /// It was not there, and could not be fetched.
     #[error("{}", .0.message)]
     NotFetched(Box<Error>),
-    /// A local module of a package that is not in the package.
     #[error("the path {0:?} leads out of the module's package")]
     OutsidePackage(String),
-    /// It calls itself, through others perhaps.
     #[error("it calls itself, or the modules are nested too deeply")]
     Cycle,
 }
 
 impl ModuleProblem {
-    /// What to do about it.
     pub(super) fn next_steps(&self, dialect: Dialect) -> Vec<String> {
         let install = format!("install the modules with `{} get`", dialect.program());
         match self {

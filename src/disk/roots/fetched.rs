@@ -18,12 +18,10 @@ use crate::disk::files;
 use crate::error::Error;
 use crate::modulelock::{Ambiguity, ModuleContent, ModuleKey, ModuleLock, Offered, Pin, Served};
 
-/// What a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleRequest {
     /// The source, which is not local.
     pub source: ModuleSource,
-    /// Which versions will do.
     pub constraints: Option<ModuleConstraints>,
     /// What is locked for the call.
     pub pin: Option<Pin>,
@@ -55,7 +53,6 @@ pub(super) type RequestKey = (String, String, Option<(String, ModuleContent)>);
 /// What holds for the modules of one root module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleTerms {
-    /// The tool.
     pub dialect: Dialect,
     /// The hosts that modules may come from, by policy; none for any.
     pub hosts: Option<BTreeSet<Hostname>>,
@@ -83,9 +80,7 @@ pub struct ModuleLocking {
 pub enum Reselected {
     #[default]
     None,
-    /// All.
     All,
-    /// Those with these names.
     Named(Vec<String>),
 }
 
@@ -109,13 +104,10 @@ pub struct ModuleFetch {
 /// Where the modules of a root module come from that are not local.
 #[derive(Debug, Clone, Default)]
 pub struct ModuleAccess {
-    /// Where they are looked for.
     pub lookup: ModuleLookup,
     /// What fetches those that are not installed, if anything.
     pub fetch: Option<ModuleFetch>,
-    /// Those that were fetched already.
     pub fetched: Arc<FetchedModules>,
-    /// Whether they are locked.
     pub locking: ModuleLocking,
     /// Variables that the command line sets, for sources that depend on them; the last one counts.
     pub assigned: Vec<Assigned>,
@@ -124,7 +116,6 @@ pub struct ModuleAccess {
 /// `-var` and `-var-file`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assigned {
-    /// A variable and its value.
     Value(String, String),
     /// A file of variables, from the directory of the process.
     File(PathBuf),

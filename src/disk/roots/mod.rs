@@ -35,7 +35,6 @@ use crate::requirements::Requirements;
 /// The directory of test files, beside those in the root module itself.
 pub const TEST_DIRECTORY: &str = "tests";
 
-/// How a tree is read.
 #[derive(Debug, Clone)]
 pub struct TreeOptions {
     /// Decides which files count and what short addresses mean.
@@ -46,7 +45,6 @@ pub struct TreeOptions {
     pub missing: MissingModules,
     /// Where modules are looked for that are not local.
     pub modules: ModuleLookup,
-    /// The modules that were fetched.
     pub fetched: Arc<FetchedModules>,
     /// What calls are held to, where modules are locked: then what is fetched counts before what is installed.
     pub pins: Option<Arc<ModuleLock>>,
@@ -80,7 +78,6 @@ pub enum ModuleLookup {
 /// What to do about modules that are not installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingModules {
-    /// It is an error.
     Refuse,
     /// The tree is incomplete, and says so.
     Skip,
@@ -93,7 +90,6 @@ pub struct Tree {
     pub requirements: Requirements,
     /// False if a module is missing: then providers may be needed that are not in the requirements.
     pub complete: bool,
-    /// The modules that are missing.
     pub missing: Vec<MissingModule>,
     /// Providers that are part of the program, in full form.
     pub built_in: BTreeSet<String>,
@@ -107,7 +103,6 @@ pub struct Tree {
     pub local_calls: Vec<LocalModuleCall>,
     /// The module lock file, if there is one.
     pub module_lock: Option<Arc<ReadModuleLock>>,
-    /// What people should know.
     pub warnings: Vec<TreeWarning>,
     /// Every file that was read, relative to the root module: configuration, and values of variables where they count.
     pub files_read: Vec<PathBuf>,
@@ -124,7 +119,6 @@ pub struct RemoteModuleCall {
     pub source: String,
     /// The same; none where only the list of installed modules tells it.
     pub address: Option<ModuleSource>,
-    /// Which versions will do.
     pub constraints: Option<ModuleConstraints>,
     /// The version, where it is of a registry.
     pub version: Option<ModuleVersion>,
@@ -132,7 +126,6 @@ pub struct RemoteModuleCall {
     pub dir: PathBuf,
     /// The module, if it was fetched.
     pub fetched: Option<FetchedModule>,
-    /// Who calls it.
     pub place: Place,
 }
 
@@ -156,11 +149,9 @@ pub struct LocalModuleCall {
 pub struct MissingModule {
     /// Its path of call names joined by dots.
     pub key: String,
-    /// Its source, in full form.
     pub source: String,
     /// Which versions will do, as written.
     pub version: Option<String>,
-    /// Who calls it.
     pub place: Place,
     /// What would have to be fetched; none if the source is not known, or nothing is to be fetched.
     pub request: Option<ModuleRequest>,
@@ -180,21 +171,11 @@ impl MissingModule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeWarning {
     /// A version constraint on a provider that is part of the program, which `init` refuses.
-    ConstrainedBuiltIn {
-        /// Where it stands.
-        place: Place,
-        /// The provider.
-        address: String,
-    },
+    ConstrainedBuiltIn { place: Place, address: String },
     /// More ways lead to the same modules than anybody wants to read about.
     ManyPaths(u64),
     /// A local module without a single configuration file.
-    EmptyModule {
-        /// Who calls it.
-        place: Place,
-        /// Its path of call names.
-        key: String,
-    },
+    EmptyModule { place: Place, key: String },
 }
 
 impl fmt::Display for TreeWarning {

@@ -13,7 +13,6 @@ use crate::modulelock::{self, FILE_NAME, ModuleLockFile};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadModuleLock {
     pub text: String,
-    /// What it says.
     pub file: ModuleLockFile,
 }
 

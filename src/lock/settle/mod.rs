@@ -30,7 +30,6 @@ use crate::trust::pins::Signer;
 /// A provider whose entry is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryDecision {
-    /// The entry to write.
     pub entry: LockEntry,
     /// The hashes that are new in it, each with all reasons to believe it.
     pub added: Vec<AddedHash>,

@@ -32,14 +32,12 @@ pub(super) struct Downloads {
     pub(super) cache: Arc<Cache>,
     pub(super) events: Events,
     pub(super) threads: Arc<OnceLock<Threads>>,
-    /// How much may be downloaded.
     pub(super) budget: Arc<DownloadBudget>,
 }
 
 /// Who gives a digest: the list of the release, which need not be signed.
 pub(super) const BY_SUMS: &str = "the checksums of the release give";
 
-/// The archive that is wanted.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) url: Url,

@@ -24,7 +24,6 @@ use crate::query::{Event, PackageKey};
 use crate::release::{Release, naming};
 use crate::source::{MirrorPackage, Miss};
 
-/// One package that is wanted.
 #[derive(Debug, Clone)]
 pub struct CopyOrder {
     /// Where it goes, under its conventional name.
@@ -35,7 +34,6 @@ pub struct CopyOrder {
     pub recorded: PackageHashes,
 }
 
-/// A package that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
     pub file_name: String,
@@ -45,7 +43,6 @@ pub struct Copied {
     pub h1: PackageHash,
     /// Its size in bytes.
     pub size: u64,
-    /// What was done.
     pub fate: Fate,
     /// What its source has signed of the release; none of a mirror without copies of that.
     pub signed: Option<SignedDigests>,
@@ -54,9 +51,7 @@ pub struct Copied {
 /// The documents that were signed of a release, by the digests under which the cache of the run has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignedDigests {
-    /// The checksums.
     pub sums: Sha256Digest,
-    /// The signature over them.
     pub signature: Option<Sha256Digest>,
     /// The keys that their source lists.
     pub keys: Option<Sha256Digest>,

@@ -33,7 +33,6 @@ use crate::source::oci::OciPackage;
 use crate::source::{Mirror, MirrorArchive, MirrorPackage, MirrorPackages, Miss};
 use crate::version::Version;
 
-/// Asks one mirror.
 #[derive(Debug)]
 pub(super) struct MirrorSource {
     pub(super) mirror: Mirror,

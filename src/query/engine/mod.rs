@@ -49,14 +49,11 @@ pub struct GatherOptions {
     pub equipment: Equipment,
 }
 
-/// What every source works with.
 #[derive(Debug, Clone)]
 pub struct Equipment {
     /// What is known already, and where new facts go.
     pub cache: Arc<Cache>,
-    /// Where progress goes.
     pub events: Events,
-    /// How much may be downloaded.
     pub budget: Arc<DownloadBudget>,
     /// How many threads hash one archive; one unless somebody says so before the first.
     pub threads: Arc<OnceLock<Threads>>,

@@ -19,7 +19,6 @@ use crate::query::answer::{PackageFacts, Refusal, Selected};
 use crate::query::question::{Goal, Query};
 use crate::release::{Release, mirrors};
 
-/// How a search ended.
 #[derive(Debug, Default)]
 pub(super) struct Searched {
     /// How many packages were not looked at, since no real release has so many.

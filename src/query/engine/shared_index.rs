@@ -22,11 +22,9 @@ const IMPORT: &str = "import";
 /// What others say of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Report {
-    /// The hash over its files.
     pub(super) h1: PackageHash,
     /// Its size in bytes.
     pub(super) size: u64,
-    /// Who says so.
     pub(super) by: Arc<str>,
     /// True if that counts as if it were computed here.
     pub(super) verified: bool,

@@ -32,7 +32,6 @@ use crate::version::{Version, newest_allowed};
 /// modules need hardly more memory than fifty. A question in flight takes about 17 KB.
 const ROOTS_AT_ONCE: usize = 32;
 
-/// All sources of a run.
 #[derive(Debug)]
 pub struct Sources {
     sources: Vec<(Filter, SourceState)>,

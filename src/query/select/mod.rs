@@ -53,10 +53,8 @@ pub struct Choice {
     pub passed_over: Vec<(Version, PassedOver)>,
 }
 
-/// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// This version is taken.
     Take(Choice),
     /// It depends on what is told about this version.
     Ask(Version),
@@ -73,7 +71,6 @@ enum Looked {
 enum Age {
     Enough,
     TooYoung(PassedOver),
-    /// It must be asked about.
     Open,
 }
 

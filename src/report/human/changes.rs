@@ -34,7 +34,6 @@ pub(super) fn changes(changes: &Changes, style: Style) -> String {
     text + &diff(changes.diff.as_deref().unwrap_or_default(), style)
 }
 
-/// A unified diff in colours.
 pub(super) fn diff(diff: &str, style: Style) -> String {
     diff.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{}", painted(&printable(line), style));
@@ -119,7 +118,6 @@ fn painted(line: &str, style: Style) -> Painted<&str> {
     }
 }
 
-/// What happened to an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Item {
     /// A line without its end; on a terminal as many as it takes.

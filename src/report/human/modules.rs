@@ -89,7 +89,6 @@ pub(super) fn up_to_date(report: &OutdatedModules) -> String {
     if report.complete { "all modules are up to date\n".to_owned() } else { String::new() }
 }
 
-/// A package and its versions.
 pub(super) fn versions(row: &OutdatedModule) -> [String; 4] {
     let text = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
     let versions = &row.versions;

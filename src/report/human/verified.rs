@@ -59,7 +59,6 @@ pub(in crate::report) fn hashes(count: usize) -> String {
     if count == 1 { "1 hash".to_owned() } else { format!("{count} hashes") }
 }
 
-/// Why hashes are unknown.
 pub(super) fn reasons(verified: &Verified, style: Style) -> String {
     let mut told: Vec<String> = Vec::new();
     for reason in verified.inconclusive.iter().map(|it| failure::human(&it.error, style)) {

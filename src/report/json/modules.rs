@@ -7,7 +7,6 @@ use crate::modulelock::{LockedModule, ModuleChange, ModuleKey};
 use crate::outcome::{CallOnPath, InstalledModules, ModuleHolder, OutdatedModule, OutdatedModules, UsedModule};
 use crate::report::slashed;
 
-/// A package whose lock changed.
 pub(super) fn change(change: &ModuleChange) -> Value {
     let [came, went] = change.calls();
     json!({

@@ -75,7 +75,6 @@ pub(super) fn target(url: &Url) -> String {
     })
 }
 
-/// Lines between fences.
 pub(super) fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(3.max(1 + longest_run(text, '`')));
     let end = if text.ends_with('\n') { "" } else { "\n" };

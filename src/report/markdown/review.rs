@@ -23,7 +23,6 @@ const MOST_OPEN: usize = 20;
 /// The most providers that an explanation names.
 const MOST_NAMES: usize = 12;
 
-/// How the changes are shown.
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
     pub(super) whose: RootSummary,

@@ -25,13 +25,9 @@ pub const ZIP: &str = "archive/zip";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Manifest {
-    /// What it is.
     pub media_type: String,
-    /// What it is for.
     pub artifact_type: String,
-    /// What an index leads to.
     pub manifests: Vec<Descriptor>,
-    /// The blobs of an image.
     pub layers: Vec<Descriptor>,
 }
 
@@ -39,9 +35,7 @@ pub struct Manifest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Descriptor {
-    /// What it is.
     pub media_type: String,
-    /// What it is for.
     pub artifact_type: String,
     /// The digest of its bytes, with its algorithm.
     pub digest: String,
@@ -133,7 +127,6 @@ impl Descriptor {
         Self { digest, ..Self::default() }
     }
 
-    /// Its digest.
     pub fn sha256(&self) -> Result<Sha256Digest, String> {
         let digest = self.digest.strip_prefix("sha256:").and_then(Sha256Digest::from_hex);
         digest.ok_or_else(|| format!("its digest {:?} is not of sha256", self.digest))

@@ -101,12 +101,10 @@ impl OciMirror {
         Self { client, template, shown: shown.to_owned() }
     }
 
-    /// The template, as written.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The client, for downloads.
     pub fn client(&self) -> &OciClient {
         &self.client
     }

@@ -48,7 +48,6 @@ impl OciClient {
         Self { client, credentials, granted: Arc::default() }
     }
 
-    /// The client, for downloads.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -86,7 +85,6 @@ impl OciClient {
         Self::read(repository, &what, &document)
     }
 
-    /// A manifest by its digest.
     pub async fn manifest(&self, repository: &Repository, descriptor: &Descriptor) -> Result<Manifest, Miss> {
         let wanted = &descriptor.digest;
         let ask = Ask::new(repository.url(&format!("manifests/{wanted}")), Kind::Manifest);
@@ -170,7 +168,6 @@ fn unauthorized(repository: &Repository, sent: bool) -> Error {
         .hint("or write an oci_credentials block into the CLI configuration of OpenTofu")
 }
 
-/// Not reachable, or another error.
 fn unanswered(repository: &Repository, problem: NetError) -> Error {
     let message = format!("asking the OCI registry about {repository} failed: {problem}");
     Error { message, ..Error::from(problem) }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use url::Url;
 
-/// A repository of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Repository {
     registry: String,
@@ -35,7 +34,6 @@ impl Repository {
         &self.registry
     }
 
-    /// The name within the registry.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -39,7 +39,6 @@ pub(super) struct Parts {
     pub(super) names: Names,
 }
 
-/// The part a file plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Primary,
@@ -129,7 +128,6 @@ fn unfinished_merge(text: &str) -> Option<(usize, ConfigErrorKind)> {
     begins(">>>>>>> ", first).map(|_| (first, ConfigErrorKind::ConflictMarker))
 }
 
-/// Reads one configuration file.
 pub(super) fn decode(path: &Path, text: &str, dialect: Dialect, role: Role) -> (Parts, Vec<ConfigError>) {
     read_file(path, text, (dialect, role, FILE), |reader, contents| {
         let mut parts = Parts::default();

@@ -67,7 +67,6 @@ impl Columns {
         Self { lead: width(line.range.start..split), before_equals: 1, assigned: width(split..end), before_comment: 1 }
     }
 
-    /// The width of all code.
     fn code(&self) -> usize {
         if self.assigned == 0 { self.lead } else { self.lead + self.before_equals + self.assigned }
     }

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use crate::hcl::ends_heredoc;
 
-/// A line of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     /// The line without its line break.

@@ -13,103 +13,43 @@ pub enum EditError {
     /// The configuration has errors of its own, two `required_providers` blocks among them.
     #[error("the configuration has errors: {}", .0.first().map_or_else(String::new, ToString::to_string))]
     Configuration(Vec<ConfigError>),
-    /// The name cannot be the local name of a provider.
     #[error("{name:?} cannot be the local name of a provider: {reason}")]
     Name {
-        /// The name.
         name: String,
-        /// The rule it breaks.
         #[source]
         reason: PartError,
     },
-    /// The name is valid, but not in the form that configuration asks for.
     #[error(
         "{name:?} cannot be the local name of a provider: it must be a lower case identifier that begins with a letter"
     )]
-    NotAnIdentifier {
-        /// The name.
-        name: String,
-    },
-    /// The source is refused, or means a provider that cannot be locked.
+    NotAnIdentifier { name: String },
     #[error(transparent)]
     Source(#[from] AddrError),
-    /// The constraint is refused.
     #[error("{}", refused(text, reason))]
     Constraint {
-        /// The constraint.
         text: String,
-        /// The rule it breaks.
         #[source]
         reason: ConstraintError,
     },
-    /// The name stands for another provider.
     #[error("cannot add {source_text} as {name:?}: that name stands for {taken_by}")]
-    NameTaken {
-        /// The name.
-        name: String,
-        /// The source to be added.
-        source_text: String,
-        /// What the name stands for.
-        taken_by: String,
-        /// Where.
-        place: Place,
-    },
-    /// The provider is required under this name.
+    NameTaken { name: String, source_text: String, taken_by: String, place: Place },
     #[error("provider {addr} is already required as {name:?} {}", constraint_words(.constraint.as_deref()))]
-    AlreadyRequired {
-        /// The provider.
-        addr: ProviderAddr,
-        /// Its local name.
-        name: String,
-        /// The constraint as written.
-        constraint: Option<String>,
-        /// Where.
-        place: Place,
-    },
-    /// The provider is required under another name than the one that was asked for.
+    AlreadyRequired { addr: ProviderAddr, name: String, constraint: Option<String>, place: Place },
     #[error("cannot add {addr} as {name:?}: it is already required as {other:?}")]
-    RequiredAs {
-        /// The provider.
-        addr: ProviderAddr,
-        /// The name that was asked for.
-        name: String,
-        /// Its local name.
-        other: String,
-        /// Where.
-        place: Place,
-    },
+    RequiredAs { addr: ProviderAddr, name: String, other: String, place: Place },
     /// No entry of `required_providers` has this provider.
     #[error("no entry of required_providers has provider {addr}")]
-    NotRequired {
-        /// The provider.
-        addr: ProviderAddr,
-        /// What uses it without an entry.
-        uses: Vec<Use>,
-        /// A provider that is required and has a similar address.
-        near: Option<String>,
-    },
-    /// Something uses the provider.
+    NotRequired { addr: ProviderAddr, uses: Vec<Use>, near: Option<String> },
     #[error("provider {addr} is still used in {} {}", .uses.len(), if .uses.len() == 1 { "place" } else { "places" })]
     InUse {
-        /// The provider.
         addr: ProviderAddr,
         /// Each use, in the order of the files; never empty.
         uses: Vec<Use>,
     },
-    /// What would be edited is JSON.
     #[error("tflock does not edit JSON configuration")]
-    Json {
-        /// The file.
-        file: std::path::PathBuf,
-        /// What to write there by hand.
-        what: String,
-    },
-    /// The edited text would not mean what it should.
+    Json { file: std::path::PathBuf, what: String },
     #[error("cannot edit {}: it is laid out in a way that tflock does not know", .file.display())]
-    Layout {
-        /// The file.
-        file: std::path::PathBuf,
-    },
+    Layout { file: std::path::PathBuf },
 }
 
 /// The text is told once, whether or not the reason has it.

@@ -8,10 +8,6 @@ use crate::dialect::Dialect;
 
 /// Writes another host into every source address of a module that names a certain one. A source that names no host is
 /// left alone, whatever it stands for, and so is an entry that an override file replaces.
-///
-/// # Errors
-///
-/// [`EditError`]: configuration that has errors, or that is laid out in an unknown way.
 pub fn change_host(
     files: &[SourceFile],
     dialect: Dialect,

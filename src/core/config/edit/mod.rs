@@ -41,11 +41,9 @@ pub struct FileEdit {
     /// The text before; none if the file is new. Where the file's bytes are not this text, because they are not UTF-8 or
     /// because they changed in the meantime, the edit must not be stored.
     pub old: Option<String>,
-    /// The text after.
     pub new: String,
 }
 
-/// A requirement to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddRequest {
     /// The local name. None for the one that the module has for this provider, else the provider's type.
@@ -95,10 +93,6 @@ type Meaning = BTreeMap<String, (ProviderSource, Option<Constraints>)>;
 /// shadows, are left alone. The entry goes where `required_providers` stands, else into a `terraform` block (the first
 /// with `required_version`, else the first), else into a new one at the end of `versions.tf` or its like, which is
 /// created if need be. No edits mean that nothing has to change.
-///
-/// # Errors
-///
-/// [`EditError`]; among them an entry that is there already and may not be replaced.
 pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Result<Vec<FileEdit>, EditError> {
     let files = Files::select(files, dialect);
     let module = files.decode()?;
@@ -142,10 +136,6 @@ pub fn add(files: &[SourceFile], dialect: Dialect, request: &AddRequest) -> Resu
 
 /// Takes a provider out of the configuration of a root module: its entries in all files, with their lines and the
 /// comments directly above them. A block that is empty then stays, empty.
-///
-/// # Errors
-///
-/// [`EditError::NotRequired`] if no entry has the provider; [`EditError::InUse`] if something uses it, unless `force`.
 pub fn remove(
     files: &[SourceFile],
     dialect: Dialect,

@@ -50,7 +50,6 @@ impl<'a> Files<'a> {
         Err(EditError::Layout { file: file.or(before.first().map(|file| file.path.clone())).unwrap_or_default() })
     }
 
-    /// Puts in a new entry.
     pub(super) fn insert(&self, entry: &Entry) -> Result<Vec<FileEdit>, EditError> {
         if let Some(file) = self.json_for_new() {
             let what = format!("write {} into terraform.required_providers there", entry.json());

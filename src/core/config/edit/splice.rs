@@ -7,7 +7,6 @@ use std::ops::Range;
 pub(super) struct Splices(Vec<(Range<usize>, String)>);
 
 impl Splices {
-    /// One replacement.
     pub(super) fn one(range: Range<usize>, new: impl Into<String>) -> Self {
         Self(vec![(range, new.into())])
     }

@@ -12,12 +12,10 @@ use crate::dialect::Dialect;
 use crate::finding::LineIndex;
 use crate::hcl::scan::outline;
 
-/// Something that uses a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
     /// Such as `resource "aws_instance" "a"`.
     pub what: String,
-    /// Where it begins.
     pub place: Place,
 }
 

@@ -27,7 +27,6 @@ pub(super) enum JsonValue<'a> {
     Object(Vec<Member<'a>>),
 }
 
-/// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member<'a> {
     pub(super) name: Cow<'a, str>,
@@ -38,31 +37,23 @@ pub(super) struct Member<'a> {
 /// What is wrong with a JSON text, or with its shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// Something other than a value where one must stand.
     #[error("a JSON value is required here")]
     Value,
-    /// Something other than a key where one must stand.
     #[error("a key in double quotes is required here")]
     Key,
-    /// No colon behind a key.
     #[error("a colon is required after a key")]
     Colon,
-    /// Neither a comma nor the end behind an item.
     #[error("a comma or {0:?} is required here")]
     Separator(char),
     /// A string that does not end on its line, or with an unknown escape.
     #[error("this is not a valid JSON string")]
     Text,
-    /// Something behind the value.
     #[error("nothing can follow the value of a JSON file")]
     Trailing,
-    /// Nested too deeply.
     #[error("values are nested more than {DEPTH} levels deep")]
     TooDeep,
-    /// The file holds neither an object nor an array of objects.
     #[error("a JSON object or an array of objects is required here")]
     Body,
-    /// Labels of a block are keys, and here is none.
     #[error("a JSON object is required here, whose keys are the labels of {0:?} blocks")]
     Label(String),
 }
@@ -71,10 +62,6 @@ pub enum JsonError {
 pub(super) const DEPTH: usize = 200;
 
 /// Reads a text that holds one value.
-///
-/// # Errors
-///
-/// [`JsonError`] with its byte offset.
 pub(super) fn parse(text: &str) -> Result<JsonNode<'_>, (usize, JsonError)> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value(0)?;

@@ -18,20 +18,15 @@ pub use remote::{RemoteModule, host_of};
 pub enum ModuleSource {
     /// A path relative to the calling module, cleaned, beginning with `./` or `../`.
     Local(String),
-    /// A module of a registry.
     Registry(RegistryModule),
-    /// An address for the downloaders.
     Remote(RemoteModule),
 }
 
-/// A module of a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryModule {
-    /// The registry.
     pub host: Hostname,
     /// The first part.
     pub namespace: String,
-    /// The second part.
     pub name: String,
     /// The third part, such as `aws`.
     pub system: String,
@@ -42,7 +37,6 @@ pub struct RegistryModule {
 /// Why a text is not the source of a module.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleSourceError {
-    /// Nothing.
     #[error("the source is empty")]
     Empty,
     /// Neither local nor anything that can be downloaded; without secrets.
@@ -67,10 +61,6 @@ fn as_path(text: &str) -> String {
 
 impl ModuleSource {
     /// Parses the source of a call; a call with a version must name a registry.
-    ///
-    /// # Errors
-    ///
-    /// [`ModuleSourceError`].
     pub fn parse(text: &str, versioned: bool, dialect: Dialect) -> Result<Self, ModuleSourceError> {
         if text.is_empty() {
             return Err(ModuleSourceError::Empty);

@@ -18,7 +18,6 @@ pub(super) struct Streamed {
     pub(super) packed: u64,
     pub(super) unpacked: u64,
     pub(super) offset: u64,
-    /// Where its data begin.
     pub(super) data: u64,
     /// Known once the entry is confirmed.
     pub(super) directory: bool,

@@ -89,11 +89,6 @@ impl ArchiveHasher {
     }
 
     /// Takes more bytes. Once the archive is refused they count for `zh:` and the size alone.
-    ///
-    /// # Errors
-    ///
-    /// [`BadArchive`] if the archive is beyond the limits, at once and from then on: nothing is to be gained by reading on.
-    /// What else is refused waits for [`finish`](Self::finish).
     pub fn update(&mut self, bytes: &[u8]) -> Result<(), BadArchive> {
         self.size += bytes.len() as u64;
         for piece in bytes.chunks(PIECE) {
@@ -109,10 +104,6 @@ impl ArchiveHasher {
     }
 
     /// Ends the archive.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal`], which holds `zh:` and size all the same.
     pub fn finish(self) -> Result<ArchiveHashes, Refusal> {
         let Self { sink, stream, size, refused } = self;
         let digests = sink.finish();

@@ -111,7 +111,6 @@ impl Sink {
     }
 }
 
-/// The digests in the making.
 #[derive(Default)]
 struct Hashing {
     zh: Sha256,

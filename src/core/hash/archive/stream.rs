@@ -24,7 +24,6 @@ const USUAL_FLAGS: u16 = 0b110 | DESCRIBED | 1 << 11;
 /// The longest data descriptor, and the signature after it.
 const DESCRIPTOR_AND_NEXT: usize = 24 + 4;
 
-/// The state of the pass.
 pub(super) struct Stream {
     limits: Limits,
     state: State,
@@ -40,7 +39,6 @@ pub(super) struct Stream {
     unpacked: u64,
 }
 
-/// What comes next.
 #[derive(Debug, Clone, Copy)]
 enum State {
     Signature,

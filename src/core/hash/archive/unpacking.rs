@@ -40,10 +40,6 @@ pub struct Unpacked {
 
 impl<'a, R: Read + Seek> Unpacking<'a, R> {
     /// Reads the archive to its end.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`]: what the reader says, or an archive that is refused.
     pub fn open(reader: &'a mut R, limits: Limits) -> Result<Self, ReadError> {
         reader.rewind()?;
         let (mut stream, mut sink) = (Stream::new(limits), Sink::new(Threads::One));
@@ -61,10 +57,6 @@ impl<'a, R: Read + Seek> Unpacking<'a, R> {
 
     /// The next entry, in the order of the archive; none after the last. That of directories is not looked at, as the
     /// tools do not.
-    ///
-    /// # Errors
-    ///
-    /// What reader and writer say.
     pub fn next_into(&mut self, to: &mut dyn Write) -> Result<Option<Unpacked>, ReadError> {
         let Some(entry) = self.entries.next() else { return Ok(None) };
         if !entry.directory {

@@ -7,15 +7,11 @@ use std::collections::BTreeMap;
 pub enum Anchor<K> {
     /// The top of the file, parted from the first block by an empty line.
     Header,
-    /// The end of the file.
     Footer,
-    /// A block.
     Block(K),
     /// The closing brace of a block.
     BlockEnd(K),
-    /// An attribute of a block.
     Attribute(K, &'static str),
-    /// An element of a list.
     Item(K, &'static str, String),
     /// The closing bracket of a list.
     ListEnd(K, &'static str),
@@ -30,7 +26,6 @@ pub struct Remark {
     pub beside: Option<String>,
 }
 
-/// All comments of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comments<K>(BTreeMap<Anchor<K>, Remark>);
 
@@ -41,17 +36,14 @@ impl<K> Default for Comments<K> {
 }
 
 impl<K: Ord + Clone> Comments<K> {
-    /// The comments at one place.
     pub fn at(&self, anchor: &Anchor<K>) -> Option<&Remark> {
         self.0.get(anchor)
     }
 
-    /// The lines above one place.
     pub fn above(&self, anchor: &Anchor<K>) -> &[String] {
         self.at(anchor).map_or(&[], |remark| &remark.above)
     }
 
-    /// The comment beside one place.
     pub fn beside(&self, anchor: &Anchor<K>) -> Option<&str> {
         self.at(anchor)?.beside.as_deref()
     }

@@ -30,27 +30,19 @@ pub struct Reader<'a, P> {
 
 /// What may stand in a body.
 pub struct Place {
-    /// Where that is, in words.
     pub name: &'static str,
-    /// Attributes that it may have.
     pub attributes: &'static [&'static str],
-    /// Blocks that it may have.
     pub blocks: &'static [&'static str],
 }
 
 /// A literal text and its place, for what is wrong with it.
 pub struct Literal<'e> {
-    /// Its value.
     pub text: &'e str,
     /// Where it begins in the document, in bytes.
     pub offset: usize,
 }
 
 /// Reads a document by a function that goes on behind what is wrong.
-///
-/// # Errors
-///
-/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
 pub fn read<T, P: From<Shape>>(
     text: &str,
     file_name: &'static str,
@@ -136,7 +128,6 @@ impl<P: From<Shape>> Reader<'_, P> {
         self.list(value, name)
     }
 
-    /// A list of literal texts.
     pub fn list<'e>(&mut self, value: &'e Expression, name: &'static str) -> Option<Vec<Literal<'e>>> {
         let wanted = "a list of literal strings";
         let Expression::Array(array) = value else {

@@ -5,13 +5,10 @@ use std::fmt::Write;
 use super::comments::{Anchor, Comments};
 use crate::hcl::push_escaped;
 
-/// The value of an attribute.
 pub enum Value {
-    /// A string.
     Text(String),
     /// `true`.
     True,
-    /// A list of strings.
     List(Vec<String>),
 }
 
@@ -29,7 +26,6 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
         writer
     }
 
-    /// The whole text.
     pub fn finish(mut self) -> String {
         let footer = self.comments.above(&Anchor::Footer);
         if !footer.is_empty() {
@@ -65,7 +61,6 @@ impl<'a, K: Ord + Clone> Writer<'a, K> {
         self.end_line(&anchor);
     }
 
-    /// The attributes of a block.
     pub fn attributes(&mut self, indent: &str, key: &K, attributes: &[(&'static str, Value)]) {
         let spread = |name: &'static str, value: &Value| match value {
             Value::List(values) => self.is_spread(key, name, values),

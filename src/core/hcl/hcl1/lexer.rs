@@ -2,27 +2,22 @@
 
 use super::Fault;
 
-/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A bare word that is neither `true` nor `false`.
     Word(String),
-    /// A quoted string.
     Text(String),
     /// A heredoc; not a key.
     Heredoc(String),
-    /// A number as written.
     Number(String),
     /// `true` or `false`.
     Bool(bool),
     /// One of `{}[],=`.
     Sign(char),
-    /// The end of the text.
     End,
 }
 
 impl Token {
-    /// The word for messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Token::Word(word) => format!("{word:?}"),
@@ -73,7 +68,6 @@ impl<'a> Lexer<'a> {
         &self.text[self.at..]
     }
 
-    /// Takes characters while they satisfy.
     fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());

@@ -26,18 +26,15 @@ pub struct Item {
     pub keys: Vec<String>,
     /// True if `=` stands before the value; never in JSON, which does not tell blocks from assignments.
     pub assigned: bool,
-    /// What stands behind the keys.
     pub value: Value,
     /// Where the first key stands; in JSON the start of the document.
     pub position: Position,
 }
 
-/// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A quoted string or a heredoc, without quotes and escapes.
     String(String),
-    /// A number, as written.
     Number(String),
     /// `true` or `false`.
     Bool(bool),
@@ -51,16 +48,13 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct Hcl1Error {
-    /// Where.
     pub position: Position,
-    /// What is wrong.
     pub fault: Fault,
 }
 
 /// What is wrong with a text that should be HCL 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A character that begins nothing.
     #[error("illegal character {0:?}")]
     Character(char),
     /// A string without its closing quote, or with a line break outside `${…}`.
@@ -69,7 +63,6 @@ pub enum Fault {
     /// `/*` without `*/`.
     #[error("comment is not terminated")]
     OpenComment,
-    /// A heredoc without its closing line, which must end with a line break.
     #[error("heredoc is not terminated")]
     OpenHeredoc,
     /// A heredoc without a name behind `<<`.
@@ -78,18 +71,11 @@ pub enum Fault {
     /// A backslash before something it cannot escape.
     #[error("illegal escape sequence in a string")]
     Escape,
-    /// Something other than what may stand here.
     #[error("expected {expected}, got {got}")]
-    Unexpected {
-        /// What may stand here.
-        expected: &'static str,
-        /// What stands there.
-        got: String,
-    },
-    /// More braces or brackets within each other than anybody writes; bounds the stack.
+    Unexpected { expected: &'static str, got: String },
+    /// Bounds the stack.
     #[error("more than {0} nested braces or brackets")]
     TooDeep(usize),
-    /// The JSON form is not JSON.
     #[error("invalid JSON: {0}")]
     Json(String),
 }
@@ -97,11 +83,6 @@ pub enum Fault {
 /// The deepest nesting that is read.
 const MAX_DEPTH: usize = 64;
 
-/// Reads a document.
-///
-/// # Errors
-///
-/// The first [`Hcl1Error`], with its place.
 pub fn parse(text: &str) -> Result<Object, Hcl1Error> {
     if text.trim_start().starts_with('{') { json::parse(text) } else { parser::parse(text) }
 }
@@ -115,7 +96,6 @@ impl Value {
         }
     }
 
-    /// The word for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::String(_) => "a string",

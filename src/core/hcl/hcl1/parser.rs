@@ -3,7 +3,6 @@
 use super::lexer::{Faulty, Lexer, Token};
 use super::{Fault, Hcl1Error, Item, MAX_DEPTH, Object, Value, position};
 
-/// Reads the native syntax.
 pub(super) fn parse(text: &str) -> Result<Object, Hcl1Error> {
     if let Some(at) = text.find('\0') {
         return Err(Hcl1Error { position: position(text, at), fault: Fault::Character('\0') });

@@ -30,9 +30,7 @@ pub struct Outline<'a> {
 /// `name = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument<'a> {
-    /// The name.
     pub name: &'a str,
-    /// Where the name begins.
     pub at: usize,
     /// The value without surrounding white space and comments.
     pub value: Range<usize>,
@@ -41,13 +39,9 @@ pub struct Argument<'a> {
 /// `kind "label" { … }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block<'a> {
-    /// The block type.
     pub kind: &'a str,
-    /// Where the block type begins.
     pub at: usize,
-    /// The labels.
     pub labels: Vec<Label<'a>>,
-    /// What stands between the braces.
     pub body: Range<usize>,
     /// The value of the argument `provider` that stands directly in the body, which is all that is asked of most blocks.
     pub provider: Option<Range<usize>>,
@@ -65,40 +59,29 @@ pub struct Label<'a> {
 /// A place where the structure of a text is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanError {
-    /// The byte.
     pub at: usize,
-    /// What is wrong there.
     pub kind: StructureError,
 }
 
-/// How structure can be broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StructureError {
-    /// A body without its closing brace.
     #[error("unclosed block")]
     UnclosedBlock,
-    /// A bracket of an expression without its partner.
     #[error("unclosed {0:?}")]
     UnclosedBracket(char),
-    /// A closing bracket that nothing opened, or that closes another one.
     #[error("unexpected closing bracket {0:?}")]
     UnexpectedBracket(char),
-    /// A quoted string that the text ends in.
     #[error("this string is not terminated")]
     UnterminatedString,
-    /// A line break in a quoted string.
     #[error("a quoted string must not span lines; use a heredoc or the escape sequence \\n")]
     NewlineInString,
-    /// A heredoc without a line that holds its marker, which a line break must follow.
     #[error("this heredoc has no end marker")]
     UnterminatedHeredoc,
     /// A `/*` without `*/`.
     #[error("this comment is not terminated")]
     UnterminatedComment,
-    /// Something else than a name at the place of an argument or a block.
     #[error("an argument or block definition is required here")]
     NotAnItem,
-    /// A name in quotes at the place of an argument or a block.
     #[error("argument names must not be quoted")]
     QuotedName,
     /// A character that code never holds outside of strings and comments.
@@ -116,7 +99,6 @@ pub enum StructureError {
     /// Nothing after `=`.
     #[error("an expression is required after the equals sign")]
     MissingValue,
-    /// Something behind an argument or a block on its line.
     #[error("{0} must end with a newline")]
     MissingNewline(&'static str),
     /// `a { b {} }`, or two arguments.
@@ -127,10 +109,6 @@ pub enum StructureError {
 /// Finds the arguments and blocks of a body: a whole file, or what stands between two braces.
 ///
 /// Offsets are those of the whole text. A byte order mark at its start is skipped.
-///
-/// # Errors
-///
-/// The first place where the structure is broken.
 pub fn outline(text: &str, body: Range<usize>) -> Result<Outline<'_>, ScanError> {
     let mut scanner = Scanner {
         text,

@@ -13,7 +13,6 @@ const DASHES: &str = "-----";
 /// Lines longer than this are read in pieces, and only headers may be.
 const BUFFER: usize = 100;
 
-/// The longest line of data.
 const LONGEST: usize = 96;
 
 /// Go's standard encoding.

@@ -13,7 +13,6 @@ use super::error::{SignatureError, one_line};
 pub(super) struct Signatures(Vec<Signature>);
 
 impl Signatures {
-    /// Reads a binary signature document.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, SignatureError> {
         match bytes.first() {
             None => return Err(SignatureError::Malformed("it is empty".to_owned())),

@@ -8,68 +8,36 @@ use crate::trust::Fingerprint;
 /// Texts that stem from keys and signatures are escaped and one line long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// The library was built without what it takes to check a signature.
     #[error("signatures cannot be checked by a library that was built without the feature openpgp")]
     NotBuilt,
-    /// The list of keys is empty.
     #[error("no signing key is listed, so the signature cannot be checked")]
     NoKeys,
-    /// The signature is text where the protocol wants bytes.
     #[error("the signature is in ASCII armor, not binary")]
     Armored,
-    /// The signature is no sequence of signature packets.
     #[error("the signature is malformed: {0}")]
     Malformed(String),
-    /// The signature bears something that whoever does not know it must not pass over.
     #[error("the signature bears {0}, which is marked critical and not known: terraform refuses it too")]
     Critical(String),
-    /// The signature is dated before its key.
     #[error("the signature is dated before the signing key {0} was made")]
     Predates(Fingerprint),
-    /// A listed key cannot be decoded, and no key before it made the signature.
     #[error("signing key number {number} of the list does not decode: {reason}")]
     Key {
         /// Its place in the list, from 1.
         number: usize,
-        /// What is wrong with it.
         reason: String,
     },
-    /// No listed key made the signature.
     #[error("the signature was made by the signing key {issuer}, which is not listed")]
-    UnknownIssuer {
-        /// The id or fingerprint that the signature names.
-        issuer: String,
-    },
-    /// The signature does not fit the document.
+    UnknownIssuer { issuer: String },
     #[error("the signature does not verify with the signing key {0} that it names")]
     Bad(Fingerprint),
-    /// The signing key, its primary key or all its names are revoked, for whatever reason and at whatever time.
     #[error("the signing key {0} is revoked")]
     Revoked(Fingerprint),
-    /// The subkey that signed is revoked, its primary key is not.
     #[error("the signing subkey {subkey} of {key} is revoked")]
-    RevokedSubkey {
-        /// The primary key.
-        key: Fingerprint,
-        /// The subkey.
-        subkey: Fingerprint,
-    },
-    /// The signature verifies, but others could have made it.
+    RevokedSubkey { key: Fingerprint, subkey: Fingerprint },
     #[error("the signature by the signing key {key} is too weak: {weakness}")]
-    Weak {
-        /// The primary key.
-        key: Fingerprint,
-        /// The algorithm.
-        weakness: String,
-    },
-    /// An algorithm that cannot be checked here.
+    Weak { key: Fingerprint, weakness: String },
     #[error("the signature by the signing key {key} cannot be checked: {reason}")]
-    Unsupported {
-        /// The primary key.
-        key: Fingerprint,
-        /// The algorithm or size.
-        reason: String,
-    },
+    Unsupported { key: Fingerprint, reason: String },
 }
 
 impl SignatureError {

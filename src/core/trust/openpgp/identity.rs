@@ -21,7 +21,6 @@ const LONGEST: usize = 120;
 pub struct Identity {
     /// The primary user id, in one line; none if it has none that counts.
     pub user_id: Option<String>,
-    /// When it was made.
     pub created: SystemTime,
     /// When it expires, if ever.
     pub expires: Option<SystemTime>,

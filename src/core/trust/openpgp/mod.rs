@@ -78,10 +78,6 @@ pub enum Lapse {
 /// The first listed key that made the signature decides; keys after it matter only as further copies of the same key.
 /// The signature must be binary. Only `now` is taken for the time; a clock that is behind the signature does no harm.
 ///
-/// # Errors
-///
-/// [`SignatureError`]: no key of the list verifies the signature, or one does that must not be believed.
-///
 /// Source: the tools decode keys one after the other, so that a key which does not decode aborts only if no key before
 /// it made the signature.
 #[cfg(feature = "openpgp")]

@@ -28,10 +28,6 @@ const REPUBLISHED: Place =
 type Reader<'a> = document::Reader<'a, TrustProblem>;
 
 /// Reads the text of a trust file.
-///
-/// # Errors
-///
-/// Everything that is wrong with the text, in its order; only the first thing if it is not HCL at all.
 pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<PinError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = document::read(text, FILE_NAME, |reader: &mut Reader<'_>, body| {
@@ -53,10 +49,6 @@ pub fn decode(text: &str, file: &Path) -> Result<TrustFile, Vec<PinError>> {
 }
 
 /// Parses what a pin is for: a full address, or a pattern of one host.
-///
-/// # Errors
-///
-/// [`TrustProblem`], by the first rule that is broken.
 pub fn provider_pattern(text: &str) -> Result<AddrPattern, TrustProblem> {
     if text.matches('/').count() < 2 {
         return Err(TrustProblem::NoHost(text.to_owned()));
@@ -71,7 +63,6 @@ pub fn provider_pattern(text: &str) -> Result<AddrPattern, TrustProblem> {
     Ok(pattern)
 }
 
-/// What was read so far.
 #[derive(Default)]
 struct Found {
     file: TrustFile,

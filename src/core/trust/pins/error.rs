@@ -16,49 +16,35 @@ use crate::version::VersionError;
 pub struct PinError {
     /// The file, as handed to [`super::decode()`].
     pub file: PathBuf,
-    /// Where in it.
     pub position: Position,
-    /// What is wrong.
     pub problem: TrustProblem,
 }
 
 /// The kinds of things that are wrong with trust files.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustProblem {
-    /// The document is not made as its grammar wants it.
     #[error(transparent)]
     Shape(#[from] Shape),
-    /// An address or pattern is refused.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// An address is refused.
     #[error(transparent)]
     Address(#[from] AddrError),
-    /// A fingerprint is refused.
     #[error(transparent)]
     Fingerprint(#[from] FingerprintError),
-    /// A date is refused.
     #[error(transparent)]
     Date(#[from] DateError),
-    /// A version is refused.
     #[error("{text:?} is not a version: {reason}")]
     Version {
-        /// The version as written.
         text: String,
-        /// The rule it breaks.
         #[source]
         reason: VersionError,
     },
-    /// An address without host: it would be another provider under another tool.
     #[error("{0:?} has no host; a pin is for host/namespace/type")]
     NoHost(String),
-    /// A pattern with any host.
     #[error("{0:?} covers every host; a pin holds for one host")]
     AnyHost(String),
-    /// A pin that accepts no signer.
     #[error("a provider block needs signers or unsigned = true")]
     NoSigner,
-    /// More blocks than any project has.
     #[error("the file has more than {0} blocks, which is the limit")]
     TooMany(usize),
 }

@@ -55,7 +55,6 @@ use crate::version::Version;
 /// The name of the file, which stands once at the top of a work tree.
 pub const FILE_NAME: &str = ".tflock.trust.hcl";
 
-/// What a trust file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pins {
     /// The remembered signers, by exact address or pattern.
@@ -66,7 +65,6 @@ pub struct Pins {
     pub republished: BTreeMap<Republication, String>,
 }
 
-/// Who may sign a provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pin {
     /// Accepted for any version; not empty in a file.
@@ -78,27 +76,21 @@ pub struct Pin {
 /// For what a signer is still accepted that another one has replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Retired {
-    /// Exactly these versions.
     pub versions: BTreeSet<Version>,
-    /// Why it was replaced.
     pub reason: Option<String>,
 }
 
 /// Who signed a release, as far as a pin tells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Signer {
-    /// A primary key.
     Key(Fingerprint),
-    /// No signer.
     Unsigned,
 }
 
 /// A release that was accepted though it was not the recorded one; ordered by address, version, day.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Republication {
-    /// The provider.
     pub address: ProviderAddr,
-    /// The version.
     pub version: Version,
     /// The day on which it was accepted, UTC.
     pub date: Date,
@@ -120,7 +112,6 @@ pub enum BlockKey {
 /// A trust file: what it says, its comments, and where its blocks stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustFile {
-    /// What it says.
     pub pins: Pins,
     /// Its comments; those of blocks that are gone are left out on writing.
     pub comments: Comments<BlockKey>,

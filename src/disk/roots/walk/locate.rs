@@ -186,7 +186,6 @@ impl Walk<'_> {
         });
     }
 
-    /// What a call asks for.
     fn request(&self, asked: &Asked<'_>, source: &ModuleSource) -> ModuleRequest {
         let constraints = asked.constraints.as_ref();
         let pin = self.options.pins.as_ref().and_then(|pins| pins.pin(source, asked.key, constraints));

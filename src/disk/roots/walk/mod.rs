@@ -133,7 +133,6 @@ struct Walk<'o> {
 /// call sets.
 type Sight = (PathBuf, Option<Vec<String>>);
 
-/// A module in the tree.
 struct Node {
     dir: PathBuf,
     /// The path of call names joined by dots.

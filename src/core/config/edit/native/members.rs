@@ -5,19 +5,15 @@ use std::ops::Range;
 use hcl::edit::Span as _;
 use hcl::edit::expr::{Expression, ObjectKey};
 
-/// An object expression.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// From brace to brace.
     pub(super) range: Range<usize>,
     pub(super) members: Vec<Member>,
 }
 
-/// A member of an object.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) name: String,
-    /// Where the key begins.
     pub(super) at: usize,
     pub(super) value: Range<usize>,
 }
